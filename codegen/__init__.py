@@ -1,0 +1,1 @@
+"""Schedule tree in, Triton text out. Nothing is emitted yet."""

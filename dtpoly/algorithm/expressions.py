@@ -1,0 +1,249 @@
+"""Expressions: a closed union of frozen nodes. A node's value is a function of its labels.
+
+Broadcasting never shows in a node: two operands share an index where they share a label
+(`shapes` checks that the text also lines up by position), so the value of a node is defined
+by giving each of its free labels an index.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """`sum of coefficient * label + constant`: an index of a tensor.
+
+    Each label stands once, with a coefficient that is not 0.
+    """
+
+    terms: tuple[tuple[str, int], ...] = ()
+    constant: int = 0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels, in the order written."""
+        return tuple(label for label, _ in self.terms)
+
+    @property
+    def plain(self) -> str | None:
+        """The label, if the index is nothing but a label."""
+        return self.terms[0][0] if len(self.terms) == 1 and self.is_plain else None
+
+    @property
+    def is_plain(self) -> bool:
+        """True for a label alone."""
+        return self.constant == 0 and self.shifted is not None
+
+    @property
+    def shifted(self) -> str | None:
+        """The label, if the index is a label plus a whole number."""
+        return self.terms[0][0] if len(self.terms) == 1 and self.terms[0][1] == 1 else None
+
+    def __add__(self, other: "Affine") -> "Affine":
+        total = dict(self.terms)
+        for label, coefficient in other.terms:
+            total[label] = total.get(label, 0) + coefficient
+        terms = tuple((label, c) for label, c in total.items() if c)
+        return Affine(terms, self.constant + other.constant)
+
+    def scaled(self, factor: int) -> "Affine":
+        """Every coefficient and the constant, times a whole number."""
+        terms = tuple((label, c * factor) for label, c in self.terms if c * factor)
+        return Affine(terms, self.constant * factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """A whole number as written, not negative."""
+
+    value: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Float:
+    """A fraction as written, not negative; also `inf` and `nan`.
+
+    Equal if they are written alike: a `nan` equals a `nan`.
+    """
+
+    value: float
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Float) and repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        return hash(repr(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarRead:
+    """The value of a scalar input."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """`len(label)`."""
+
+    label: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A label in value position: its index."""
+
+    label: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramId:
+    """`program_id(axis)`: which program instance computes the element."""
+
+    axis: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An element of a tensor input or of a Func; outside of it the padding, if there is one."""
+
+    tensor: str
+    indices: tuple[Affine, ...]
+    padding: "Expr | None" = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An elementwise operation of `operations.OPERATION`."""
+
+    operation: str
+    operands: "tuple[Expr, ...]"
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """`cast(e, dtype)`."""
+
+    operand: "Expr"
+    dtype: DType
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """A reduction of `operations.REDUCTION` over labels, which are bound in the operand."""
+
+    operation: str
+    operand: "Expr"
+    labels: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """`rdot(left, right, labels...)`: the sum over the labels of the products."""
+
+    left: "Expr"
+    right: "Expr"
+    labels: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    """`reshape(e, label or 1 ...)`: the operand's labels laid out anew; None stands for 1."""
+
+    operand: "Expr"
+    axes: tuple[str | None, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Expr = (
+    Integer
+    | Float
+    | ScalarRead
+    | Size
+    | Index
+    | ProgramId
+    | Read
+    | Apply
+    | Cast
+    | Reduce
+    | Dot
+    | Reshape
+)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The operands of a node, left to right."""
+    match expr:
+        case Integer() | Float() | ScalarRead() | Size() | Index() | ProgramId():
+            return ()
+        case Read(padding=padding):
+            return (padding,) if padding is not None else ()
+        case Apply(operands=operands):
+            return operands
+        case Dot(left=left, right=right):
+            return (left, right)
+        case Cast(operand=operand) | Reduce(operand=operand) | Reshape(operand=operand):
+            return (operand,)
+
+
+def map_children(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """The node with f applied to each operand."""
+    match expr:
+        case Integer() | Float() | ScalarRead() | Size() | Index() | ProgramId():
+            return expr
+        case Read(padding=padding):
+            return expr if padding is None else replace(expr, padding=f(padding))
+        case Apply(operands=operands):
+            return replace(expr, operands=tuple(f(operand) for operand in operands))
+        case Dot(left=left, right=right):
+            return replace(expr, left=f(left), right=f(right))
+        case Cast(operand=operand) | Reduce(operand=operand) | Reshape(operand=operand):
+            return replace(expr, operand=f(operand))
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The node and all below it, outermost first, left to right."""
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(reversed(children(node)))
+
+
+def reads(expr: Expr) -> Iterator[Read]:
+    """Every read of a tensor or Func in it."""
+    return (node for node in walk(expr) if isinstance(node, Read))
+
+
+def free_labels(expr: Expr) -> tuple[str, ...]:
+    """Labels that the value depends on, in the order in which they first appear."""
+    match expr:
+        case Index(label=label):
+            return (label,)
+        case Read(indices=indices):
+            return tuple(dict.fromkeys(label for index in indices for label in index.labels))
+        case Reduce(operand=operand, labels=labels):
+            return tuple(label for label in free_labels(operand) if label not in labels)
+        case Dot(left=left, right=right, labels=labels):
+            both = dict.fromkeys((*free_labels(left), *free_labels(right)))
+            return tuple(label for label in both if label not in labels)
+        case Reshape(operand=operand, axes=axes):
+            both = dict.fromkeys((*(axis for axis in axes if axis), *free_labels(operand)))
+            return tuple(both)
+        case _:
+            operands = children(expr)
+            return tuple(dict.fromkeys(label for e in operands for label in free_labels(e)))

@@ -1,0 +1,147 @@
+"""The Program: what a .dt file means, resolved. Data only; equality ignores spans."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import Dot, Expr, Reduce, reads, walk
+from dtpoly.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A dimension label; `Var`, or `RVar` if it may also be reduced over."""
+
+    name: str
+    reducible: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor input (`In`); without a dtype it has the caller's."""
+
+    name: str
+    dtype: DType | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar input (`SIn`)."""
+
+    name: str
+    dtype: DType | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Func:
+    """A tensor function and its definition; labels outermost first."""
+
+    name: str
+    labels: tuple[str, ...]
+    body: Expr
+    dtype: DType | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """`name/factor` as the value of an argument."""
+
+    name: str
+    factor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a directive: `target`, or `target:value`.
+
+    A target is a name, `func.name` or a number; a value a number, a name or `name/number`.
+    """
+
+    target: str | int
+    value: int | str | Split | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """`func.name(arguments);`: a primitive applied to a Func, as written."""
+
+    func: str
+    name: str
+    arguments: tuple[Argument, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Program:
+    """An algorithm and its schedule. Inputs as declared, Funcs as defined.
+
+    The directives are a set; their order only decides which one is blamed.
+    """
+
+    labels: tuple[Label, ...]
+    inputs: tuple[Tensor | Scalar, ...]
+    funcs: tuple[Func, ...]
+    directives: tuple[Directive, ...] = ()
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The tensor inputs."""
+        return tuple(i for i in self.inputs if isinstance(i, Tensor))
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        """The scalar inputs."""
+        return tuple(i for i in self.inputs if isinstance(i, Scalar))
+
+    def find_func(self, name: str) -> Func | None:
+        """The Func of that name."""
+        return next((f for f in self.funcs if f.name == name), None)
+
+    def func(self, name: str) -> Func:
+        """The Func of that name, which must be there."""
+        found = self.find_func(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+def producers(program: Program) -> dict[str, tuple[str, ...]]:
+    """For each Func the Funcs that it reads, each once, in the order read."""
+    names = {func.name for func in program.funcs}
+    return {
+        func.name: tuple(dict.fromkeys(r.tensor for r in reads(func.body) if r.tensor in names))
+        for func in program.funcs
+    }
+
+
+def in_order(program: Program, wanted: Iterable[str] | None = None) -> tuple[Func, ...]:
+    """The wanted Funcs (else all) and what they need, producers before consumers."""
+    below = producers(program)
+    done: dict[str, None] = {}
+    for start in below if wanted is None else wanted:
+        pending = [(start, False)]
+        while pending:
+            name, ready = pending.pop()
+            if ready:
+                done[name] = None
+            elif name not in done:
+                pending.append((name, True))
+                pending.extend((producer, False) for producer in reversed(below[name]))
+    by_name = {func.name: func for func in program.funcs}
+    return tuple(by_name[name] for name in done)
+
+
+def reduced_labels(func: Func) -> tuple[str, ...]:
+    """Labels that a Func's body reduces over, each once, outermost reduction first."""
+    return tuple(dict.fromkeys(_reduced(func.body)))
+
+
+def _reduced(expr: Expr) -> Iterator[str]:
+    for node in walk(expr):
+        if isinstance(node, Reduce | Dot):
+            yield from node.labels

@@ -1,0 +1,348 @@
+"""Shapes by label: what each expression has for axes, and whether operands line up.
+
+A shape has `axes`, which line up from the right as in NumPy (by label), and `named` labels,
+which line up wherever they belong: those of an index value, of a reduction's result and of a
+read with an affine index.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dtpoly.algorithm.expressions import (
+    Apply,
+    Cast,
+    Dot,
+    Expr,
+    Float,
+    Index,
+    Integer,
+    ProgramId,
+    Read,
+    Reduce,
+    Reshape,
+    ScalarRead,
+    Size,
+    children,
+    free_labels,
+)
+from dtpoly.algorithm.program import Func
+from dtpoly.algorithm.show import show_expr
+from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.source import Span
+
+Axes = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Axes by position (None is a 1), and labels that align by name."""
+
+    axes: Axes = ()
+    named: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every label, those by position first."""
+        return tuple(dict.fromkeys((*(axis for axis in self.axes if axis), *self.named)))
+
+    def __str__(self) -> str:
+        named = [label for label in self.named if label not in self.axes]
+        return f"[{', '.join(axis or '1' for axis in (*self.axes, *named))}]"
+
+
+SCALAR = Shape()
+
+
+def combine(left: Shape, right: Shape) -> Shape | None:
+    """The shape of two operands together, or None where they do not line up."""
+    rank = max(len(left.axes), len(right.axes))
+    pairs = zip(_padded(left.axes, rank), _padded(right.axes, rank), strict=True)
+    axes: list[str | None] = []
+    for a, b in pairs:
+        if a and b and a != b:
+            return None
+        axes.append(a or b)
+    if len({axis for axis in axes if axis}) < sum(axis is not None for axis in axes):
+        return None  # one label at two positions: A[x] + reshape(B[x], x, 1)
+    named = dict.fromkeys((*left.named, *right.named))
+    return Shape(tuple(axes), tuple(label for label in named if label not in axes))
+
+
+def _padded(axes: Axes, rank: int) -> Axes:
+    return (None,) * (rank - len(axes)) + axes
+
+
+def read_shape(read: Read) -> Shape:
+    """Axes of a read; one with an affine index or a label twice aligns by name."""
+    labels = [label for index in read.indices for label in index.labels]
+    if all(index.is_plain for index in read.indices) and len(set(labels)) == len(labels):
+        return Shape(tuple(labels))
+    return Shape((), tuple(dict.fromkeys(labels)))
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """A shape, None after an error that has been told; and what was found on the way."""
+
+    shape: Shape | None
+    found: tuple[Diagnostic, ...] = ()
+
+
+def check_shapes(func: Func) -> list[Diagnostic]:
+    """Everything wrong with the shapes of a definition."""
+    shaped = shape_of(func.body)
+    found = list(shaped.found)
+    if shaped.shape is None:
+        return found
+    labels = shaped.shape.labels
+    for label in labels:
+        if label not in func.labels:
+            found.append(_label_not_on_left(func, label))
+    for label in func.labels:
+        if label not in labels:
+            found.append(
+                Diagnostic(
+                    "DT142",
+                    Severity.NOTE,
+                    f"'{func.name}' repeats its value along '{label}'",
+                    func.body.span,
+                    f"has no label '{label}'",
+                )
+            )
+    return found
+
+
+def _label_not_on_left(func: Func, label: str) -> Diagnostic:
+    left = ", ".join((*func.labels, label))
+    return Diagnostic(
+        "DT141",
+        Severity.ERROR,
+        f"label '{label}' is on the right but not on the left",
+        _brings(func.body, label).span,
+        f"has the label '{label}', which {func.name}[{', '.join(func.labels)}] lacks",
+        hint=f"reduce over it, as in rsum(..., {label}), or define {func.name}[{left}]",
+    )
+
+
+def _brings(expr: Expr, label: str) -> Expr:
+    """The first part of an expression that has a label, as small as can be."""
+    below = next((child for child in children(expr) if label in free_labels(child)), None)
+    return expr if below is None else _brings(below, label)
+
+
+def shape_of(expr: Expr) -> Shaped:
+    """The shape of an expression and everything wrong below it."""
+    match expr:
+        case Integer() | Float() | ScalarRead() | Size() | ProgramId():
+            return Shaped(SCALAR)
+        case Index(label=label):
+            return Shaped(Shape((), (label,)))
+        case Read(padding=padding):
+            return _shape_of_read(expr, padding)
+        case Cast(operand=operand):
+            return shape_of(operand)
+        case Apply():
+            return _shape_of_apply(expr)
+        case Reduce(operand=operand, labels=labels):
+            below = shape_of(operand)
+            wrong = tuple(_check_reduced(expr, labels, (operand,), (below.shape,)))
+            shape = None if wrong else _reduced(below.shape, labels)
+            return Shaped(shape, (*below.found, *wrong))
+        case Dot(left=left, right=right, labels=labels):
+            a, b = shape_of(left), shape_of(right)
+            wrong = tuple(_check_reduced(expr, labels, (left, right), (a.shape, b.shape)))
+            found = (*a.found, *b.found, *wrong)
+            if a.shape is None or b.shape is None or wrong:
+                return Shaped(None, found)
+            both = dict.fromkeys((*a.shape.labels, *b.shape.labels))
+            return Shaped(_reduced(Shape((), tuple(both)), labels), found)
+        case Reshape(operand=operand, axes=axes):
+            below = shape_of(operand)
+            if below.shape is None:
+                return below
+            found = (*below.found, *_check_reshape(expr, axes, below.shape))
+            return Shaped(Shape(axes), found)
+
+
+def _shape_of_read(read: Read, padding: Expr | None) -> Shaped:
+    if padding is None:
+        return Shaped(read_shape(read))
+    below = shape_of(padding)
+    found = below.found
+    if below.shape is not None and below.shape.labels:
+        wrong = Diagnostic(
+            "DT139",
+            Severity.ERROR,
+            "the value of a pad must be a scalar",
+            padding.span,
+            f"has shape {below.shape}",
+            hint="pad with a number or a scalar input",
+        )
+        found = (*found, wrong)
+    return Shaped(read_shape(read), found)
+
+
+def _reduced(shape: Shape | None, labels: tuple[str, ...]) -> Shape | None:
+    if shape is None:
+        return None
+    return Shape((), tuple(label for label in shape.labels if label not in labels))
+
+
+def _check_reduced(
+    expr: Reduce | Dot,
+    labels: tuple[str, ...],
+    operands: tuple[Expr, ...],
+    shapes: tuple[Shape | None, ...],
+) -> Iterator[Diagnostic]:
+    for operand, shape in zip(operands, shapes, strict=True):
+        if shape is None:
+            continue
+        for label in labels:
+            if label not in shape.labels:
+                name = expr.operation if isinstance(expr, Reduce) else "rdot"
+                yield Diagnostic(
+                    "DT147",
+                    Severity.ERROR,
+                    f"'{name}' reduces over '{label}', which its operand lacks",
+                    operand.span,
+                    f"has shape {shape}",
+                    hint=_reduction_hint(shape, label),
+                )
+
+
+def _reduction_hint(shape: Shape, label: str) -> str:
+    if not shape.labels:
+        return f"index the operand by '{label}'; len({label}) is the size of the label"
+    return f"reduce over {' or '.join(shape.labels)}, or index the operand by '{label}'"
+
+
+def _check_reshape(expr: Reshape, axes: Axes, shape: Shape) -> Iterator[Diagnostic]:
+    new = [axis for axis in axes if axis]
+    by_position = [axis for axis in shape.axes if axis]
+    lost = [label for label in shape.labels if label not in new]
+    wanted = ", ".join(axis or "1" for axis in axes)
+    if lost:
+        yield Diagnostic(
+            "DT143",
+            Severity.ERROR,
+            f"this reshape drops the label '{lost[0]}'",
+            expr.span,
+            f"{shape} does not fit into [{wanted}]",
+            hint=f"name every label of the operand: {', '.join(shape.labels)}; "
+            "to get rid of one, reduce over it",
+        )
+    elif [axis for axis in new if axis in by_position] != by_position:
+        yield Diagnostic(
+            "DT144",
+            Severity.ERROR,
+            "a reshape cannot reorder labels",
+            expr.span,
+            f"{shape} becomes [{wanted}]",
+            hint="operands line up by label, so keep the order; a Func can transpose: "
+            f"t[{', '.join(new)}] = {show_expr(expr.operand)}",
+        )
+    for axis in new:
+        if axis not in shape.labels:
+            ones = ", ".join("1" if a == axis else a or "1" for a in axes)
+            meant = show_expr(Reshape(expr.operand, tuple(None if a == axis else a for a in axes)))
+            yield Diagnostic(
+                "DT145",
+                Severity.WARNING,
+                f"this reshape repeats its operand along '{axis}'",
+                expr.span,
+                f"{shape} has no label '{axis}'",
+                hint=f"write 1 where the operand lacks a label: {meant}",
+                edits=_reshape_edit(expr, ones),
+            )
+
+
+def _reshape_edit(expr: Reshape, axes: str) -> tuple[Edit, ...]:
+    if expr.span is None or expr.operand.span is None:
+        return ()
+    # The span of an expression in parentheses includes them.
+    parentheses = len(expr.span.text) - len(expr.span.text.lstrip("("))
+    end = expr.span.end
+    for _ in range(parentheses):
+        end = expr.span.source.text.rindex(")", expr.operand.span.end, end)
+    end = expr.span.source.text.rindex(")", expr.operand.span.end, end) + 1
+    return (Edit(Span(expr.span.source, expr.operand.span.end, end), f", {axes})"),)
+
+
+def _shape_of_apply(expr: Apply) -> Shaped:
+    parts = [shape_of(operand) for operand in expr.operands]
+    found = tuple(diagnostic for part in parts for diagnostic in part.found)
+    shapes = [part.shape for part in parts if part.shape is not None]
+    if len(shapes) < len(parts):
+        return Shaped(None, found)
+    total, so_far = shapes[0], expr.operands[0]
+    for operand, shape in zip(expr.operands[1:], shapes[1:], strict=True):
+        combined = combine(total, shape)
+        if combined is None:
+            return Shaped(None, (*found, _do_not_line_up(so_far, total, operand, shape)))
+        total, so_far = combined, operand
+    return Shaped(total, found)
+
+
+def _do_not_line_up(left: Expr, a: Shape, right: Expr, b: Shape) -> Diagnostic:
+    """The message points at the operand that a reshape can mend, if one alone can."""
+    order = _merged(a.axes, b.axes)
+    mended = [
+        (expr, Reshape(expr, _laid_out(shape, order)))
+        for expr, shape in ((left, a), (right, b))
+        if order is not None and _laid_out(shape, order) != shape.axes
+    ]
+    blamed, shape, against, other = right, b, left, a
+    if len(mended) == 1 and mended[0][0] is left:
+        blamed, shape, against, other = left, a, right, b
+    if order is None:
+        hint = _transposing_hint(left, a, right, b)
+    else:
+        hint = f"line up by label: {' and '.join(show_expr(e) for _, e in mended)}"
+    return Diagnostic(
+        "DT140",
+        Severity.ERROR,
+        f"shapes {a} and {b} do not line up",
+        blamed.span,
+        f"has shape {shape}",
+        (Note(f"this has shape {other}", against.span),),
+        hint,
+        tuple(Edit(expr.span, show_expr(new)) for expr, new in mended if expr.span),
+    )
+
+
+def _merged(left: Axes, right: Axes) -> tuple[str, ...] | None:
+    """Every label once, in an order that both have; None if their orders contradict."""
+    labels: list[str] = []
+    rest = [axis for axis in right if axis]
+    for axis in left:
+        if axis in rest:
+            before = rest[: rest.index(axis)]
+            if any(label in left for label in before):
+                return None
+            labels.extend(before)
+            rest = rest[len(before) + 1 :]
+        if axis:
+            labels.append(axis)
+    return (*labels, *rest)
+
+
+def _laid_out(shape: Shape, order: tuple[str, ...]) -> Axes:
+    """The axes along an order of labels, with 1 for those that the shape lacks."""
+    axes = tuple(label if label in shape.axes else None for label in order)
+    while axes and axes[0] is None:
+        axes = axes[1:]
+    return axes
+
+
+def _transposing_hint(left: Expr, a: Shape, right: Expr, b: Shape) -> str:
+    for expr, shape, other in ((right, b, a), (left, a, b)):
+        order = [axis for axis in other.axes if axis and axis in shape.axes]
+        if set(order) == {axis for axis in shape.axes if axis}:
+            return (
+                "their labels stand in another order; a Func can transpose: "
+                f"t[{', '.join(order)}] = {show_expr(expr)}"
+            )
+    return (
+        "from the right, each pair of axes must be the same label or have a 1; "
+        "a Func can bring labels into another order"
+    )

@@ -1,0 +1,155 @@
+"""A Program printed as .dt text again; parse(show(program)) == program."""
+
+import math
+from collections.abc import Iterable
+from typing import assert_never
+
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Apply,
+    Cast,
+    Dot,
+    Expr,
+    Float,
+    Index,
+    Integer,
+    ProgramId,
+    Read,
+    Reduce,
+    Reshape,
+    ScalarRead,
+    Size,
+)
+from dtpoly.algorithm.operations import ATOM, COMPARISON, OPERATION
+from dtpoly.algorithm.program import (
+    Argument,
+    Directive,
+    Func,
+    Program,
+    Split,
+    Tensor,
+)
+
+
+def show(program: Program) -> str:
+    """The whole program: declarations, definitions, directives."""
+    sections = (
+        _declarations(program),
+        [show_definition(func) for func in program.funcs],
+        [show_directive(directive) for directive in program.directives],
+    )
+    return "\n".join("".join(f"{line}\n" for line in section) for section in sections if section)
+
+
+def _declarations(program: Program) -> list[str]:
+    groups: list[tuple[str, list[str]]] = []
+    named = (
+        *(("Func", f.name, f.dtype) for f in program.funcs),
+        *(("In" if isinstance(i, Tensor) else "SIn", i.name, i.dtype) for i in program.inputs),
+        *(("RVar" if v.reducible else "Var", v.name, None) for v in program.labels),
+    )
+    for kind, name, dtype in named:
+        # Neighbours of one kind share a declaration, so that the order is kept.
+        if not groups or groups[-1][0] != kind:
+            groups.append((kind, []))
+        groups[-1][1].append(f"{name}: {dtype}" if dtype else name)
+    return [f"{kind} {', '.join(names)};" for kind, names in groups]
+
+
+def show_definition(func: Func) -> str:
+    """`f[x, y] = body;`."""
+    return f"{func.name}[{', '.join(func.labels)}] = {show_expr(func.body)};"
+
+
+def show_directive(directive: Directive) -> str:
+    """`f.block(x:16);`."""
+    arguments = ", ".join(map(show_argument, directive.arguments))
+    return f"{directive.func}.{directive.name}({arguments});"
+
+
+def show_argument(argument: Argument) -> str:
+    """`x`, `x:16`, `y:yi/8`."""
+    match argument.value:
+        case None:
+            return str(argument.target)
+        case Split(name=name, factor=factor):
+            return f"{argument.target}:{name}/{factor}"
+        case value:
+            return f"{argument.target}:{value}"
+
+
+def show_affine(index: Affine) -> str:
+    """`2 * y + r - 1`."""
+    parts: list[str] = []
+    for label, coefficient in index.terms:
+        size = abs(coefficient)
+        term = label if size == 1 else f"{size} * {label}"
+        if not parts:
+            parts.append(f"-{term}" if coefficient < 0 else term)
+        else:
+            parts.append(f"- {term}" if coefficient < 0 else f"+ {term}")
+    if not parts:
+        return str(index.constant)
+    if index.constant:
+        parts.append(f"- {-index.constant}" if index.constant < 0 else f"+ {index.constant}")
+    return " ".join(parts)
+
+
+def show_float(value: float) -> str:
+    """A float as the language writes it."""
+    if math.isnan(value):
+        return "nan"
+    return "inf" if math.isinf(value) else repr(value)
+
+
+def _call(name: str, arguments: Iterable[str]) -> str:
+    return f"{name}({', '.join(arguments)})"
+
+
+def show_expr(expr: Expr, context: int = 0) -> str:
+    """An expression; in parentheses if its operator binds no tighter than the context's."""
+    match expr:
+        case Integer(value=value):
+            return str(value)
+        case Float(value=value):
+            return show_float(value)
+        case ScalarRead(name=name):
+            return name
+        case Index(label=label):
+            return label
+        case Size(label=label):
+            return f"len({label})"
+        case ProgramId(axis=axis):
+            return f"program_id({axis})"
+        case Read(tensor=tensor, indices=indices, padding=padding):
+            base = tensor if padding is None else f"pad({tensor}, {show_expr(padding)})"
+            return f"{base}[{', '.join(map(show_affine, indices))}]"
+        case Cast(operand=operand, dtype=dtype):
+            return _call("cast", (show_expr(operand), dtype))
+        case Reduce(operation=operation, operand=operand, labels=labels):
+            return _call(operation, (show_expr(operand), *labels))
+        case Dot(left=left, right=right, labels=labels):
+            return _call("rdot", (show_expr(left), show_expr(right), *labels))
+        case Reshape(operand=operand, axes=axes):
+            return _call("reshape", (show_expr(operand), *(axis or "1" for axis in axes)))
+        case Apply():
+            return _show_apply(expr, context)
+        case _:
+            assert_never(expr)
+
+
+def _show_apply(expr: Apply, context: int) -> str:
+    operation = OPERATION[expr.operation]
+    if not operation.symbol:
+        return _call(operation.name, map(show_expr, expr.operands))
+    level = operation.precedence
+    if operation.arity == 1:
+        space = " " if operation.symbol.isalpha() else ""
+        text = f"{operation.symbol}{space}{show_expr(expr.operands[0], level)}"
+    else:
+        # Operators group to the left; comparisons do not group at all.
+        left, right = expr.operands
+        left_context = level + 1 if level == COMPARISON else level
+        shown = show_expr(left, left_context), show_expr(right, min(level + 1, ATOM))
+        text = f"{shown[0]} {operation.symbol} {shown[1]}"
+    return f"({text})" if level < context else text

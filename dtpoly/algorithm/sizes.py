@@ -1,0 +1,353 @@
+"""Sizes of labels: which tensor decides which, which must be passed, and what they come to."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Dot,
+    Index,
+    Read,
+    Reduce,
+    Reshape,
+    Size,
+    reads,
+    walk,
+)
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show_affine
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+from dtpoly.source import Span
+
+Sizes = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AxisRead:
+    """One read, without padding, of one axis of a tensor input or of a Func."""
+
+    tensor: str
+    axis: int
+    index: Affine
+    span: Span | None
+
+    def __str__(self) -> str:
+        return f"{self.tensor}.shape[{self.axis}]"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRule:
+    """How a label gets its size: the largest for which every read of one axis is inside.
+
+    Without reads no tensor shows the size, and the caller must pass it.
+    """
+
+    label: str
+    reads: tuple[AxisRead, ...] = ()
+
+    @property
+    def is_passed(self) -> bool:
+        """True if the caller must pass it."""
+        return not self.reads
+
+    def __str__(self) -> str:
+        if self.is_passed:
+            return f"{self.label} must be passed"
+        offsets = {r.index for r in self.reads if not r.index.is_plain}
+        why = f" (read at {', '.join(show_affine(i) for i in offsets)})" if offsets else ""
+        return f"{self.label} from {self.reads[0]}{why}"
+
+
+def axis_reads(program: Program) -> tuple[AxisRead, ...]:
+    """Every read of an axis that must be inside of its tensor, in program order."""
+    return tuple(
+        AxisRead(read.tensor, axis, index, read.span)
+        for func in program.funcs
+        for read in reads(func.body)
+        if read.padding is None
+        for axis, index in enumerate(read.indices)
+    )
+
+
+def used_labels(program: Program) -> frozenset[str]:
+    """Labels whose size matters: those of a definition, and those in its body."""
+    labels: set[str] = set()
+    for func in program.funcs:
+        labels.update(func.labels)
+        for node in walk(func.body):
+            match node:
+                case Read(indices=indices):
+                    labels.update(label for index in indices for label in index.labels)
+                case Index(label=label) | Size(label=label):
+                    labels.add(label)
+                case Reduce(labels=reduced) | Dot(labels=reduced):
+                    labels.update(reduced)
+                case Reshape(axes=axes):
+                    labels.update(axis for axis in axes if axis)
+                case _:
+                    pass
+    return frozenset(labels)
+
+
+def extent_label(program: Program, tensor: str, axis: int) -> str | None:
+    """The label that is the extent of a Func's axis; None for a tensor input."""
+    func = program.find_func(tensor)
+    return func.labels[axis] if func is not None and axis < len(func.labels) else None
+
+
+def size_rules(program: Program) -> tuple[SizeRule, ...]:
+    """A rule for every label, in an order in which each needs only earlier ones."""
+    all_reads = axis_reads(program)
+    known: dict[str, SizeRule] = {}
+    used = used_labels(program)
+    labels = [label.name for label in program.labels if label.name in used]
+    while len(known) < len(labels):
+        rule = _next_rule(program, all_reads, labels, known)
+        known[rule.label] = rule
+    idle = (label.name for label in program.labels if label.name not in used)
+    return (*known.values(), *map(SizeRule, idle))
+
+
+def _next_rule(
+    program: Program,
+    all_reads: tuple[AxisRead, ...],
+    labels: list[str],
+    known: Mapping[str, SizeRule],
+) -> SizeRule:
+    inputs = {tensor.name for tensor in program.tensors}
+    candidates = [
+        read
+        for read in all_reads
+        if _undecided(read, known) is not None
+        and (read.tensor in inputs or extent_label(program, read.tensor, read.axis) in known)
+    ]
+    # A plain read says most; of equals, the first input as declared.
+    order = [tensor.name for tensor in program.tensors]
+    candidates.sort(
+        key=lambda r: (
+            not r.index.is_plain,
+            order.index(r.tensor) if r.tensor in inputs else len(order),
+        )
+    )
+    if candidates:
+        first = candidates[0]
+        label = _undecided(first, known)
+        assert label is not None
+        together = tuple(
+            read
+            for read in all_reads
+            if (read.tensor, read.axis) == (first.tensor, first.axis)
+            and _undecided(read, known) == label
+        )
+        return SizeRule(label, together)
+    shifted = [r for r in all_reads if r.index.shifted in known]
+    for read in shifted:
+        # A Func whose own labels nothing shows is as large as it is read.
+        extent = extent_label(program, read.tensor, read.axis)
+        if extent and extent not in known:
+            alike = (r for r in shifted if (r.tensor, r.axis) == (read.tensor, read.axis))
+            return SizeRule(extent, tuple(alike))
+    return SizeRule(next(label for label in labels if label not in known))
+
+
+def _undecided(read: AxisRead, known: Mapping[str, SizeRule]) -> str | None:
+    """The one label of the index that has no size yet."""
+    unknown = [label for label in read.index.labels if label not in known]
+    return unknown[0] if len(unknown) == 1 else None
+
+
+def largest_size(index: Affine, label: str, extent: int, sizes: Sizes) -> int:
+    """The largest size of a label for which an index stays inside 0..extent-1.
+
+    All other labels have their sizes; if one of them is 0 nothing is read at all.
+    """
+    low = high = index.constant
+    for other, coefficient in index.terms:
+        if other != label:
+            reach = coefficient * max(sizes[other] - 1, 0)
+            low, high = low + min(reach, 0), high + max(reach, 0)
+    coefficient = dict(index.terms)[label]
+    if low < 0 or high >= extent:
+        return 0
+    room = (extent - 1 - high) // coefficient if coefficient > 0 else low // -coefficient
+    return room + 1
+
+
+def sizes_of(
+    program: Program, shapes: Mapping[str, tuple[int, ...]], passed: Sizes | None = None
+) -> dict[str, int]:
+    """The size of every label, from the tensors' shapes and from what was passed.
+
+    Raises DtpolyError, by name and with the sizes seen, where they disagree.
+    """
+    given = dict(passed or {})
+    used = used_labels(program)
+    sizes: dict[str, int] = {}
+    for rule in size_rules(program):
+        if rule.label in used or rule.label in given:
+            sizes[rule.label] = _size(program, rule, shapes, sizes, given)
+    wrong = list(_disagreements(program, shapes, sizes, given))
+    if wrong:
+        raise DtpolyError(wrong)
+    return sizes
+
+
+def _extent(
+    program: Program, read: AxisRead, shapes: Mapping[str, tuple[int, ...]], sizes: Sizes
+) -> int:
+    label = extent_label(program, read.tensor, read.axis)
+    return shapes[read.tensor][read.axis] if label is None else sizes[label]
+
+
+def _size(
+    program: Program,
+    rule: SizeRule,
+    shapes: Mapping[str, tuple[int, ...]],
+    sizes: Sizes,
+    given: Sizes,
+) -> int:
+    if rule.is_passed:
+        if rule.label not in given:
+            raise DtpolyError([_must_be_passed(rule.label)])
+        return given[rule.label]
+    if rule.label not in rule.reads[0].index.labels:  # the Func is as large as it is read
+        return max(sizes[r.index.labels[0]] + r.index.constant for r in rule.reads)
+    return min(
+        largest_size(r.index, rule.label, _extent(program, r, shapes, sizes), sizes)
+        for r in rule.reads
+    )
+
+
+def _must_be_passed(label: str) -> Diagnostic:
+    return Diagnostic(
+        "DT170",
+        Severity.ERROR,
+        f"the size of '{label}' must be passed",
+        None,
+        notes=(Note(f"no tensor input is read at '{label}' alone, so none shows its size"),),
+        hint=f"pass {label}=...",
+    )
+
+
+def _disagreements(
+    program: Program,
+    shapes: Mapping[str, tuple[int, ...]],
+    sizes: Sizes,
+    given: Sizes,
+) -> Iterator[Diagnostic]:
+    decided_by = {rule.label: rule for rule in size_rules(program)}
+    for label, size in given.items():
+        if label in sizes and sizes[label] != size:
+            read = decided_by[label].reads[0]
+            seen = _gives(read, _extent(program, read, shapes, sizes), sizes[label])
+            yield _disagree(label, f"{size} was passed", seen, None)
+    for (tensor, axis), group in _by_axis(program).items():
+        extent = _extent(program, group[0], shapes, sizes)
+        for label in dict.fromkeys(name for r in group for name in r.index.labels):
+            alone = [r for r in group if r.index.labels == (label,)]
+            if not alone:
+                continue
+            size = min(largest_size(r.index, label, extent, sizes) for r in alone)
+            if size != sizes[label]:
+                first = f"{sizes[label]} was passed"
+                if not decided_by[label].is_passed:
+                    read = decided_by[label].reads[0]
+                    first = _gives(read, _extent(program, read, shapes, sizes), sizes[label])
+                yield _disagree(label, first, _gives(alone[0], extent, size), alone[0].span)
+        for read in group:
+            low, high = _range(read.index, sizes)
+            if low < 0 or high >= extent:
+                reached = f"{show_affine(read.index)} reaches {low if low < 0 else high}"
+                yield Diagnostic(
+                    "DT173",
+                    Severity.ERROR,
+                    f"'{tensor}' is read outside of axis {axis}",
+                    read.span,
+                    f"{read} is {extent}, and {reached if read.index.terms else 'this is beyond'}",
+                    hint=f"pass a larger tensor, or read through pad({tensor}, 0)",
+                )
+
+
+def _gives(read: AxisRead, extent: int, size: int) -> str:
+    return f"{read} is {extent}" + ("" if size == extent else f", which gives {size}")
+
+
+def _disagree(label: str, first: str, second: str, span: Span | None) -> Diagnostic:
+    return Diagnostic(
+        "DT172",
+        Severity.ERROR,
+        f"the tensors disagree on the size of '{label}'",
+        span,
+        second,
+        (Note(f"{first}, but {second}"),),
+        f"every label has one size; use another label where '{label}' may differ",
+    )
+
+
+def _by_axis(program: Program) -> dict[tuple[str, int], list[AxisRead]]:
+    groups: dict[tuple[str, int], list[AxisRead]] = {}
+    for read in axis_reads(program):
+        groups.setdefault((read.tensor, read.axis), []).append(read)
+    return groups
+
+
+def _range(index: Affine, sizes: Sizes) -> tuple[int, int]:
+    """The smallest and the largest value of an index; (0, -1) if it has none."""
+    if any(sizes[label] == 0 for label in index.labels):
+        return 0, -1
+    reaches = [c * (sizes[label] - 1) for label, c in index.terms]
+    low = index.constant + sum(min(reach, 0) for reach in reaches)
+    return low, index.constant + sum(max(reach, 0) for reach in reaches)
+
+
+def input_shapes(program: Program, sizes: Sizes) -> dict[str, tuple[int, ...]]:
+    """The smallest shapes of the tensor inputs for which sizes_of gives these sizes."""
+    decided = {
+        (read.tensor, read.axis, read.index): rule.label
+        for rule in size_rules(program)
+        for read in rule.reads
+    }
+    shapes: dict[str, tuple[int, ...]] = {}
+    all_reads = [read for func in program.funcs for read in reads(func.body)]
+    for tensor in program.tensors:
+        mine = [read for read in all_reads if read.tensor == tensor.name]
+        rank = len(mine[0].indices) if mine else 0
+        extents: list[int] = []
+        for axis in range(rank):
+            inside = [read.indices[axis] for read in mine if read.padding is None]
+            # An axis that is only read through a pad is as long as its index without the shift.
+            padded = [Affine(read.indices[axis].terms) for read in mine]
+            labels = {i: decided.get((tensor.name, axis, i)) for i in inside or padded}
+            extents.append(max(reach(index, sizes, label) for index, label in labels.items()))
+        shapes[tensor.name] = tuple(extents)
+    return shapes
+
+
+def reach(index: Affine, sizes: Sizes, decided: str | None = None) -> int:
+    """The smallest extent that holds every read at an index, and decides that label's size.
+
+    `largest_size(index, decided, reach(index, sizes, decided), sizes) == sizes[decided]`, for
+    coefficients above 0.
+    """
+    counted = index.labels if decided is None else (decided,)
+    if any(sizes[label] == 0 for label in counted):
+        return 0
+    high = sum(max(c * (max(sizes[label], 1) - 1), 0) for label, c in index.terms)
+    return max(index.constant + high + 1, 0)
+
+
+def check_sizes(program: Program) -> list[Diagnostic]:
+    """A note for each size that no tensor shows."""
+    used = used_labels(program)
+    spans = {label.name: label.span for label in program.labels}
+    return [
+        Diagnostic(
+            "DT174",
+            Severity.NOTE,
+            f"the size of '{rule.label}' must be passed by the caller",
+            spans[rule.label],
+            "no tensor shows its size",
+        )
+        for rule in size_rules(program)
+        if rule.is_passed and rule.label in used
+    ]

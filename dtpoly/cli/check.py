@@ -1,0 +1,55 @@
+"""`dtpoly check FILE...`: files in, everything that is wrong with them out."""
+
+import sys
+from collections.abc import Callable, Sequence
+
+import click
+
+from dtpoly import __version__
+from dtpoly.cli.files import file_names
+from dtpoly.cli.lazy import load
+from dtpoly.cli.output import report, write
+from dtpoly.compile import check
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors
+from dtpoly.frontend.reading import read_file
+
+
+@click.command(
+    short_help="Say what is wrong with files.",
+    epilog="""\b
+Examples:
+  dtpoly check softmax.dt
+  dtpoly check --quiet kernels/*.dt
+  dtpoly check --sarif softmax.dt > softmax.sarif
+  cat softmax.dt | dtpoly check -""",
+)
+@file_names
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@click.option("--sarif", "as_sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
+@click.option("--quiet", "-q", is_flag=True, help="Leave out warnings and notes.")
+def command(files: tuple[str, ...], as_json: bool, as_sarif: bool, quiet: bool) -> int:
+    """Say what is wrong with .dt files; exit with 1 if anything is."""
+    if as_json and as_sarif:
+        raise click.UsageError("--json and --sarif exclude each other")
+    found = [diagnostic for path in dict.fromkeys(files) for diagnostic in _check(path)]
+    if quiet:
+        found = [diagnostic for diagnostic in found if diagnostic.severity is Severity.ERROR]
+    if as_json:
+        as_text: Callable[[Sequence[Diagnostic]], str] = load("dtpoly.render.as_json").render
+        write(as_text(found))
+    elif as_sarif:
+        as_log: Callable[..., str] = load("dtpoly.render.sarif").render
+        descriptions: dict[str, str] = load("dtpoly.catalogue").descriptions()
+        write(as_log(found, descriptions, __version__))
+    elif found:
+        report(found, sys.stdout)
+    elif not quiet:
+        write("no errors\n")
+    return 1 if has_errors(found) else 0
+
+
+def _check(path: str) -> tuple[Diagnostic, ...]:
+    try:
+        return check(read_file(path)).diagnostics
+    except DtpolyError as error:
+        return error.diagnostics

@@ -1,0 +1,83 @@
+"""`dtpoly fmt FILE...`: files in, the same files in the canonical layout out."""
+
+import difflib
+import sys
+from pathlib import Path
+
+import click
+
+from dtpoly.cli.files import file_names
+from dtpoly.cli.output import report, write, write_exactly
+from dtpoly.cli.writing import write_atomically
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.frontend.format import format_source
+from dtpoly.frontend.reading import STANDARD_INPUT, read_file
+from dtpoly.render.printable import printable
+from dtpoly.source import Source
+
+
+@click.command(
+    short_help="Lay files out anew, in place.",
+    epilog="""\b
+Examples:
+  dtpoly fmt softmax.dt
+  dtpoly fmt --check kernels/*.dt
+  dtpoly fmt --diff softmax.dt
+  dtpoly fmt - < softmax.dt > formatted.dt""",
+)
+@file_names
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit with 1 if a file is not formatted."
+)
+@click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
+def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
+    """Lay .dt files out anew, in place; - goes from standard input to standard output."""
+    good = [_format(path, check=check, diff=diff) for path in dict.fromkeys(files)]
+    return 0 if all(good) else 1
+
+
+def _format(path: str, *, check: bool, diff: bool) -> bool:
+    """Format one file; false if it could not be done, or was not done before a `--check`."""
+    try:
+        source = read_file(path)
+        text = format_source(source)
+    except DtpolyError as error:
+        report(error.diagnostics, sys.stderr)
+        return False
+    changed = text != source.text
+    if diff and changed:
+        write("".join(_difference(source, text)))
+    if check and changed:
+        write(f"{printable(source.name)} is not formatted\n")
+    if check:
+        return not changed
+    if diff:
+        return True
+    if path == STANDARD_INPUT:
+        write_exactly(text)
+        return True
+    return not changed or _write(path, text)
+
+
+def _write(path: str, text: str) -> bool:
+    try:
+        write_atomically(Path(path), text.encode())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        message = f"error: cannot write '{path}': {reason[:1].lower()}{reason[1:]}"
+        print(printable(message), file=sys.stderr)
+        return False
+    print(printable(f"formatted {path}"), file=sys.stderr)
+    return True
+
+
+def _difference(source: Source, text: str) -> list[str]:
+    """A unified diff; a last line without a line end is told as `diff -u` tells it."""
+    before, after = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
+    lines: list[str] = []
+    for line in difflib.unified_diff(before, after, source.name, f"{source.name} (formatted)"):
+        body = line.removesuffix("\n")
+        lines.append(f"{printable(body)}\n")
+        if body == line:
+            lines.append("\\ No newline at end of file\n")
+    return lines

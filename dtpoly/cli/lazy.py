@@ -1,0 +1,43 @@
+"""A name in, the module of that name out, imported only now; so that a command starts fast."""
+
+import importlib
+from typing import Any
+
+import click
+
+from dtpoly.suggest import near
+
+
+def load(module: str) -> Any:
+    """Import what only some runs need: a renderer, torch. Everything lazy comes through here."""
+    return importlib.import_module(module)
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are the `command` of the modules of their names."""
+
+    def __init__(self, *args: Any, commands_in: str, names: tuple[str, ...], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.package = commands_in
+        self.names = names
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All of them, in the order given."""
+        return list(self.names)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, if there is one."""
+        if cmd_name not in self.names:
+            return None
+        found: click.Command = load(f"{self.package}.{cmd_name}").command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names; for a misspelt one, the near name."""
+        word = args[0]
+        if word not in self.names and not word.startswith("-") and not ctx.resilient_parsing:
+            meant = near(word, self.names)
+            ctx.fail(f"no command '{word}'" + (f"; did you mean '{meant}'?" if meant else ""))
+        return super().resolve_command(ctx, args)

@@ -1,0 +1,111 @@
+"""Arguments in, exit code out: the group of all commands, and what happens when one fails.
+
+Exit codes: 0 good, 1 the input is wrong, 2 usage, 3 a bug of dtpoly, 130 interrupted,
+141 the reader of the output went away.
+"""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from dtpoly import __version__
+from dtpoly.cli.lazy import LazyGroup, load
+from dtpoly.cli.output import prepare_streams, report
+from dtpoly.diagnostics import DtpolyError
+
+GOOD, WRONG_INPUT, USAGE, BUG, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
+
+PROGRAM = "dtpoly"
+COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_in="dtpoly.cli",
+    names=("check", "fmt", "show", "run", "completion"),
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Examples:
+  dtpoly check softmax.dt
+  dtpoly run softmax.dt --reference --size x=4,y=1000
+  dtpoly COMMAND --help
+
+\b
+Exit codes: 0 good, 1 the input is wrong, 2 usage, 3 a bug of dtpoly, 130 interrupted.
+FILE may be - for standard input.""",
+)
+@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Decoupled Triton: an algorithm and, apart from it, a schedule."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(USAGE)
+
+
+def entry(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and answer with its exit code, whatever happens."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    prepare_streams()
+    try:
+        code = _run(given)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()
+        return CLOSED_PIPE
+    except Exception as error:
+        # The one broad except of the program: whatever else comes up to here is our bug, and
+        # its user shall have a way to report it instead of a traceback.
+        if os.environ.get("DTPOLY_DEBUG"):
+            raise
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            # A file that cannot be read or written is named in its error; a stream has no name.
+            _drop_output()
+            _say(f"error: cannot write the output: {error.strerror or error}")
+            return WRONG_INPUT
+        tell: Callable[[Exception, Sequence[str]], str] = load("dtpoly.cli.bug").tell
+        _say(tell(error, given))
+        return BUG
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        instruction = os.environ.get(COMPLETION_VARIABLE)
+        if instruction:
+            return _complete(instruction)
+        with cli.make_context(PROGRAM, arguments) as context:
+            answer: Any = cli.invoke(context)
+        return answer if isinstance(answer, int) else GOOD
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except DtpolyError as error:
+        report(error.diagnostics, sys.stderr)
+        return WRONG_INPUT
+
+
+def _complete(instruction: str) -> int:
+    """Answer the shell, which asks through the environment."""
+    shell_complete: Callable[..., int] = load("click.shell_completion").shell_complete
+    return shell_complete(cli, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):
+        print(message, file=sys.stderr, flush=True)
+
+
+def _drop_output() -> None:
+    """Point standard output nowhere, so that the interpreter's last flush does not fail too."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,57 @@
+"""`dtpoly show FILE`: a file in, one stage of its way through the pipeline out."""
+
+import json
+import sys
+
+import click
+
+from dtpoly.algorithm.show import show
+from dtpoly.cli.files import file_name
+from dtpoly.cli.output import report, write
+from dtpoly.compile import check
+from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.frontend.deep import deep_recursion
+from dtpoly.frontend.reading import read_file
+from dtpoly.render.tree import show_tree, tree_data
+
+VERSION = 1  # of the JSON document
+
+
+@click.command(
+    short_help="Print a file as the compiler understands it.",
+    epilog="""\b
+Examples:
+  dtpoly show softmax.dt
+  dtpoly show --stage syntax softmax.dt
+  dtpoly show --stage program --json softmax.dt""",
+)
+@file_name
+@click.option(
+    "--stage",
+    type=click.Choice(["syntax", "program"]),
+    default="program",
+    show_default=True,
+    help="The tree as written, or the Program: resolved, as .dt text again.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+def command(file: str, stage: str, as_json: bool) -> int:
+    """Print a .dt file as the compiler understands it.
+
+    What is wrong with the file goes to standard error.
+    """
+    checked = check(read_file(file))
+    root = checked.file if stage == "syntax" else checked.program
+    if root is None:
+        raise DtpolyError(checked.diagnostics)
+    with deep_recursion():
+        if as_json:
+            document = {"version": VERSION, "stage": stage, stage: tree_data(root)}
+            write(json.dumps(document, indent=2) + "\n")
+        elif stage == "syntax":
+            write("".join(f"{line}\n" for line in show_tree(root)))
+        elif checked.program is not None:
+            write(show(checked.program))
+    if not has_errors(checked.diagnostics):
+        return 0
+    report(checked.diagnostics, sys.stderr)
+    return 1

@@ -1,0 +1,67 @@
+"""Words like `x=4,y=1000` in, sizes of labels out; and whether they fit into memory."""
+
+import re
+from collections.abc import Iterable, Mapping
+from math import prod
+
+import click
+
+from dtpoly.algorithm.expressions import free_labels, walk
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.sizes import input_shapes
+from dtpoly.suggest import near
+
+LARGEST = 2**48
+ELEMENT = 8  # bytes: the reference computes in f64 and i64
+TEMPORARIES = 3  # values of one expression that are alive at the same time
+
+_SIZE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*([+-]?[0-9]{1,20})\s*")
+
+
+def parse_sizes(words: Iterable[str], labels: list[str]) -> dict[str, int]:
+    """The size of each label named. Raises click.BadParameter."""
+    sizes: dict[str, int] = {}
+    for word in (part for group in words for part in group.split(",")):
+        match = _SIZE.fullmatch(word)
+        if match is None:
+            raise _wrong(f"'{word.strip()}' is not of the form label=number, as in x=4,y=1000")
+        label, size = match[1], int(match[2])
+        if label not in labels:
+            meant = near(label, labels)
+            known = f"did you mean '{meant}'?" if meant else f"it has {', '.join(labels)}"
+            raise _wrong(f"the program has no label '{label}'; {known}")
+        if not 0 <= size <= LARGEST:
+            raise _wrong(f"the size of '{label}' is {size}; it must be from 0 to {LARGEST}")
+        if sizes.setdefault(label, size) != size:
+            raise _wrong(f"the size of '{label}' is given twice: {sizes[label]} and {size}")
+    return sizes
+
+
+def check_memory(program: Program, sizes: Mapping[str, int], limit: float) -> None:
+    """Refuse sizes that need more than so many GiB. Raises click.BadParameter."""
+    needed = elements(program, sizes) * ELEMENT / 2**30
+    if needed > limit:
+        shown = ", ".join(f"{label}={size}" for label, size in sizes.items())
+        raise _wrong(
+            f"{shown} needs about {needed:,.1f} GiB, the limit is {limit:g} GiB; "
+            "take smaller sizes, or allow more with --memory"
+        )
+
+
+def elements(program: Program, sizes: Mapping[str, int]) -> int:
+    """About how many elements are alive at once: inputs, Funcs and the largest temporaries."""
+    inputs = sum(prod(shape) for shape in input_shapes(program, sizes).values())
+    funcs = sum(prod(sizes[label] for label in func.labels) for func in program.funcs)
+    largest = max(
+        (
+            prod(sizes[label] for label in free_labels(node))
+            for func in program.funcs
+            for node in walk(func.body)
+        ),
+        default=0,
+    )
+    return inputs + funcs + TEMPORARIES * largest
+
+
+def _wrong(message: str) -> click.BadParameter:
+    return click.BadParameter(message, param_hint="--size")

@@ -1,0 +1,84 @@
+"""A Program and sizes in, numbers that tell about each Func's values out; imports torch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite
+
+from torch import Tensor
+
+from dtpoly.algorithm.program import Program
+from dtpoly.reference.random_inputs import random_inputs
+from dtpoly.reference.run import run
+from dtpoly.reference.values import DTYPE
+from dtpoly.schedule.program_id import program_index
+
+ELEMENTS = 4  # the first ones that are shown
+
+Number = int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What there is to say of a Func's values; of none there is no min, mean and max."""
+
+    name: str
+    labels: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: str
+    min: Number | None
+    mean: Number | None
+    max: Number | None
+    elements: tuple[Number, ...]
+
+
+def summarise(
+    program: Program, sizes: Mapping[str, int], seed: int, wanted: Sequence[str]
+) -> list[Summary]:
+    """The wanted Funcs on made-up inputs."""
+    inputs = random_inputs(program, sizes, seed)
+    summaries: list[Summary] = []
+
+    def program_of(func: str, indices: Mapping[str, Tensor]) -> Tensor | int:
+        number: Tensor | int = program_index(program, func, sizes)(indices)
+        return number
+
+    values = run(program, inputs, sizes=sizes, wanted=wanted, program_index=program_of)
+    for name, tensor in values.items():
+        low = mean = high = None
+        if tensor.numel():
+            low, high = tensor.min().item(), tensor.max().item()
+            mean = tensor.double().mean().item()
+        first = tuple(element.item() for element in tensor.flatten()[:ELEMENTS])
+        labels, dtype = program.func(name).labels, str(DTYPE[tensor.dtype])
+        summaries.append(Summary(name, labels, tuple(tensor.shape), dtype, low, mean, high, first))
+    return summaries
+
+
+def as_data(summary: Summary) -> dict[str, object]:
+    """A summary for JSON, which has no word for nan and inf: there they are strings."""
+    data: dict[str, object] = asdict(summary)
+    data |= {key: _speakable(data[key]) for key in ("min", "mean", "max")}
+    return data | {"elements": [_speakable(element) for element in summary.elements]}
+
+
+def _speakable(number: object) -> object:
+    return str(number) if isinstance(number, float) and not isfinite(number) else number
+
+
+def as_row(summary: Summary) -> tuple[str, ...]:
+    """A summary as words for a table."""
+    sizes = zip(summary.labels, summary.shape, strict=True)
+    elements = [_short(element) for element in summary.elements]
+    return (
+        summary.name,
+        f"[{', '.join(f'{label}={size}' for label, size in sizes)}]",
+        summary.dtype,
+        *(_short(number) for number in (summary.min, summary.mean, summary.max)),
+        ", ".join(elements),
+    )
+
+
+def _short(number: Number | None) -> str:
+    if number is None:
+        return "-"
+    return f"{number:.6g}" if isinstance(number, float) else str(number).lower()

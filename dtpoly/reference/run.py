@@ -1,0 +1,258 @@
+"""A Program and its inputs in, the value of each Func out: the meaning of the language, run.
+
+Every expression becomes a tensor with one axis for each label that its value depends on. Floats
+are computed in one dtype, f64 unless asked otherwise, and only an explicit `cast` rounds: neither
+the dtype of an input nor that of a Func does. Whole numbers and booleans have the dtype that
+torch's promotion gives, and wrap as torch's do; a Func declared as one converts to it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+import torch
+
+from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Apply,
+    Cast,
+    Dot,
+    Expr,
+    Float,
+    Index,
+    Integer,
+    ProgramId,
+    Read,
+    Reduce,
+    Reshape,
+    ScalarRead,
+    Size,
+)
+from dtpoly.algorithm.inference import check_types
+from dtpoly.algorithm.operations import REDUCTION
+from dtpoly.algorithm.program import Func, Program, in_order
+from dtpoly.algorithm.sizes import sizes_of
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
+from dtpoly.reference.inputs import Inputs, check_inputs, with_dtypes
+from dtpoly.reference.operations import apply, dot, reduce
+from dtpoly.reference.values import TORCH_DTYPE, Value, indices_along, spread
+
+# The number of the program instance that computes an element of a Func, by its name and the index
+# of each of its labels (tensors that broadcast together).
+ProgramIndex = Callable[[str, Mapping[str, torch.Tensor]], torch.Tensor | int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """What the value of an expression may depend on, besides its labels."""
+
+    tensors: Mapping[str, torch.Tensor]  # inputs, and the Funcs computed so far
+    scalars: Mapping[str, torch.Tensor]
+    sizes: Mapping[str, int]
+    func: Func
+    compute: torch.dtype
+    device: torch.device
+    program_index: ProgramIndex | None = None
+    bound: frozenset[str] = frozenset()  # labels of the reductions around the expression
+
+
+def run(
+    program: Program,
+    inputs: Inputs,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    wanted: Iterable[str] | None = None,
+    compute: torch.dtype = torch.float64,
+    device: torch.device | str | None = None,
+    program_index: ProgramIndex | None = None,
+) -> dict[str, torch.Tensor]:
+    """The value of every wanted Func, else of all; floats come back in the compute dtype.
+
+    Runs on the device of the first tensor unless told otherwise. Without a `program_index` every
+    Func is computed by one program, as in the default schedule. Raises DtpolyError where the
+    inputs do not fit.
+    """
+    funcs = tuple(func.name for func in program.funcs) if wanted is None else tuple(wanted)
+    check_inputs(program, inputs, sizes or {}, funcs)
+    typed = with_dtypes(program, inputs)
+    found = check_types(typed)
+    if has_errors(found):
+        raise DtpolyError(d for d in found if d.severity is Severity.ERROR)
+    given = {t.name: torch.as_tensor(inputs[t.name]) for t in program.tensors}
+    known = sizes_of(program, {name: tuple(t.shape) for name, t in given.items()}, sizes)
+    at = _device(given, device)
+    tensors = {name: _computable(tensor.to(at), compute) for name, tensor in given.items()}
+    scalars = {s.name: _scalar(inputs[s.name], s.dtype, compute, at) for s in typed.scalars}
+    for func in in_order(program, funcs):
+        scope = Scope(tensors, scalars, known, func, compute, at, program_index)
+        tensors = {**tensors, func.name: define(func, scope)}
+    return {name: tensors[name].clone(memory_format=torch.contiguous_format) for name in funcs}
+
+
+def _device(given: Mapping[str, torch.Tensor], device: torch.device | str | None) -> torch.device:
+    if device is not None:
+        return torch.device(device)
+    return next((tensor.device for tensor in given.values()), torch.device("cpu"))
+
+
+def _computable(tensor: torch.Tensor, compute: torch.dtype) -> torch.Tensor:
+    return tensor.to(compute) if tensor.dtype.is_floating_point else tensor
+
+
+def _scalar(
+    given: torch.Tensor | float, dtype: DType | None, compute: torch.dtype, device: torch.device
+) -> torch.Tensor:
+    assert dtype is not None, "every input has been given a dtype"
+    exact = torch.float64 if is_float(dtype) else TORCH_DTYPE[dtype]
+    number = torch.as_tensor(given, dtype=exact)
+    return _computable(number, compute).to(device)
+
+
+def define(func: Func, scope: Scope) -> torch.Tensor:
+    """The value of a Func, its axes in the order of its left side; 1s become repetitions."""
+    value = evaluate(func.body, scope)
+    tensor = spread(value, func.labels, scope.sizes)
+    if func.dtype is None:
+        return tensor
+    return tensor.to(scope.compute if is_float(func.dtype) else TORCH_DTYPE[func.dtype])
+
+
+def evaluate(expr: Expr, scope: Scope) -> Value:
+    """The value of an expression, as a function of its free labels."""
+    match expr:
+        case Integer(value=value):
+            return _number(value, torch.int64, scope)
+        case Float(value=value):
+            return _number(value, scope.compute, scope)
+        case ScalarRead(name=name):
+            return Value(scope.scalars[name], weak=True)
+        case Size(label=label):
+            return _number(scope.sizes[label], torch.int64, scope)
+        case Index(label=label):
+            return _index(label, scope)
+        case ProgramId(axis=axis):
+            return _program_id(axis, scope)
+        case Read():
+            return _read(expr, scope)
+        case Apply(operation=operation, operands=operands):
+            return apply(operation, [evaluate(e, scope) for e in operands], scope.compute)
+        case Cast(operand=operand, dtype=dtype):
+            return _cast(evaluate(operand, scope), dtype, scope)
+        case Reduce():
+            return _reduce(expr, scope)
+        case Dot(left=left, right=right, labels=labels):
+            inner = _inside(labels, scope)
+            total = dot(evaluate(left, inner), evaluate(right, inner), labels, scope.sizes)
+            return _left(total, labels, scope)
+        case Reshape(operand=operand, axes=axes):
+            return _reshape(evaluate(operand, scope), axes, scope)
+        case _:
+            assert_never(expr)
+
+
+def _number(value: float, dtype: torch.dtype, scope: Scope) -> Value:
+    return Value(torch.tensor(value, dtype=dtype, device=scope.device), weak=True)
+
+
+def _index(label: str, scope: Scope) -> Value:
+    return Value(torch.arange(scope.sizes[label], device=scope.device), (label,))
+
+
+def _read(read: Read, scope: Scope) -> Value:
+    tensor = scope.tensors[read.tensor]
+    labels = tuple(dict.fromkeys(label for index in read.indices for label in index.labels))
+    plain = all(index.is_plain for index in read.indices) and len(labels) == len(read.indices)
+    if plain and read.padding is None:
+        for axis, label in enumerate(labels):
+            tensor = tensor.narrow(axis, 0, scope.sizes[label])
+        return Value(tensor, labels)
+    along = indices_along(labels, scope.sizes, scope.device)
+    places = tuple(_place(index, along, scope.device) for index in read.indices)
+    if read.padding is None:
+        return Value(tensor[places] if places else tensor, labels)
+    return Value(_padded(tensor, places, evaluate(read.padding, scope).tensor), labels)
+
+
+def _place(index: Affine, along: Mapping[str, torch.Tensor], device: torch.device) -> torch.Tensor:
+    place = torch.full([1] * len(along), index.constant, device=device)
+    for label, coefficient in index.terms:
+        place = place + coefficient * along[label]
+    return place
+
+
+def _padded(
+    tensor: torch.Tensor, places: tuple[torch.Tensor, ...], padding: torch.Tensor
+) -> torch.Tensor:
+    # An element to pick must exist, also where all of it is outside.
+    something = tensor if tensor.numel() else tensor.new_zeros([max(n, 1) for n in tensor.shape])
+    inside = torch.ones((), dtype=torch.bool, device=tensor.device)
+    for place, extent in zip(places, tensor.shape, strict=True):
+        inside = inside & (place >= 0) & (place < extent)
+    nearest = tuple(
+        place.clamp(0, extent - 1) for place, extent in zip(places, something.shape, strict=True)
+    )
+    picked = something[nearest] if nearest else something
+    return torch.where(inside, picked, padding.to(tensor.dtype))
+
+
+def _cast(operand: Value, dtype: DType, scope: Scope) -> Value:
+    """Round to the dtype; a float is computed with in the compute dtype ever after."""
+    rounded = operand.tensor.to(TORCH_DTYPE[dtype])
+    return Value(_computable(rounded, scope.compute), operand.labels)
+
+
+def _reshape(operand: Value, axes: tuple[str | None, ...], scope: Scope) -> Value:
+    """Labels that the operand lacks repeat it; all others only change places."""
+    labels = tuple(dict.fromkeys((*(axis for axis in axes if axis), *operand.labels)))
+    return Value(spread(operand, labels, scope.sizes), labels, operand.weak)
+
+
+def _reduce(expr: Reduce, scope: Scope) -> Value:
+    operand = evaluate(expr.operand, _inside(expr.labels, scope))
+    empty = [label for label in expr.labels if scope.sizes[label] == 0]
+    if empty and not REDUCTION[expr.operation].has_identity:
+        raise DtpolyError([_reduces_nothing(expr, empty[0])])
+    return _left(reduce(expr.operation, operand, expr.labels, scope.sizes), expr.labels, scope)
+
+
+def _reduces_nothing(expr: Reduce, label: str) -> Diagnostic:
+    return Diagnostic(
+        "DT156",
+        Severity.ERROR,
+        f"'{expr.operation}' has nothing to choose from",
+        expr.span,
+        f"the size of '{label}' is 0",
+        (Note("the index of an extreme exists only where there is an element"),),
+        f"pass tensors in which '{label}' is not empty",
+    )
+
+
+def _inside(labels: Iterable[str], scope: Scope) -> Scope:
+    return replace(scope, bound=scope.bound | frozenset(labels))
+
+
+def _program_id(axis: int, scope: Scope) -> Value:
+    """The program that computes the element of the Func, whatever is reduced around it.
+
+    Where a reduction binds one of the Func's own labels, that of the left side is meant; it goes
+    by another name until the reduction is over.
+    """
+    if axis > 0 or scope.program_index is None:
+        return _number(0, torch.int64, scope)  # programs are numbered along axis 0
+    labels = scope.func.labels
+    along = indices_along(labels, scope.sizes, scope.device)
+    program = torch.as_tensor(scope.program_index(scope.func.name, along), device=scope.device)
+    table = program.expand([scope.sizes[label] for label in labels])
+    names = tuple(_outer(label) if label in scope.bound else label for label in labels)
+    return Value(table, names, weak=True)
+
+
+def _outer(label: str) -> str:
+    return f"{label} of the left side"
+
+
+def _left(value: Value, labels: Iterable[str], scope: Scope) -> Value:
+    """The value after a reduction over these labels."""
+    over = {_outer(label): label for label in labels if label not in scope.bound}
+    return replace(value, labels=tuple(over.get(label, label) for label in value.labels))

@@ -1,0 +1,1 @@
+"""Diagnostics in, text for people or data for machines out."""

@@ -1,0 +1,58 @@
+"""Texts in, their widths on a terminal, and the parts of them that fit, out."""
+
+from rich.cells import cell_len
+
+from dtpoly.render.printable import printable
+
+
+def cells(text: str) -> int:
+    """Terminal cells that a text takes, once it is printable."""
+    return cell_len(printable(text))
+
+
+def wrap(text: str, width: int, taken: int = 0) -> list[str]:
+    """Break a text at spaces; a word that is too long stays whole.
+
+    Of the first line, some cells may be taken already.
+    """
+    lines: list[str] = []
+    for paragraph in text.splitlines() or [""]:
+        line, free = "", width if lines else width - taken
+        for at, word in enumerate(printable(paragraph).split(" ")):
+            if at and cell_len(line) + 1 + cell_len(word) > free:
+                lines.append(line)
+                line, free = word, width
+            else:
+                line += f" {word}" if at else word
+        lines.append(line)
+    return lines
+
+
+def fits(text: str, room: int) -> bool:
+    """True if a text takes no more than so many cells; a long one is not measured."""
+    return len(text) <= 8 * room and cells(text) <= room
+
+
+def window(line: str, start: int, room: int) -> tuple[int, int]:
+    """The part first..last of a line that fits into so many cells, around a start.
+
+    A third of the room is for what stands before. Two cells are left for ellipses.
+    """
+    if fits(line, room):
+        return 0, len(line)
+    inner = max(room - 2, 1)
+    first = last = min(start, len(line))
+    used = 0
+    while first > 0 and used + cells(line[first - 1]) <= inner // 3:
+        first -= 1
+        used += cells(line[first])
+    while last < len(line) and used + cells(line[last]) <= inner:
+        used += cells(line[last])
+        last += 1
+    while first > 0 and used + cells(line[first - 1]) <= inner:
+        first -= 1
+        used += cells(line[first])
+    # A mark that combines with the character before it does not go with the ellipsis.
+    while 0 < first < start and cells(line[first]) == 0:
+        first += 1
+    return first, last

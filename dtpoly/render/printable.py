@@ -1,0 +1,29 @@
+"""Text of any file in, text that is harmless on a terminal out."""
+
+import unicodedata
+
+TAB = "    "
+_JOINERS = "\u200c\u200d"  # inside of words and emoji; they take no room and do no harm
+_HARMFUL = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def printable(text: str) -> str:
+    """Tabs as spaces, other control and direction characters as pictures, one for one.
+
+    So no escape sequence of a file or of its name reaches the terminal.
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_picture, text))
+
+
+def _picture(char: str) -> str:
+    if char == "\t":
+        return TAB
+    if char < " ":
+        return chr(0x2400 + ord(char))
+    if char == "\x7f":
+        return "\u2421"
+    if char not in _JOINERS and unicodedata.category(char) in _HARMFUL:
+        return "\ufffd"
+    return char

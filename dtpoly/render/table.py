@@ -1,0 +1,34 @@
+"""Rows of words in, a table for a person out."""
+
+import io
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dtpoly.render.printable import printable
+
+WIDEST = 1000  # columns where there is no terminal: nothing is broken
+
+
+def table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, *, colour: bool
+) -> str:
+    """A table as wide as it needs to be, and no wider than the terminal."""
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+    for word in head:
+        shown.add_column(word, overflow="fold")
+    for row in rows:
+        shown.add_row(*(Text(printable(word)) for word in row))
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer,
+        width=width or WIDEST,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        no_color=not colour,
+    )
+    console.print(shown)
+    return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())

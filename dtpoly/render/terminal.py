@@ -1,0 +1,25 @@
+"""Styled lines in, text with colours for a terminal out."""
+
+import io
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.text import Text
+
+from dtpoly.render.snippet import Line
+
+
+def coloured(lines: Iterable[Line]) -> str:
+    """The lines with colours; rich must neither break them nor guess at their meaning."""
+    buffer = io.StringIO()
+    console = Console(
+        file=buffer,
+        force_terminal=True,
+        color_system="standard",
+        no_color=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+    for line in lines:
+        console.print(Text.assemble(*line))
+    return buffer.getvalue()

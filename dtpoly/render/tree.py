@@ -1,0 +1,89 @@
+"""A tree of frozen dataclasses in, an indented text or data for JSON out.
+
+It serves the syntax tree and the Program alike: what is shown of a node is its fields, so a
+new kind of node needs nothing here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from math import isfinite
+from typing import cast
+
+from dtpoly.render.as_json import Data, place
+from dtpoly.render.printable import printable
+from dtpoly.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A node taken apart: its words, its place, and the nodes below with their fields."""
+
+    words: tuple[str, ...]
+    span: Span | None
+    below: tuple[tuple[str, object], ...]
+
+
+def show_tree(root: object) -> Iterator[str]:
+    """One node a line, indented: `field: Kind words line:column-line:column`."""
+    pending: list[tuple[int, str, object]] = [(0, "", root)]
+    while pending:
+        depth, name, node = pending.pop()
+        parts = _take_apart(node)
+        words = [type(node).__name__, *parts.words] if is_dataclass(node) else [str(node)]
+        if parts.span is not None:
+            words.append(_range(parts.span))
+        yield "  " * depth + printable(f"{name}: " * bool(name) + " ".join(words))
+        pending.extend((depth + 1, name, child) for name, child in reversed(parts.below))
+
+
+def tree_data(value: object) -> object:
+    """A node as `{"kind": ..., fields...}`, its span as `place`, a tuple or set as a list."""
+    items = _items(value)
+    if items is not None:
+        return [tree_data(item) for item in items]
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)  # JSON has no word for it
+    if not is_dataclass(value):
+        return value
+    data: Data = {"kind": type(value).__name__}
+    for field in fields(value):
+        inner: object = getattr(value, field.name)
+        if isinstance(inner, Source):
+            data["file"] = inner.name
+        elif isinstance(inner, Span):
+            data["place"] = place(inner)
+        elif field.name != "span":
+            data[field.name] = tree_data(inner)
+    return data
+
+
+def _take_apart(node: object) -> _Parts:
+    words: list[str] = []
+    below: list[tuple[str, object]] = []
+    span: Span | None = None
+    for field in fields(node) if is_dataclass(node) else ():
+        value: object = getattr(node, field.name)
+        items = _items(value)
+        if isinstance(value, Span):
+            span = value
+        elif isinstance(value, Source):
+            words.append(value.name)
+        elif items is not None:
+            below.extend((field.name, item) for item in items)
+        elif is_dataclass(value):
+            below.append((field.name, value))
+        elif value is not None:
+            words.append(str(value))
+    return _Parts(tuple(words), span, tuple(below))
+
+
+def _items(value: object) -> tuple[object, ...] | None:
+    if isinstance(value, frozenset):
+        return tuple(sorted(cast("frozenset[str]", value)))
+    return cast("tuple[object, ...]", value) if isinstance(value, tuple) else None
+
+
+def _range(span: Span) -> str:
+    line, column = span.source.position(span.start)
+    end_line, end_column = span.source.position(span.end)
+    return f"{line}:{column}-{end_line}:{end_column}"

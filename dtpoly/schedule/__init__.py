@@ -1,0 +1,1 @@
+"""The directives of a .dt file as data, and what is wrong with them as they stand."""

@@ -1,0 +1,106 @@
+"""The primitive `atomic`: partial results are added in place instead of by a second kernel."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.algorithm.expressions import Dot, Reduce
+from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.schedule.facts import NewName
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.labels import Label
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.values import Name
+
+# Reductions whose step a device can do atomically.
+ATOMIC_REDUCTIONS = ("rsum", "rmax", "rmin", "rany", "rall")
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic(Primitive):
+    """Let the programs that share a result combine their parts in memory, in any order.
+
+        part[x, p] = sum over block p of A[x, k]; f[x] = sum over p of part[x, p]
+        -->  f[x] = 0; program p: atomically f[x] += sum over block p of A[x, k]
+
+    Takes a label that `block` cuts and that the Func reduces over in its last operation. The
+    rounding of a sum then differs from run to run.
+    """
+
+    name: ClassVar[str] = "atomic"
+    stage: ClassVar[Stage] = Stage.OPTIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("labels", Label(), Count.EACH),)
+
+    labels: tuple[Name, ...]
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """Each label is reduced by the last operation, and blocked without named parts."""
+        for label in self.labels:
+            refused = self._refused(label, view)
+            if refused is not None:
+                yield refused
+
+    def _refused(self, label: Name, view: View) -> Diagnostic | None:
+        func, name = view.funcs[self.func], label.text
+        if name not in view.partial_labels(self.func):
+            return _refusal(
+                label,
+                f"'{self.func}' does not reduce over '{name}'",
+                "has no partial results",
+                "name a label that the Func reduces over and that is not on its left side",
+            )
+        body = func.body
+        last = body if isinstance(body, Dot | Reduce) and name in body.labels else None
+        if last is None:
+            return _refusal(
+                label,
+                f"the reduction over '{name}' is not the last operation of '{self.func}'",
+                "its result is used further",
+                "give the reduction a Func of its own",
+                Note("this is computed last", body.span),
+            )
+        if isinstance(last, Reduce) and last.operation not in ATOMIC_REDUCTIONS:
+            return _refusal(
+                label,
+                f"'{last.operation}' has no atomic form",
+                "cannot be combined atomically",
+                "remove it; two kernels can do it",
+                Note("reduced here", last.span),
+            )
+        blocked = view.blocked.get(self.func, {}).get(name)
+        if blocked is None and (self.func, "block") not in view.wrong:
+            return _refusal(
+                label,
+                f"'{name}' is not blocked",
+                "one program computes the whole reduction",
+                f"block it, as in {self.func}.block({name}:1024), or remove this",
+            )
+        named = next((n for n in view.names.get(self.func, {}).values() if _names(n, name)), None)
+        if named is None:
+            return None
+        plain = f"{name}:{blocked.size}" if blocked else ""
+        edits = (Edit(named.span, plain),) if named.span and plain else ()
+        return _refusal(
+            label,
+            f"with atomic results '{named.name}' names nothing",
+            "leaves no second kernel",
+            f"write {plain} there, or remove this",
+            Note("named here", named.span),
+            edits,
+        )
+
+
+def _names(new: NewName, label: str) -> bool:
+    return new.of == label and new.by == "block"
+
+
+def _refusal(
+    label: Name,
+    title: str,
+    seen: str,
+    hint: str,
+    note: Note | None = None,
+    edits: tuple[Edit, ...] = (),
+) -> Diagnostic:
+    notes = (note,) if note else ()
+    return Diagnostic("DT194", Severity.ERROR, title, label.span, seen, notes, hint, edits)

@@ -1,0 +1,84 @@
+"""The primitive `block`: one program instance for each block of a label."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.schedule.arguments import OneOf
+from dtpoly.schedule.facts import Blocked, Fact, NewName
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.labels import DividedLabel, SizedLabel
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.values import Divided, Sized, word_span
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Primitive):
+    """Give each block of a label to a program instance of its own.
+
+        for x in 0..X  -->  program p in 0..ceil(X / n): for x in p*n..min(p*n + n, X)
+
+    The size counts elements of the label, whatever splits do to the loop inside of a block; any
+    size will do. A label that the Func reduces over, and does not have on its left side, takes
+    two kernels: one computes a partial result for each block, the other one combines them, over
+    a label that `k:kb/4096` names. To go through a loop in steps but in one program, use `split`;
+    to compute a block with vector operations, `tensorize`.
+    """
+
+    name: ClassVar[str] = "block"
+    stage: ClassVar[Stage] = Stage.LOOPS
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("blocks", OneOf((SizedLabel(), DividedLabel("size"))), Count.EACH),
+    )
+
+    blocks: tuple[Sized | Divided, ...]
+
+    def facts(self) -> Iterator[Fact]:
+        """The blocks, and the label of the partial results."""
+        for item in self.blocks:
+            yield Blocked(self.func, item.label, item.size, item.span)
+            if isinstance(item, Divided):
+                new, span = item.new, item.span
+                yield NewName(self.func, new, item.label, self.name, is_loop=True, span=span)
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """A block is one of the Func's own label; partial results are those of a reduction."""
+        known = view.kernels[self.func].labels
+        for item in self.blocks:
+            if item.label not in view.own_labels(self.func):
+                if item.label in known:
+                    yield self._not_blockable(item, view)
+            elif isinstance(item, Divided) and item.label not in view.partial_labels(self.func):
+                yield self._no_partial_results(item)
+
+    def _not_blockable(self, item: Sized | Divided, view: View) -> Diagnostic:
+        labels = ", ".join(view.own_labels(self.func))
+        new = view.names.get(self.func, {}).get(item.label)
+        if new is not None:
+            why = Note(f"'{item.label}' is introduced here", new.span)
+        else:
+            owner = view.kernels[self.func].labels[item.label]
+            why = Note(f"it belongs to '{owner}', which is computed inside of each block")
+        return Diagnostic(
+            "DT191",
+            Severity.ERROR,
+            f"'{item.label}' cannot be blocked",
+            word_span(item.span, item.label),
+            f"not a label of '{self.func}' itself",
+            (why,),
+            f"block a label of '{self.func}': {labels}",
+        )
+
+    def _no_partial_results(self, item: Divided) -> Diagnostic:
+        plain = f"{item.label}:{item.size}"
+        return Diagnostic(
+            "DT191",
+            Severity.ERROR,
+            f"blocking '{item.label}' leaves no partial results to name '{item.new}'",
+            item.span,
+            f"'{item.label}' is on the left side of '{self.func}'",
+            (Note("only a label that the Func reduces over takes a second kernel"),),
+            f"write {plain}",
+            (Edit(item.span, plain),) if item.span else (),
+        )

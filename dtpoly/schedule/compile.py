@@ -1,0 +1,29 @@
+"""The primitive `compile`: a wrapper for a Func, and the kernels that it needs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.schedule.facts import Compiled, Fact
+from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Compile(Primitive):
+    """Make a wrapper that computes a Func, and every kernel that it launches.
+
+        f  -->  def f(inputs): launch the kernels that f needs, producers first; return f
+
+    A Func that f needs has a kernel of its own unless all its readers have it fused or inlined.
+    A compiled Func always keeps its kernel.
+    """
+
+    name: ClassVar[str] = "compile"
+    aliases: ClassVar[tuple[str, ...]] = ("compile_to_kernel",)
+    stage: ClassVar[Stage] = Stage.COMPILE
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    needs_kernel: ClassVar[bool] = False
+
+    def facts(self) -> Iterator[Fact]:
+        """The Func is compiled."""
+        yield Compiled(self.func)

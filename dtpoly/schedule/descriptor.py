@@ -1,0 +1,43 @@
+"""The primitive `descriptor`: tiles of an input are loaded through a tensor descriptor."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.schedule.arguments import TensorName
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.values import Name
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor(Primitive):
+    """Load the tiles of an input through a descriptor instead of through pointers.
+
+        load(A + x * stride_x + y * stride_y)  -->  A_descriptor.load([x, y])
+
+    On devices with a tensor memory accelerator whole tiles are then copied at once.
+    """
+
+    name: ClassVar[str] = "descriptor"
+    stage: ClassVar[Stage] = Stage.OPTIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
+
+    inputs: tuple[Name, ...]
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """The kernel reads the input."""
+        known = view.kernels[self.func].inputs
+        reads = [tensor.name for tensor in view.program.tensors if tensor.name in known]
+        for item in self.inputs:
+            if item.text not in known:
+                yield Diagnostic(
+                    "DT197",
+                    Severity.ERROR,
+                    f"the kernel of '{self.func}' does not read '{item.text}'",
+                    item.span,
+                    "is not read there",
+                    (Note(f"it reads {', '.join(reads) or 'no tensor input'}"),),
+                    "name an input that it reads, or put the directive on the Func that reads it",
+                )

@@ -1,0 +1,58 @@
+"""What a directive says that other directives build on: all that kernels are found from."""
+
+from dataclasses import dataclass, field
+
+from dtpoly.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A Func gets a wrapper."""
+
+    func: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """A Func's expression stands in for its reads."""
+
+    func: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """A Func is computed inside a loop of a consumer."""
+
+    func: str
+    consumer: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A label of a Func is cut into blocks, each for a program instance."""
+
+    func: str
+    label: str
+    size: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NewName:
+    """A directive (`by`) divides the label `of` and gives what comes of it a name.
+
+    If that is a loop, other directives may name it. Its extent is at most `extent`.
+    """
+
+    func: str
+    name: str
+    of: str
+    by: str
+    is_loop: bool
+    extent: int | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Fact = Compiled | Inlined | Fused | Blocked | NewName

@@ -1,0 +1,107 @@
+"""The primitive `fuse_at`: a Func is computed inside a loop of its reader."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.schedule.arguments import FuncName, Word
+from dtpoly.schedule.facts import Fact, Fused
+from dtpoly.schedule.kernels import View, reached
+from dtpoly.schedule.labels import Label, may_be_introduced, unknown_label
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.values import Name
+
+
+@dataclass(frozen=True, slots=True)
+class FuseAt(Primitive):
+    """Compute, in each iteration of a reader's loop, what this iteration needs.
+
+        for x: for y: g[x, y]      -->   for x: { for y: g[x, y]
+        for x: for y: f[x, y]                     for y: f[x, y] }       g.fuse_at(f, x)
+
+    What several programs need is computed by each of them; what several iterations of one
+    program need is only computed again with `recompute`. A reader elsewhere keeps the Func's own
+    kernel alive. For a value that is computed for every read, use `inline`.
+    """
+
+    name: ClassVar[str] = "fuse_at"
+    stage: ClassVar[Stage] = Stage.FUSIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("consumer", FuncName(), is_key=True),
+        Parameter("label", Label(anywhere=True)),
+        Parameter("recompute", Word(("recompute",)), Count.IF_GIVEN),
+    )
+    needs_kernel: ClassVar[bool] = False
+
+    consumer: Name
+    label: Name
+    recompute: bool = False
+
+    def facts(self) -> Iterator[Fact]:
+        """The Func is fused."""
+        yield Fused(self.func, self.consumer.text, self.span)
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """The consumer reads the Func in one kernel with it, and has the loop."""
+        consumer = self.consumer.text
+        if self.func in view.inlined:
+            return  # told by inline
+        if consumer in view.inlined:
+            yield self._into_inlined(view)
+        elif not view.placement.is_read_by(self.func, consumer):
+            refused = self._not_read(view)
+            if refused is not None:
+                yield refused
+        else:
+            label, known = self.label.text, view.loops(consumer)
+            if label not in known and not may_be_introduced(label, consumer, view):
+                yield unknown_label(label, self.label.span, f"'{consumer}'", known, view)
+
+    def _into_inlined(self, view: View) -> Diagnostic:
+        consumer = self.consumer.text
+        readers = view.placement.readers[consumer]
+        return Diagnostic(
+            "DT195",
+            Severity.ERROR,
+            f"'{consumer}' is inlined and has no loops",
+            self.consumer.span,
+            "has no loops",
+            (Note("inlined here", view.inlined[consumer].span),),
+            f"fuse into {' or '.join(readers)} instead",
+        )
+
+    def _not_read(self, view: View) -> Diagnostic | None:
+        func, consumer = self.func, self.consumer.text
+        readers = view.placement.readers[func]
+        read_by = f"'{func}' is read by {', '.join(readers)}" if readers else "no Func reads it"
+        title = f"'{func}' cannot be fused into '{consumer}', which does not read it"
+        if func == consumer:
+            title = f"'{func}' cannot be fused into itself"
+            return self._refused(title, "is the same Func", read_by)
+        if func in reached(consumer, view.below):
+            return self._read_from_afar(title, view)
+        if consumer in reached(func, view.below):
+            hint = f"the other way round: {consumer}.fuse_at({func}, {self.label.text})"
+            return self._refused(title, f"is read by '{func}'", hint)
+        return self._refused(title, f"does not read '{func}'", read_by)
+
+    def _read_from_afar(self, title: str, view: View) -> Diagnostic | None:
+        func, consumer = self.func, self.consumer.text
+        readers = view.placement.readers
+        hosts = set(view.placement.hosts[consumer])
+        between = reached(consumer, view.below) & reached(func, readers)
+        apart = [name for name in view.funcs if name in between]
+        apart = [name for name in apart if hosts.isdisjoint(view.placement.hosts[name])]
+        if any((name, self.name) in view.wrong for name in apart):
+            return None  # they would be fused if their own directives were right
+        names = " and ".join(f"'{name}'" for name in apart)
+        note = Note(f"it is read by way of {names}") if names else None
+        hint = f"fuse it into {' or '.join(readers[func])}"
+        if names:
+            hint += f", or fuse {names} into '{consumer}' as well"
+        return self._refused(title, "only reads it through another kernel", hint, note)
+
+    def _refused(self, title: str, label: str, hint: str, note: Note | None = None) -> Diagnostic:
+        notes = (note,) if note else ()
+        return Diagnostic("DT195", Severity.ERROR, title, self.consumer.span, label, notes, hint)

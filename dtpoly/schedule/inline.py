@@ -1,0 +1,59 @@
+"""The primitive `inline`: a Func's expression stands in for its reads."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.schedule.facts import Fact, Inlined
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Inline(Primitive):
+    """Compute a Func anew wherever it is read.
+
+        g[x] = E(x); f[x] = g[x] + g[x + 1]  -->  f[x] = E(x) + E(x + 1)
+
+    The Func then has no loops, no kernel and no storage, so nothing else can be said of it. One
+    that contains a reduction is refused, although the expression would have a meaning: each
+    element of each reader would do the whole reduction again. `fuse_at` computes it once for
+    many reads.
+    """
+
+    name: ClassVar[str] = "inline"
+    stage: ClassVar[Stage] = Stage.FUSIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    needs_kernel: ClassVar[bool] = False
+
+    def facts(self) -> Iterator[Fact]:
+        """The Func is inlined."""
+        yield Inlined(self.func, self.span)
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """The Func is not compiled, not fused, and contains no reduction."""
+        func = self.func
+        reader = next(iter(view.placement.readers[func]), "g")
+        if func in view.compiled:
+            why, hint = "compiled too", "remove one of the two directives"
+            yield self._refused(why, "its result must be stored", hint)
+        elif view.reduced[func]:
+            labels = ", ".join(view.reduced[func])
+            yield self._refused(
+                "a reduction",
+                "each read would do it again",
+                f"compute it inside of a loop of its reader: {func}.fuse_at({reader}, label)",
+                Note(f"'{func}' reduces over {labels}", view.funcs[func].span),
+            )
+        elif func in view.fused:
+            span: Span | None = view.fused[func][0].span
+            what = "fused too"
+            hint = "remove one of the two directives"
+            yield self._refused(what, "has no loops to fuse", hint, Note("fused here", span))
+
+    def _refused(self, what: str, label: str, hint: str, note: Note | None = None) -> Diagnostic:
+        title = f"'{self.func}' cannot be inlined: it is {what}"
+        notes = (note,) if note else ()
+        return Diagnostic("DT196", Severity.ERROR, title, self.span, label, notes, hint)

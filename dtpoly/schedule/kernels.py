@@ -1,0 +1,179 @@
+"""A Program and the facts that its directives state in; its kernels and their loops out."""
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+
+from dtpoly.algorithm.expressions import Dot, reads, walk
+from dtpoly.algorithm.program import Func, Program, in_order, producers, reduced_labels
+from dtpoly.schedule.facts import Blocked, Compiled, Fact, Fused, Inlined, NewName
+from dtpoly.schedule.placement import Placement, place
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One kernel: its Func, the Funcs fused into it, and the names of its loops.
+
+    `labels` gives for each name the first member that has it; `inlined` are the Funcs whose
+    expressions stand in those of the members, `inputs` the tensor inputs that all of them read.
+    """
+
+    host: str
+    members: tuple[str, ...]
+    inlined: tuple[str, ...]
+    labels: Mapping[str, str]
+    inputs: Set[str]
+    has_dot: bool
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the checks of all primitives look at; of contradicting facts the first one counts."""
+
+    program: Program
+    funcs: Mapping[str, Func]
+    compiled: Set[str]
+    below: Mapping[str, tuple[str, ...]]  # the Funcs that each Func reads
+    needed: Set[str]  # by the compiled Funcs; every Func if none is compiled
+    placement: Placement
+    kernels: Mapping[str, Kernel]  # by host
+    reduced: Mapping[str, tuple[str, ...]]
+    inlined: Mapping[str, Inlined]
+    fused: Mapping[str, tuple[Fused, ...]]
+    blocked: Mapping[str, Mapping[str, Blocked]]
+    names: Mapping[str, Mapping[str, NewName]]
+    # Directives that are wrong, as (Func, primitive): what they would have said is not known.
+    wrong: Set[tuple[str, str]] = frozenset()
+
+    def own_labels(self, func: str) -> tuple[str, ...]:
+        """Labels of a Func's own loops: those on its left side, then those it reduces over."""
+        return tuple(dict.fromkeys((*self.funcs[func].labels, *self.reduced[func])))
+
+    def partial_labels(self, func: str) -> tuple[str, ...]:
+        """Labels that a Func reduces over and does not have on its left side.
+
+        To block one means to compute partial results.
+        """
+        own = self.funcs[func].labels
+        return tuple(label for label in self.reduced[func] if label not in own)
+
+    def loops(self, func: str) -> tuple[str, ...]:
+        """Names of the loops around a Func's value: its labels and what they were split into."""
+        found = dict.fromkeys(self.own_labels(func))
+        for host in self.placement.hosts[func]:
+            names = self.names.get(host, {}).values()
+            found.update((name.name, None) for name in names if name.is_loop)
+        return tuple(found)
+
+    def extent(self, func: str, label: str) -> int | None:
+        """The most iterations that a loop of a kernel has in one program, where that is known."""
+        names = self.names.get(func, {})
+        blocked = self.blocked.get(func, {}).get(label)
+        extent = blocked.size if blocked else names[label].extent if label in names else None
+        for name in names.values():
+            if extent and name.of == label and name.is_loop and name.extent:
+                extent = -(-extent // name.extent)
+        return extent
+
+
+def reached(start: str, edges: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Everything that edges lead to from a name, itself left out."""
+    found: set[str] = set()
+    pending = [start]
+    while pending:
+        following = set(edges[pending.pop()]) - found
+        found |= following
+        pending.extend(following)
+    return found
+
+
+def find_kernels(
+    program: Program, facts: Iterable[Fact], wrong: Set[tuple[str, str]] = frozenset()
+) -> View:
+    """Find every kernel; facts about what is no Func are left out."""
+    funcs = {func.name: func for func in program.funcs}
+    compiled: set[str] = set()
+    asked: dict[str, Inlined] = {}
+    fused: dict[str, tuple[Fused, ...]] = {}
+    blocked: dict[str, dict[str, Blocked]] = {}
+    names: dict[str, dict[str, NewName]] = {}
+    for fact in facts:
+        if fact.func not in funcs:
+            continue
+        match fact:
+            case Compiled(func=func):
+                compiled.add(func)
+            case Inlined(func=func):
+                asked.setdefault(func, fact)
+            case Fused(func=func):
+                fused[func] = (*fused.get(func, ()), fact)
+            case Blocked(func=func, label=label):
+                blocked.setdefault(func, {}).setdefault(label, fact)
+            case NewName(func=func, name=name):
+                names.setdefault(func, {}).setdefault(name, fact)
+    below = producers(program)
+    read = {name for producer in below.values() for name in producer}
+    reduced = {name: reduced_labels(func) for name, func in funcs.items()}
+    inlined = {
+        name: fact
+        for name, fact in asked.items()
+        if name in read and name not in compiled and not reduced[name]
+    }
+    needed = {func.name for func in in_order(program, compiled or None)}
+    consumers = {
+        name: tuple(fact.consumer for fact in group if fact.consumer in funcs)
+        for name, group in fused.items()
+    }
+    placement = place(program, below, compiled, needed, inlined.keys(), consumers)
+    kernels = _kernels(funcs, placement, inlined.keys(), reduced, names)
+    return View(
+        program,
+        funcs,
+        compiled,
+        below,
+        needed,
+        placement,
+        kernels,
+        reduced,
+        inlined,
+        fused,
+        blocked,
+        names,
+        wrong,
+    )
+
+
+def _kernels(
+    funcs: Mapping[str, Func],
+    placement: Placement,
+    inlined: Set[str],
+    reduced: Mapping[str, tuple[str, ...]],
+    names: Mapping[str, Mapping[str, NewName]],
+) -> dict[str, Kernel]:
+    members: dict[str, list[str]] = {}
+    within: dict[str, list[str]] = {}
+    for name, hosts in placement.hosts.items():  # consumers first, so each host comes first
+        for host in hosts:
+            (within if name in inlined else members).setdefault(host, []).append(name)
+    read = {
+        name: {read.tensor for read in reads(func.body)} - funcs.keys()
+        for name, func in funcs.items()
+    }
+    dots = {
+        name
+        for name, func in funcs.items()
+        if any(isinstance(node, Dot) for node in walk(func.body))
+    }
+    kernels: dict[str, Kernel] = {}
+    for host, group in members.items():
+        labels: dict[str, str] = {}
+        for name in group:
+            for label in (*funcs[name].labels, *reduced[name]):
+                labels.setdefault(label, name)
+        for new in names.get(host, {}).values():
+            if new.is_loop:
+                labels.setdefault(new.name, host)
+        inside = within.get(host, [])
+        inputs = frozenset[str]().union(*(read[name] for name in (*group, *inside)))
+        has_dot = not dots.isdisjoint(group)
+        kernels[host] = Kernel(host, tuple(group), tuple(inside), labels, inputs, has_dot)
+    return kernels

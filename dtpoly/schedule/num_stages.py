@@ -1,0 +1,23 @@
+"""The primitive `num_stages`: how far the loads of a loop run ahead."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class NumStages(Primitive):
+    """Let the loads of later iterations overlap with the work of earlier ones.
+
+        for k: load(k); use(k)  -->  load(0); for k: load(k + 1) while use(k)
+
+    1 means no overlap. It is refused where a loop reads from memory what it wrote there.
+    """
+
+    name: ClassVar[str] = "num_stages"
+    stage: ClassVar[Stage] = Stage.OPTIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("stages", Integer()),)
+
+    stages: int

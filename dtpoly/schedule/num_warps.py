@@ -1,0 +1,25 @@
+"""The primitive `num_warps`: how many warps run a program instance."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class NumWarps(Primitive):
+    """Give each program instance of a kernel a number of warps.
+
+        kernel[grid](...)  -->  kernel[grid](..., num_warps=8)
+
+    It changes no order: the lanes of a tile are spread over the warps.
+    """
+
+    name: ClassVar[str] = "num_warps"
+    stage: ClassVar[Stage] = Stage.OPTIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("warps", Integer(1, 32, power_of_two=True)),
+    )
+
+    warps: int

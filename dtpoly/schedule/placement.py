@@ -1,0 +1,92 @@
+"""Which Funcs read which and what is fused in; the kernels in which each Func is computed out.
+
+A Func is computed in a kernel of its own, in those of the Funcs that it is fused into, or, if
+inlined, nowhere by itself. It keeps its own kernel if it is compiled, or if a reader that some
+compiled Func needs is computed in a kernel that it is not fused into.
+"""
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+
+from dtpoly.algorithm.program import Program, in_order
+
+# A set of Funcs, as the bits of a number: with many fusions there are many large sets.
+Bits = int
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """For each Func, by name, consumers first."""
+
+    readers: Mapping[str, tuple[str, ...]]  # an inlined reader gives way to its own readers
+    hosts: Mapping[str, tuple[str, ...]]  # the Funcs in whose kernels it is computed
+    bit: Mapping[str, Bits]
+    above: Mapping[str, Mapping[str, Bits]]  # by host: the Funcs that read it in that kernel
+
+    def is_read_by(self, func: str, consumer: str) -> bool:
+        """True if a consumer reads a Func, itself or through others of its own kernel."""
+        return any(bits & self.bit[consumer] for bits in self.above[func].values())
+
+
+def place(
+    program: Program,
+    below: Mapping[str, tuple[str, ...]],
+    compiled: Set[str],
+    needed: Set[str],
+    inlined: Set[str],
+    consumers: Mapping[str, tuple[str, ...]],
+) -> Placement:
+    """Place every Func, consumers first. `below` gives what each reads."""
+    direct: dict[str, list[str]] = {name: [] for name in below}
+    for reader, names in below.items():
+        for name in names:
+            direct[name].append(reader)
+    readers: dict[str, tuple[str, ...]] = {}
+    hosts: dict[str, tuple[str, ...]] = {}
+    above: dict[str, dict[str, Bits]] = {}
+    bit = {name: 1 << at for at, name in enumerate(below)}
+    placement = Placement(readers, hosts, bit, above)
+    for func in reversed(in_order(program)):
+        name = func.name
+        readers[name] = _readers(direct[name], readers, inlined)
+        above[name] = _above(readers[name], placement)
+        if name in inlined:
+            hosts[name] = tuple(above[name])
+            continue
+        fused = dict.fromkeys(_fused(name, consumers.get(name, ()), placement))
+        counted = needed if name in needed else below.keys()
+        apart = any(
+            host not in fused
+            for reader in readers[name]
+            for host in hosts[reader]
+            if host in counted
+        )
+        keeps = name in compiled or apart or not readers[name]
+        hosts[name] = (name, *fused) if keeps else tuple(fused)
+    return placement
+
+
+def _readers(
+    direct: list[str], readers: Mapping[str, tuple[str, ...]], inlined: Set[str]
+) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for reader in direct:
+        found.update(dict.fromkeys(readers[reader] if reader in inlined else (reader,)))
+    return tuple(found)
+
+
+def _above(readers: tuple[str, ...], placement: Placement) -> dict[str, Bits]:
+    found: dict[str, Bits] = {}
+    for reader in readers:
+        mine, higher = placement.bit[reader], placement.above[reader]
+        for host in placement.hosts[reader]:
+            found[host] = found.get(host, 0) | mine | higher.get(host, 0)
+    return found
+
+
+def _fused(name: str, consumers: tuple[str, ...], placement: Placement) -> Iterable[str]:
+    """Hosts of the consumers in whose kernels these read the Func."""
+    for consumer in consumers:
+        for host, bits in placement.above[name].items():
+            if bits & placement.bit[consumer]:
+                yield host

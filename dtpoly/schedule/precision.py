@@ -1,0 +1,41 @@
+"""The primitive `precision`: how exactly a product of f32 matrices is computed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.diagnostics import Diagnostic, Severity
+from dtpoly.schedule.arguments import Word
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Precision(Primitive):
+    """Compute every `rdot` of a kernel on f32 operands in a chosen way.
+
+        dot(a, b)  -->  dot(a, b, input_precision="tf32")
+
+    `ieee`, the default, rounds as f32 does and uses no tensor cores; `tf32` uses them on operands
+    cut to 10 bits; `tf32x3` takes three such products, for nearly the bits of f32.
+    """
+
+    name: ClassVar[str] = "precision"
+    stage: ClassVar[Stage] = Stage.OPTIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("mode", Word(("tf32", "tf32x3", "ieee"))),
+    )
+
+    mode: str
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """There is a product."""
+        if not view.kernels[self.func].has_dot:
+            yield Diagnostic(
+                "DT197",
+                Severity.ERROR,
+                f"the kernel of '{self.func}' has no rdot",
+                self.span,
+                "sets the precision of an rdot",
+                hint="remove it, or put it on the Func whose kernel computes the product",
+            )

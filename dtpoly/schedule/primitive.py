@@ -1,0 +1,115 @@
+"""What every primitive is: a directive with typed arguments, its place in the order, its checks."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum, IntEnum
+from typing import Any, ClassVar, Self
+
+from dtpoly.algorithm.program import Argument, Directive
+from dtpoly.algorithm.show import show_directive
+from dtpoly.diagnostics import Diagnostic
+from dtpoly.schedule.arguments import Kind, Word
+from dtpoly.schedule.facts import Fact
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.values import as_argument
+from dtpoly.source import Span
+
+
+class Stage(IntEnum):
+    """When a directive is resolved: directives are a set, so it is not their order that says."""
+
+    LOOPS = 1  # the loops of each kernel
+    FUSIONS = 2  # producers before consumers
+    REWRITES = 3  # of the fused loops; also a user's primitives
+    OPTIONS = 4  # of a kernel
+    COMPILE = 5
+
+
+class Count(Enum):
+    """How often a parameter takes an argument."""
+
+    ONCE = "once"
+    IF_GIVEN = "if given"  # the last argument, a word that may be missing; the value is a bool
+    EACH = "each"  # all arguments, each a setting of its own; the value is a tuple
+    LIST = "list"  # all arguments, in an order that counts; the value is a tuple
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A field of a primitive and what it takes.
+
+    Two directives with the same values of their keys are about the same thing.
+    """
+
+    name: str
+    kind: Kind
+    count: Count = Count.ONCE
+    least: int = 1  # arguments, of EACH and LIST
+    is_key: bool = False
+
+    @property
+    def takes_all(self) -> bool:
+        """True if it takes all arguments."""
+        return self.count in (Count.EACH, Count.LIST)
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A directive on a Func, with typed arguments; its str is the directive again.
+
+    A subclass is a frozen dataclass: a field for each parameter, in the same order. All that
+    `parameters` says is read and checked before `check` is called.
+    """
+
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    stage: ClassVar[Stage] = Stage.REWRITES
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    needs_kernel: ClassVar[bool] = True  # it is about the Func's own kernel
+
+    func: str
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def facts(self) -> Iterator[Fact]:
+        """What it says that other directives build on."""
+        yield from ()
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """What is wrong with it, apart from dependences."""
+        yield from ()
+
+    def on(self, host: str) -> Self:
+        """The directive that says the same to the Func that this one is fused into."""
+        return replace(self, func=host)
+
+    def directive(self) -> Directive:
+        """The directive that reads as this primitive."""
+        arguments: list[Argument] = []
+        for parameter in self.parameters:
+            value: Any = getattr(self, parameter.name)
+            match parameter.count:
+                case Count.ONCE:
+                    arguments.append(as_argument(value))
+                case Count.IF_GIVEN:
+                    assert isinstance(parameter.kind, Word)
+                    arguments.extend(Argument(word) for word in parameter.kind.words if value)
+                case Count.EACH | Count.LIST:
+                    arguments.extend(map(as_argument, value))
+        return Directive(self.func, self.name, tuple(arguments), self.span)
+
+    def __str__(self) -> str:
+        return show_directive(self.directive())
+
+
+def signatures(primitive: type[Primitive], func: str = "f") -> tuple[str, ...]:
+    """The ways to write a directive: without what may be missing, and with it."""
+    forms: list[str] = []
+    found: list[tuple[str, ...]] = []
+    for parameter in primitive.parameters:
+        if parameter.count is Count.IF_GIVEN:
+            found.append(tuple(forms))
+        forms.append(parameter.kind.form)
+        if parameter.takes_all:
+            forms.append("...")
+    found.append(tuple(forms))
+    return tuple(f"{func}.{primitive.name}({', '.join(form)})" for form in found)

@@ -1,0 +1,217 @@
+"""The primitives there are; directives in, primitives and what is wrong with the directives out."""
+
+import re
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from dtpoly.algorithm.program import Argument, Directive
+from dtpoly.diagnostics import Diagnostic, Edit, Severity
+from dtpoly.schedule.arguments import Refusal
+from dtpoly.schedule.atomic import Atomic
+from dtpoly.schedule.block import Block
+from dtpoly.schedule.compile import Compile
+from dtpoly.schedule.descriptor import Descriptor
+from dtpoly.schedule.fuse_at import FuseAt
+from dtpoly.schedule.inline import Inline
+from dtpoly.schedule.map import Map
+from dtpoly.schedule.num_stages import NumStages
+from dtpoly.schedule.num_warps import NumWarps
+from dtpoly.schedule.persistent import Persistent
+from dtpoly.schedule.precision import Precision
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, signatures
+from dtpoly.schedule.reorder import Reorder
+from dtpoly.schedule.split import Split
+from dtpoly.schedule.tensorize import Tensorize
+from dtpoly.schedule.unroll import Unroll
+from dtpoly.schedule.warp_specialize import WarpSpecialize
+from dtpoly.source import Span
+from dtpoly.suggest import near
+
+Primitives = tuple[type[Primitive], ...]
+
+PRIMITIVES: Primitives = (
+    Compile,
+    Block,
+    Tensorize,
+    Map,
+    FuseAt,
+    NumWarps,
+    NumStages,
+    Split,
+    Reorder,
+    Unroll,
+    Inline,
+    Atomic,
+    Precision,
+    Persistent,
+    Descriptor,
+    WarpSpecialize,
+)
+
+# What other scheduling languages call it.
+_ELSEWHERE = {
+    "bind": "block",
+    "compute_at": "fuse_at",
+    "compute_inline": "inline",
+    "fuse": "fuse_at",
+    "grid": "block",
+    "interchange": "reorder",
+    "parallel": "block",
+    "parallelize": "block",
+    "pipeline": "num_stages",
+    "tile": "block",
+    "vectorize": "tensorize",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The primitives that directives stand for, and what is wrong with the other directives.
+
+    `wrong` names those, as pairs of the Func and the primitive that is most likely meant.
+    """
+
+    primitives: tuple[Primitive, ...]
+    found: tuple[Diagnostic, ...] = ()
+    wrong: Set[tuple[str, str]] = frozenset()
+
+
+def bind(directives: Iterable[Directive], primitives: Primitives = PRIMITIVES) -> Bound:
+    """Give each directive its primitive and its arguments their types."""
+    known = {word: cls for cls in primitives for word in (cls.name, *cls.aliases)}
+    bound: list[Primitive] = []
+    found: list[Diagnostic] = []
+    wrong: set[tuple[str, str]] = set()
+    for directive in directives:
+        cls = known.get(directive.name)
+        if cls is None:
+            meant = near(directive.name, known) or _ELSEWHERE.get(directive.name)
+            found.append(_unknown(directive, meant, known))
+            wrong.add((directive.func, known[meant].name if meant in known else directive.name))
+            continue
+        read = read_arguments(directive, cls)
+        if isinstance(read, tuple):
+            found.extend(read)
+            wrong.add((directive.func, cls.name))
+        else:
+            bound.append(cls(func=directive.func, span=directive.span, **read))
+    return Bound(tuple(bound), tuple(found), wrong)
+
+
+def read_arguments(
+    directive: Directive, cls: type[Primitive]
+) -> dict[str, Any] | tuple[Diagnostic, ...]:
+    """The fields of a primitive as a directive gives them, or all that is wrong with them."""
+    parameters, arguments = cls.parameters, directive.arguments
+    wrong_count = _check_count(directive, cls)
+    if wrong_count is not None:
+        return (wrong_count,)
+    fields: dict[str, Any] = {}
+    found: list[Diagnostic] = []
+    for at, parameter in enumerate(parameters):
+        mine = arguments[at:] if parameter.takes_all else arguments[at : at + 1]
+        values: list[object] = []
+        for number, argument in enumerate(mine, at + 1):
+            value = parameter.kind.read(argument)
+            if isinstance(value, Refusal):
+                found.append(_refused(directive, cls, parameter, number, argument, value))
+            values.append(value)
+        match parameter.count:
+            case Count.ONCE:
+                fields[parameter.name] = values[0]
+            case Count.IF_GIVEN:
+                fields[parameter.name] = bool(values)
+            case Count.EACH | Count.LIST:
+                fields[parameter.name] = tuple(values)
+    return tuple(found) if found else fields
+
+
+def _check_count(directive: Directive, cls: type[Primitive]) -> Diagnostic | None:
+    least = most = 0
+    for parameter in cls.parameters:
+        if parameter.takes_all:
+            least, most = least + parameter.least, len(directive.arguments)
+        else:
+            most += 1
+            least += parameter.count is Count.ONCE
+    given = len(directive.arguments)
+    if least <= given <= max(least, most):
+        return None
+    if given < least:
+        expected, span = f"at least {least}" if most != least else f"{least}", directive.span
+        label = f"has {given}" if given else "has none"
+    else:
+        expected = f"at most {most}" if most != least else str(most) if most else "no"
+        first, last = directive.arguments[most].span, directive.arguments[-1].span
+        span = first.to(last) if first and last else directive.span
+        label = "one too many" if given == most + 1 else f"{given - most} too many"
+    plural = "" if expected.endswith(" 1") or expected == "1" else "s"
+    return Diagnostic(
+        "DT181",
+        Severity.ERROR,
+        f"'{directive.name}' takes {expected} argument{plural}, not {given}",
+        span,
+        label,
+        hint=_signature_hint(directive, cls),
+    )
+
+
+def _refused(
+    directive: Directive,
+    cls: type[Primitive],
+    parameter: Parameter,
+    number: int,
+    argument: Argument,
+    refusal: Refusal,
+) -> Diagnostic:
+    must_be = refusal.must_be or parameter.kind.what
+    signature = _signature_hint(directive, cls)
+    return Diagnostic(
+        refusal.code,
+        Severity.ERROR,
+        f"{refusal.part}argument {number} of '{directive.name}' must be {must_be}",
+        argument.span or directive.span,
+        refusal.label,
+        hint=refusal.hint or signature,
+        edits=refusal.edits,
+    )
+
+
+def _signature_hint(directive: Directive, cls: type[Primitive]) -> str:
+    return f"write {'  or  '.join(signatures(cls, directive.func))}"
+
+
+def _unknown(
+    directive: Directive, meant: str | None, known: Mapping[str, type[Primitive]]
+) -> Diagnostic:
+    span = name_span(directive)
+    is_near = meant is not None and _ELSEWHERE.get(directive.name) != meant
+    if meant is not None and is_near:
+        hint = f"did you mean {meant}?"
+    elif meant is not None and meant in known:
+        hint = f"here it is {'  or  '.join(signatures(known[meant], directive.func))}"
+    else:
+        hint = f"the directives are {', '.join(sorted(known))}"
+    return Diagnostic(
+        "DT180",
+        Severity.ERROR,
+        f"unknown directive '{directive.name}'",
+        span,
+        "no such directive",
+        hint=hint,
+        edits=(Edit(span, meant),) if span and meant and is_near else (),
+    )
+
+
+_GAP = r"\s*(?:#[^\n]*\n\s*)*"
+_DOTTED = re.compile(rf"\w+{_GAP}\.{_GAP}(\w+)")
+
+
+def name_span(directive: Directive) -> Span | None:
+    """Where the name of a directive stands in it."""
+    span = directive.span
+    found = _DOTTED.match(span.text) if span else None
+    if span is None or found is None:
+        return span
+    return Span(span.source, span.start + found.start(1), span.start + found.end(1))

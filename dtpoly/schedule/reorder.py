@@ -1,0 +1,46 @@
+"""The primitive `reorder`: the order of loops inside a program instance."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.labels import Label
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.values import Name
+
+
+@dataclass(frozen=True, slots=True)
+class Reorder(Primitive):
+    """Put loops into another order, listed outermost first.
+
+        for x: for y: for k  --> reorder(k, x) -->  for k: for y: for x
+
+    The loops that are named change places among themselves; all others stay where they are.
+    The order of program instances is that of `map`.
+    """
+
+    name: ClassVar[str] = "reorder"
+    stage: ClassVar[Stage] = Stage.LOOPS
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("loops", Label(), Count.LIST, least=2),
+    )
+
+    loops: tuple[Name, ...]
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """Each loop stands once."""
+        seen: dict[str, Name] = {}
+        for loop in self.loops:
+            first = seen.setdefault(loop.text, loop)
+            if first is not loop:
+                yield Diagnostic(
+                    "DT193",
+                    Severity.ERROR,
+                    f"'{loop.text}' stands twice",
+                    loop.span,
+                    "again",
+                    (Note("the other argument", first.span),),
+                    "list each loop once, outermost first",
+                )

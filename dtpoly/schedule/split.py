@@ -1,0 +1,53 @@
+"""The primitive `split`: one loop becomes two."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.diagnostics import Diagnostic, Severity
+from dtpoly.schedule.facts import Fact, NewName
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.labels import DividedLabel
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.values import Divided, word_span
+
+
+@dataclass(frozen=True, slots=True)
+class Split(Primitive):
+    """Divide a loop into one over groups and one inside of a group.
+
+        for x in 0..X  -->  for x in 0..ceil(X / n): for xi in 0..n if x*n + xi < X
+
+    `x:xi/4` keeps the name x for the outer loop; other directives may name both, and xi may be
+    split again. Of a blocked label it divides the loop that is left in a block; the program
+    instances stay what they are. It reorders nothing: for that there is `reorder`.
+    """
+
+    name: ClassVar[str] = "split"
+    stage: ClassVar[Stage] = Stage.LOOPS
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("splits", DividedLabel(), Count.EACH),)
+
+    splits: tuple[Divided, ...]
+
+    def facts(self) -> Iterator[Fact]:
+        """The inner loops."""
+        for item in self.splits:
+            yield NewName(self.func, item.new, item.label, self.name, True, item.size, item.span)
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """What is split comes of a label in the end."""
+        names = view.names[self.func]
+        for item in self.splits:
+            label, passed = item.label, set[str]()
+            while label in names and label not in passed:
+                passed.add(label)
+                label = names[label].of
+            if label in passed:
+                yield Diagnostic(
+                    "DT185",
+                    Severity.ERROR,
+                    f"'{item.label}' only comes of splitting itself",
+                    word_span(item.span, item.label),
+                    "no loop of a label",
+                    hint=f"split a label of '{self.func}', or what another split makes of one",
+                )

@@ -1,0 +1,27 @@
+"""The primitive `unroll`: several iterations of a loop as straight-line code."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.schedule.labels import SizedLabel
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.values import Sized
+
+
+@dataclass(frozen=True, slots=True)
+class Unroll(Primitive):
+    """Write a number of iterations of a loop one after another.
+
+        for x in 0..X: S(x)  -->  for x in 0..X by 4: S(x); S(x + 1); S(x + 2); S(x + 3)
+
+    Nothing changes its order; iterations past the end are left out. For iterations that run
+    together use `tensorize`.
+    """
+
+    name: ClassVar[str] = "unroll"
+    stage: ClassVar[Stage] = Stage.REWRITES
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("factors", SizedLabel(noun="factor"), Count.EACH),
+    )
+
+    factors: tuple[Sized, ...]

@@ -1,0 +1,21 @@
+"""The primitive `warp_specialize`: some warps load while others compute."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class WarpSpecialize(Primitive):
+    """Let different warps of a program do the loads and the work of its innermost loops.
+
+        for k: load(k); use(k)  -->  warps A: for k: load(k)  ||  warps B: for k: use(k)
+
+    A device that cannot do it ignores it. To let loads run ahead in the same warps, use
+    `num_stages`.
+    """
+
+    name: ClassVar[str] = "warp_specialize"
+    stage: ClassVar[Stage] = Stage.OPTIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = ()

@@ -1,0 +1,16 @@
+"""The known word that a misspelt one most likely means."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def near(word: str, known: Iterable[str]) -> str | None:
+    """The closest known word, first regardless of case; None if none is close."""
+    candidates = [candidate for candidate in known if candidate != word]
+    if len(word) > 64:
+        return None
+    for candidate in candidates:
+        if candidate.lower() == word.lower():
+            return candidate
+    close = get_close_matches(word, candidates, n=1, cutoff=0.6)
+    return close[0] if close else None

@@ -1,0 +1,94 @@
+"""A statement's tokens in, brackets that do not pair or nest too deeply out."""
+
+from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.source import Span
+
+from .lexical import CLOSING, OPENING, Piece, Token
+
+MAX_NESTING = 64  # brackets inside brackets
+
+
+def check_brackets(piece: Piece) -> Diagnostic | None:
+    """The first bracket that does not pair, or that nests too deeply for any reader."""
+    stack: list[Token] = []
+    for token in piece.tokens:
+        if token.text in OPENING:
+            stack.append(token)
+            if len(stack) > MAX_NESTING:
+                return _too_deep(token.span)
+        elif token.text in CLOSING:
+            if not stack:
+                return _closes_nothing(token)
+            if stack[-1].text != CLOSING[token.text]:
+                return _crossed(token, stack)
+            stack.pop()
+    return _not_closed(stack, piece) if stack else None
+
+
+def open_brackets(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """The brackets that tokens, which pair, leave open; the innermost last."""
+    stack: list[Token] = []
+    for token in tokens:
+        if token.text in OPENING:
+            stack.append(token)
+        elif token.text in CLOSING:
+            stack.pop()
+    return tuple(stack)
+
+
+def _too_deep(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "DT106",
+        Severity.ERROR,
+        f"brackets nest more than {MAX_NESTING} deep",
+        span,
+        f"level {MAX_NESTING + 1}",
+        hint="give a part of the expression a Func of its own; it can be inlined again",
+    )
+
+
+def _closes_nothing(token: Token) -> Diagnostic:
+    return Diagnostic(
+        "DT108",
+        Severity.ERROR,
+        f"'{token.text}' closes nothing",
+        token.span,
+        f"no '{CLOSING[token.text]}' is open here",
+        hint="remove it, or open the bracket before it",
+        edits=(Edit(token.span, ""),),
+    )
+
+
+def _crossed(token: Token, stack: list[Token]) -> Diagnostic:
+    opened = stack[-1]
+    meant = OPENING[opened.text]
+    if any(other.text == CLOSING[token.text] for other in stack):
+        hint = f"write '{meant}' before it"
+        edit = Edit(Span(token.span.source, token.span.start, token.span.start), meant)
+    else:
+        hint, edit = f"write '{meant}'", Edit(token.span, meant)
+    return Diagnostic(
+        "DT108",
+        Severity.ERROR,
+        f"'{token.text}' cannot close '{opened.text}'",
+        token.span,
+        f"'{meant}' expected",
+        (Note("opened here", opened.span),),
+        hint,
+        (edit,),
+    )
+
+
+def _not_closed(stack: list[Token], piece: Piece) -> Diagnostic:
+    opened = stack[-1]
+    end = piece.tokens[-1].span.end
+    closing = "".join(OPENING[token.text] for token in reversed(stack))
+    return Diagnostic(
+        "DT107",
+        Severity.ERROR,
+        f"'{opened.text}' is never closed",
+        opened.span,
+        f"no '{OPENING[opened.text]}' before the end of the statement",
+        hint=f"close it with '{closing[0]}'",
+        edits=(Edit(Span(opened.span.source, end, end), closing),),
+    )

@@ -1,0 +1,102 @@
+"""Words of other languages in, the words of this one out."""
+
+# Operators, and what to write here; "" where nothing takes their place.
+OPERATORS = {
+    "**": "pow(e, n)",
+    "//": "floor(a / b); a comment starts with #",
+    "/*": "a comment as # ... to the end of the line",
+    "<<": "e * pow(2, n)",
+    ">>": "floor(e / pow(2, n))",
+    "&&": "and",
+    "||": "or",
+    "&": "and",
+    "|": "or",
+    "!": "not",
+    "~": "not",
+    "^": "pow(e, n)",
+    "@": "rdot(a, b, label)",
+    "?": "where(c, a, b)",
+    "->": "",
+}
+
+# What starts a declaration; in lower case.
+DECLARATIONS = {
+    "input": "In",
+    "tensor": "In",
+    "buffer": "In",
+    "imageparam": "In",
+    "scalar": "SIn",
+    "param": "SIn",
+    "function": "Func",
+    "output": "Func",
+    "out": "Func",
+    "dim": "Var",
+    "index": "Var",
+    "label": "Var",
+    "rdom": "RVar",
+}
+
+# Dtypes; in lower case.
+DTYPES = {
+    "half": "f16",
+    "float": "f32",
+    "double": "f64",
+    "int": "i32",
+    "long": "i64",
+    "char": "i8",
+    "byte": "u8",
+    "uint8": "u8",
+    "boolean": "bool",
+    "i1": "bool",
+    "bfloat16": "bf16",
+    "fp8": "f8e4m3",
+    "fp8e4nv": "f8e4m3",
+    "fp8e5": "f8e5m2",
+    "float8_e4m3fn": "f8e4m3",
+    "float8_e5m2": "f8e5m2",
+    **{f"{word}{bits}": f"f{bits}" for word in ("float", "fp") for bits in (16, 32, 64)},
+    **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
+}
+
+# Functions with the same arguments here.
+FUNCTIONS = {
+    "fabs": "abs",
+    "ceildiv": "cdiv",
+    "fmax": "maximum",
+    "fmin": "minimum",
+    "fmaf": "fma",
+    "ln": "log",
+    "power": "pow",
+    "inv_sqrt": "rsqrt",
+    "select": "where",
+    "sum": "rsum",
+    "prod": "rprod",
+    "amax": "rmax",
+    "amin": "rmin",
+    "any": "rany",
+    "all": "rall",
+    "argmax": "rargmax",
+    "argmin": "rargmin",
+    "dot": "rdot",
+    "mm": "rdot",
+    "bmm": "rdot",
+    "matmul": "rdot",
+    "einsum": "rdot",
+    "extent": "len",
+    "size": "len",
+}
+# Of two values or over a label, which the last argument tells.
+EITHER = {"max": ("maximum", "rmax"), "min": ("minimum", "rmin")}
+
+# Functions that are written out here.
+WRITTEN_OUT = {
+    "relu": "maximum(e, 0)",
+    "mean": "rsum(e, k) / len(k)",
+    "avg": "rsum(e, k) / len(k)",
+    "softmax": "exp(s - rmax(s, k)) in a Func e, then e divided by rsum(e, k)",
+    "square": "pow(e, 2)",
+    "transpose": "the indices in another order: A[y, x]",
+    "permute": "the indices in another order: A[y, x]",
+    "range": "the label itself: in value position it is its index",
+    "arange": "the label itself: in value position it is its index",
+}

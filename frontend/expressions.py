@@ -1,0 +1,317 @@
+"""Syntax nodes in, expressions of the Program out: every name gets its meaning here.
+
+A part that is wrong is told once and becomes None, which whatever contains it passes on, so that
+one mistake is one message.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import (
+    Apply,
+    Cast,
+    Dot,
+    Expr,
+    Float,
+    Index,
+    Integer,
+    ProgramId,
+    Read,
+    Reduce,
+    Reshape,
+    ScalarRead,
+    Size,
+)
+from dtpoly.algorithm.operations import (
+    FUNCTIONS,
+    INFIX,
+    PREFIX,
+    REDUCTION,
+    Operation,
+)
+from dtpoly.diagnostics import Diagnostic
+
+from . import call_messages, messages
+from .indices import affine
+from .names import Names
+from .symbols import LABELS, TENSORS, Kind, read_dtype
+from .syntax import Binary, Call, Indexed, Name, Node, Number, Unary
+
+MAX_INTEGER = 2**63 - 1
+CONSTANTS = {"inf": float("inf"), "nan": float("nan")}
+AXES = (0, 1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """What lowering an expression needs: the names of the file, and where to tell mistakes."""
+
+    names: Names
+
+    def tell(self, diagnostic: Diagnostic) -> None:
+        """Report a mistake; the caller goes on with None."""
+        self.names.tell(diagnostic)
+
+    def expression(self, node: Node) -> Expr | None:
+        """The meaning of a node in value position."""
+        match node:
+            case Number():
+                return self.number(node)
+            case Name():
+                return self.name(node)
+            case Call():
+                return self.call(node)
+            case Indexed():
+                return self.indexed(node)
+            case Unary(operator=operator, operand=operand, span=span):
+                below = self.expression(operand)
+                if below is None or operator.text == "+":
+                    return below
+                return Apply(PREFIX[operator.text].name, (below,), span)
+            case Binary(left=left, operator=operator, right=right, span=span):
+                operands = self.all_of((left, right))
+                return Apply(INFIX[operator.text].name, operands, span) if operands else None
+            case _:
+                assert_never(node)
+
+    def all_of(self, nodes: Sequence[Node]) -> tuple[Expr, ...] | None:
+        """All nodes, each looked at even after a mistake in an earlier one."""
+        lowered = [self.expression(node) for node in nodes]
+        good = tuple(expr for expr in lowered if expr is not None)
+        return good if len(good) == len(lowered) else None
+
+    def number(self, node: Number) -> Expr | None:
+        """A literal."""
+        if node.text.isdigit():
+            # int() refuses thousands of digits; so many are too large in any case.
+            value = int(node.text) if len(node.text) < 100 else MAX_INTEGER + 1
+            if value > MAX_INTEGER:
+                self.tell(messages.integer_too_large(node, 64))
+                return None
+            return Integer(value, node.span)
+        fraction = float(node.text)
+        if fraction == float("inf"):
+            self.tell(messages.float_too_large(node))
+            return None
+        return Float(fraction, node.span)
+
+    def name(self, node: Name) -> Expr | None:
+        """A word that stands alone: a label, a scalar input, or inf or nan."""
+        if node.text in CONSTANTS:
+            return Float(CONSTANTS[node.text], node.span)
+        symbol = self.names.find(node, Kind.SIN)
+        if symbol is None:
+            return None
+        if symbol.kind in LABELS:
+            return Index(symbol.name, node.span)
+        if symbol.kind is Kind.SIN:
+            return ScalarRead(symbol.name, node.span)
+        self.tell(messages.tensor_without_indices(node, symbol))
+        return None
+
+    def indexed(self, node: Indexed) -> Expr | None:
+        """A read of a tensor input or a Func, through a pad or not."""
+        base = node.base
+        padding: Expr | None = None
+        if isinstance(base, Call) and base.function.text == "pad":
+            if len(base.arguments) != 2 or not isinstance(base.arguments[0], Name):
+                self.tell(call_messages.malformed_pad(base))
+                return None
+            padding = self.expression(base.arguments[1])
+            if padding is None:
+                return None
+            base = base.arguments[0]
+        if not isinstance(base, Name):
+            self.tell(messages.not_a_tensor(node, base, None))
+            return None
+        symbol = self.names.find(base, Kind.IN)
+        indices = [affine(self.names, index) for index in node.indices]
+        if symbol is None:
+            return None
+        if symbol.kind not in TENSORS:
+            self.tell(messages.not_a_tensor(node, base, symbol))
+            return None
+        good = tuple(index for index in indices if index is not None)
+        if len(good) < len(indices) or not self.names.has_rank(symbol, node):
+            return None
+        return Read(symbol.name, good, padding, node.span)
+
+    def call(self, node: Call) -> Expr | None:
+        """A call of a function of the language."""
+        name = node.function.text
+        if name in FUNCTIONS:
+            return self.elementwise(node, FUNCTIONS[name])
+        if name in REDUCTION:
+            return self.reduction(node)
+        match name:
+            case "rdot":
+                return self.dot(node)
+            case "cast":
+                return self.cast(node)
+            case "len":
+                return self.size(node)
+            case "reshape":
+                return self.reshape(node)
+            case "program_id":
+                return self.program_id(node)
+            case "pad":
+                self.tell(call_messages.malformed_pad(node))
+            case _:
+                self.unknown_function(node)
+        self.look_at(node.arguments)
+        return None
+
+    def unknown_function(self, node: Call) -> None:
+        """Tell that a call means nothing."""
+        last = node.arguments[-1] if node.arguments else None
+        over = self.names.symbol(last.text) if isinstance(last, Name) else None
+        symbol = self.names.symbol(node.function.text)
+        self.tell(call_messages.unknown_function(node, symbol, over))
+
+    def look_at(self, nodes: Sequence[Node]) -> None:
+        """Tell mistakes in the arguments of a wrong call, where a bare word may mean anything."""
+        self.all_of([node for node in nodes if not isinstance(node, Name)])
+
+    def elementwise(self, node: Call, operation: Operation) -> Expr | None:
+        """An elementwise function."""
+        if len(node.arguments) != operation.arity:
+            self.tell(call_messages.wrong_count(node, str(operation.arity)))
+            self.look_at(node.arguments)
+            return None
+        operands = self.all_of(node.arguments)
+        return Apply(operation.name, operands, node.span) if operands else None
+
+    def labels(self, node: Call, arguments: Sequence[Node]) -> tuple[str, ...] | None:
+        """The labels that a reduction names last, each an RVar and there once."""
+        labels: list[str] = []
+        good = True
+        for at, argument in enumerate(arguments):
+            label = self.reduction_label(node, argument)
+            if label is None:
+                good = False
+            elif label in labels:
+                self.tell(call_messages.reduced_twice(label, arguments[at - 1], argument))
+                good = False
+            else:
+                labels.append(label)
+        return tuple(labels) if good else None
+
+    def reduction_label(self, node: Call, argument: Node) -> str | None:
+        """One label to reduce over."""
+        if not isinstance(argument, Name):
+            self.tell(call_messages.not_a_reduction_label(node, argument, None))
+            return None
+        symbol = self.names.find(argument, Kind.RVAR)
+        if symbol is None:
+            return None
+        if symbol.kind not in LABELS:
+            self.tell(call_messages.not_a_reduction_label(node, argument, symbol))
+            return None
+        if symbol.kind is not Kind.RVAR:
+            self.tell(call_messages.not_an_rvar(argument, symbol))
+            return None
+        return symbol.name
+
+    def reduction(self, node: Call) -> Expr | None:
+        """Lower rsum(e, k) and its kin; all but rargmax and rargmin take several labels."""
+        name = node.function.text
+        if len(node.arguments) < 2:
+            self.tell(call_messages.wrong_count(node, "2 or more"))
+            self.look_at(node.arguments)
+            return None
+        # Labels first: one that is not declared is better declared as an RVar.
+        labels = self.labels(node, node.arguments[1:])
+        operand = self.expression(node.arguments[0])
+        if labels and len(labels) > 1 and not REDUCTION[name].has_identity:
+            self.tell(call_messages.one_label_only(node, node.arguments[2]))
+            return None
+        if operand is None or labels is None:
+            return None
+        return Reduce(name, operand, labels, node.span)
+
+    def dot(self, node: Call) -> Expr | None:
+        """Read `rdot(left, right, k)`."""
+        if len(node.arguments) < 3:
+            self.tell(call_messages.wrong_count(node, "3 or more"))
+            self.look_at(node.arguments)
+            return None
+        labels = self.labels(node, node.arguments[2:])
+        operands = self.all_of(node.arguments[:2])
+        if operands is None or labels is None:
+            return None
+        return Dot(operands[0], operands[1], labels, node.span)
+
+    def cast(self, node: Call) -> Expr | None:
+        """Read `cast(e, dtype)`."""
+        if len(node.arguments) != 2:
+            self.tell(call_messages.wrong_count(node, "2"))
+            return None
+        operand = self.expression(node.arguments[0])
+        wanted = node.arguments[1]
+        read: DType | Diagnostic = (
+            read_dtype(wanted) if isinstance(wanted, Name) else call_messages.not_a_dtype(wanted)
+        )
+        if isinstance(read, Diagnostic):
+            self.tell(read)
+            return None
+        return Cast(operand, read, node.span) if operand else None
+
+    def size(self, node: Call) -> Expr | None:
+        """Read `len(label)`."""
+        if len(node.arguments) != 1:
+            self.tell(call_messages.wrong_count(node, "1"))
+            return None
+        argument = node.arguments[0]
+        if not isinstance(argument, Name):
+            self.tell(call_messages.not_a_label(node, argument, None))
+            return None
+        symbol = self.names.find(argument, Kind.VAR)
+        if symbol is None:
+            return None
+        if symbol.kind not in LABELS:
+            self.tell(call_messages.not_a_label(node, argument, symbol))
+            return None
+        return Size(symbol.name, node.span)
+
+    def reshape(self, node: Call) -> Expr | None:
+        """Read `reshape(e, label or 1, ...)`."""
+        if not node.arguments:
+            self.tell(call_messages.wrong_count(node, "1 or more"))
+            return None
+        operand = self.expression(node.arguments[0])
+        axes: list[str | None] = []
+        good = True
+        for argument in node.arguments[1:]:
+            if isinstance(argument, Number) and argument.text == "1":
+                axes.append(None)
+                continue
+            symbol = None
+            if isinstance(argument, Name):
+                symbol = self.names.find(argument, Kind.VAR)
+                if symbol is None:
+                    good = False
+                    continue
+            if symbol is None or symbol.kind not in LABELS or symbol.name in axes:
+                self.tell(call_messages.not_an_axis(argument, symbol))
+                good = False
+            else:
+                axes.append(symbol.name)
+        if operand is None or not good:
+            return None
+        return Reshape(operand, tuple(axes), node.span)
+
+    def program_id(self, node: Call) -> Expr | None:
+        """Read `program_id(axis)`, with a warning."""
+        argument = node.arguments[0] if len(node.arguments) == 1 else None
+        if not isinstance(argument, Number) or argument.text not in map(str, AXES):
+            self.tell(call_messages.wrong_axis(node, node.arguments))
+            return None
+        self.tell(call_messages.depends_on_schedule(node))
+        return ProgramId(int(argument.text), node.span)
+
+
+def lower(names: Names, node: Node) -> Expr | None:
+    """The expression that a node means, or None after telling what is wrong."""
+    return Lowering(names).expression(node)

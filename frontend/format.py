@@ -1,0 +1,68 @@
+"""A source in, its text in the one canonical layout out; the tokens stay the same sequence."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.source import Source
+
+from .layout import INDENT, MAX_COLUMNS, Line, lay_out, line_ends_before
+from .lexical import Kind, Token, scan
+from .parse import parse
+
+
+def format_source(source: Source) -> str:
+    """The text of a source, laid out anew.
+
+    One statement a line; the author's line breaks inside a statement stay, and lines that are
+    too long get more; comments stay where they are. Law: the result parses to the same file, and
+    formatting it changes nothing. Raises DtpolyError if the syntax is wrong.
+    """
+    parsed = parse(source)
+    if has_errors(parsed.found):
+        raise DtpolyError(parsed.found)
+    return "".join(f"{text}\n" for text in _aligned(_lines(scan(source).tokens)))
+
+
+def _lines(tokens: Sequence[Token]) -> list[Line]:
+    lines: list[Line] = []
+    at = 0
+    while at < len(tokens):
+        token, breaks = tokens[at], line_ends_before(tokens, at)
+        if token.kind is Kind.COMMENT and breaks == 0 and lines:
+            lines[-1] = Line(lines[-1].code, token)
+            at += 1
+            continue
+        if breaks > 1 and lines:
+            lines.append(Line("", None))
+        if token.kind is Kind.COMMENT:
+            lines.append(Line("", token))
+            at += 1
+            continue
+        end = next(i for i in range(at, len(tokens)) if tokens[i].kind is Kind.END) + 1
+        lines.extend(lay_out(tokens[at:end]))
+        at = end
+    return lines
+
+
+def _aligned(lines: Sequence[Line]) -> Iterator[str]:
+    """The text of each line; comments that trail neighbours start in the same column."""
+    for trailed, group in groupby(lines, _is_trailed):
+        run = tuple(group)
+        # What is too long anyway moves no one else's comment.
+        widths = (len(line.code) for line in run if len(line.code) <= MAX_COLUMNS)
+        column = max(widths, default=0) if trailed else 0
+        for line in run:
+            comment = _comment(line.comment) if line.comment else ""
+            gap = "  " if trailed else ""
+            yield f"{line.code.ljust(column)}{gap}{comment}"
+
+
+def _is_trailed(line: Line) -> bool:
+    return line.comment is not None and bool(line.code.strip())
+
+
+def _comment(token: Token) -> str:
+    """At least one space after `#`; `#!` and a run of `#` stand as they are."""
+    text = token.text.expandtabs(INDENT).rstrip()
+    return text if text[1:2] in ("", " ", "#", "!") else f"# {text[1:]}"

@@ -1,0 +1,195 @@
+"""The tokens of one statement in, its lines out: where they break, how deep, what is spaced."""
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import pairwise
+
+from dtpoly.algorithm.operations import INFIX
+
+from .lexical import CLOSING, DECLARATION_WORDS, OPENING, Kind, Token
+
+MAX_COLUMNS = 100
+INDENT = 4
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a statement: its code with the indent, and the comment that ends it."""
+
+    code: str
+    comment: Token | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """The tokens of a statement, comments and `;` too, and what its layout depends on.
+
+    The lists run along the tokens: what stands between a token and the one before it in a line,
+    the innermost bracket that is open before it (-1 for none), and how loosely the line holds
+    together there: the lowest rank breaks first, without a rank it never breaks. `hanging` are
+    the brackets after which the author's line ends.
+    """
+
+    tokens: Sequence[Token]
+    spaces: Sequence[str]
+    openers: Sequence[int]
+    ranks: Sequence[tuple[int, int] | None]
+    hanging: Set[int]
+
+
+def line_ends_before(tokens: Sequence[Token], at: int) -> int:
+    """How many line ends the author put between a token and the one before it."""
+    start = tokens[at - 1].span.end if at else 0
+    span = tokens[at].span
+    return len(_LINE_END.findall(span.source.text, start, span.start))
+
+
+def lay_out(tokens: Sequence[Token]) -> Iterator[Line]:
+    """The lines of a statement.
+
+    The author's line breaks stay; a line that is too long breaks where it is loosest. Law: laid
+    out anew, the lines come out the same.
+    """
+    authors = _author_starts(tokens)
+    statement = _statement(tokens, authors)
+    starts = _wrapped(statement, authors)
+    indents = _indents(statement, starts)
+    for start, end in _lines(statement, starts):
+        last = tokens[end - 1]
+        code = " " * indents[start] + _text(statement, start, end)
+        yield Line(code, last if last.kind is Kind.COMMENT else None)
+
+
+def _author_starts(tokens: Sequence[Token]) -> list[int]:
+    """Tokens that begin a line in the source; a `;` joins the line before it if it can."""
+    starts = [0]
+    for at in range(1, len(tokens)):
+        broken = tokens[at].kind is not Kind.END and line_ends_before(tokens, at) > 0
+        if broken or tokens[at - 1].kind is Kind.COMMENT:
+            starts.append(at)
+    return starts
+
+
+def _statement(tokens: Sequence[Token], starts: Sequence[int]) -> _Statement:
+    code = [at for at, token in enumerate(tokens) if token.kind is not Kind.COMMENT]
+    signs = {
+        at
+        for before, at in pairwise(code)
+        if tokens[at].text in ("+", "-") and not tokens[before].ends_operand
+    }
+    openers = _openers(tokens)
+    is_declaration = tokens[0].text in DECLARATION_WORDS
+    is_directive = len(code) > 1 and tokens[code[1]].text == "."
+    equals = [at for at in code if tokens[at].text == "="]
+    spaces = [""] * len(tokens)
+    ranks: list[tuple[int, int] | None] = [None] * len(tokens)
+    depth = 0
+    for before, at in pairwise(code):
+        previous, token = tokens[before], tokens[at]
+        depth += (previous.text in OPENING) - (previous.text in CLOSING)
+        tight = before in signs or (is_directive and previous.text != ",")
+        if not tight and not _joins(previous, token, is_declaration):
+            spaces[at] = " "
+        # Labels on the left of a definition are the last place to break.
+        level = len(tokens) if equals and at < equals[0] else depth
+        if previous.text == ",":
+            ranks[at] = (level, 0)
+        elif token.text in INFIX and at not in signs and not is_directive:
+            ranks[at] = (level, INFIX[token.text].precedence)
+    ends = [at - 1 for at in starts[1:]]
+    ends.extend([at - 1 for at in ends if tokens[at].kind is Kind.COMMENT])
+    hanging = {at for at in ends if tokens[at].text in OPENING}
+    return _Statement(tokens, spaces, openers, ranks, hanging)
+
+
+def _openers(tokens: Sequence[Token]) -> list[int]:
+    """For each token the innermost bracket around it; a bracket is not around itself."""
+    openers: list[int] = []
+    stack = [-1]
+    for at, token in enumerate(tokens):
+        openers.append(stack[-1])
+        if token.text in OPENING:
+            stack.append(at)
+        elif token.text in CLOSING:
+            stack.pop()
+    return openers
+
+
+def _joins(previous: Token, token: Token, is_declaration: bool) -> bool:
+    """True if nothing stands between two neighbours in a line."""
+    if previous.text in OPENING or token.text in CLOSING or token.text in (",", ":", ";"):
+        return True
+    if previous.text == ":":
+        return not is_declaration
+    return token.text in OPENING and previous.ends_operand
+
+
+def _lines(statement: _Statement, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    return zip(starts, (*starts[1:], len(statement.tokens)), strict=True)
+
+
+def _text(statement: _Statement, start: int, end: int) -> str:
+    """The code of the tokens start..end-1, in one line, without a comment at its end."""
+    if statement.tokens[end - 1].kind is Kind.COMMENT:
+        end -= 1
+    parts = zip(statement.spaces[start:end], statement.tokens[start:end], strict=True)
+    return "".join(f"{space}{token.text}" for space, token in parts).removeprefix(" ")
+
+
+def _indent(statement: _Statement, at: int, indents: Sequence[int]) -> int:
+    """The indent of a line that begins with a token, given those of the lines before.
+
+    A step deeper than the statement or the line in which its bracket opened, two steps if more
+    follows the bracket in that line; what closes the bracket, or the statement, is not deeper.
+    """
+    token, opener = statement.tokens[at], statement.openers[at]
+    outer = indents[opener] if opener >= 0 else 0
+    if at == 0 or token.text in CLOSING or token.kind is Kind.END:
+        return outer
+    return outer + (INDENT if opener < 0 or opener in statement.hanging else 2 * INDENT)
+
+
+def _indents(statement: _Statement, starts: Sequence[int]) -> list[int]:
+    """For each token the indent of its line."""
+    indents: list[int] = []
+    for start, end in _lines(statement, starts):
+        indents.extend([_indent(statement, start, indents)] * (end - start))
+    return indents
+
+
+def _wrapped(statement: _Statement, starts: list[int]) -> list[int]:
+    """More line starts, until each line fits or has no place to break."""
+    while True:
+        indents = _indents(statement, starts)
+        more: list[int] = []
+        for start, end in _lines(statement, starts):
+            more.append(start)
+            if indents[start] + len(_text(statement, start, end)) > MAX_COLUMNS:
+                more.extend(_filled(statement, start, end, indents))
+        if len(more) == len(starts):
+            return starts
+        starts = more
+
+
+def _filled(statement: _Statement, start: int, end: int, indents: list[int]) -> Iterator[int]:
+    """Break a line where it is loosest, as late as fits each time."""
+    ranked = [
+        (rank, at) for at in range(start + 1, end) if (rank := statement.ranks[at]) is not None
+    ]
+    if not ranked:
+        return
+    loosest = min(ranked)[0]
+    places = [at for rank, at in ranked if rank == loosest]
+    indent = indents[start]
+    column = indent + len(_text(statement, start, places[0]))
+    for place, after in zip(places, (*places[1:], end), strict=True):
+        text = _text(statement, place, after)
+        column += len(statement.spaces[place]) + len(text)
+        if column > MAX_COLUMNS:
+            yield place
+            indent = _indent(statement, place, indents)
+            column = indent + len(text)
+        indents[place:after] = [indent] * (after - place)

@@ -1,0 +1,163 @@
+"""Characters in, tokens and statements out; what no grammar should have to meet is told."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dtpoly.diagnostics import Diagnostic
+from dtpoly.source import Source, Span
+
+from . import characters
+from .elsewhere import OPERATORS
+
+DECLARATION_WORDS = ("Func", "In", "SIn", "Var", "RVar")
+RESERVED = (*DECLARATION_WORDS, "and", "or", "not", "inf", "nan")
+
+OPENING = {"(": ")", "[": "]"}
+CLOSING = {")": "(", "]": "["}
+
+
+class Kind(StrEnum):
+    """What a token is."""
+
+    NAME = "name"
+    NUMBER = "number"
+    SYMBOL = "symbol"
+    COMMENT = "comment"
+    END = "end"  # the `;` of a statement
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, number, operator, bracket or comment, and its place."""
+
+    kind: Kind
+    text: str
+    span: Span
+
+    @property
+    def ends_operand(self) -> bool:
+        """True if an operator or the end of a statement can follow."""
+        if self.kind is Kind.NAME:
+            return self.text not in ("and", "or", "not", *DECLARATION_WORDS)
+        return self.kind is Kind.NUMBER or self.text in CLOSING
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The tokens of one statement, without comments and without its `;`."""
+
+    tokens: tuple[Token, ...]
+    end: Token | None  # the `;`, if there is one
+
+    @property
+    def span(self) -> Span:
+        """From the first token to the last."""
+        return self.tokens[0].span.to(self.tokens[-1].span)
+
+    @property
+    def is_declaration(self) -> bool:
+        """True if the first token says that it is a declaration."""
+        return self.tokens[0].text in DECLARATION_WORDS
+
+    @property
+    def is_directive(self) -> bool:
+        """True if the first tokens say that it is a directive."""
+        return self._starts_with_name and self._second == "."
+
+    @property
+    def is_definition(self) -> bool:
+        """True if the first tokens say that it is a definition."""
+        return self._starts_with_name and self._second in ("[", "=", "==")
+
+    @property
+    def _starts_with_name(self) -> bool:
+        return self.tokens[0].kind is Kind.NAME and not self.is_declaration
+
+    @property
+    def _second(self) -> str:
+        return self.tokens[1].text if len(self.tokens) > 1 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """All tokens of a source, comments too, and what was wrong with its characters."""
+
+    source: Source
+    tokens: tuple[Token, ...]
+    found: tuple[Diagnostic, ...]
+    strange: tuple[int, ...]  # where characters stand that no grammar knows, in order
+
+    def is_strange(self, span: Span) -> bool:
+        """True if such a character stands inside of a span."""
+        at = bisect_left(self.strange, span.start)
+        return at < len(self.strange) and self.strange[at] < span.end
+
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n\f\v]+)
+      | (?P<comment>\#[^\n\r]*)
+      | (?P<string>"[^"\n\r]*"|'[^'\n\r]*')
+      | (?P<number>0[xX][0-9a-fA-F]+\b
+                  |(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?
+                   (?:(?<=[0-9.])[fF](?![\w\[]))?)
+      | (?P<name>\w[\w\u0300-\u036f]*)  # a letter may have its accent apart
+      | (?P<symbol>\*\*|//|/\*|<<|>>|&&|\|\||<=|>=|==|!=|->|[-+*/%<>=()\[\],:.])
+      | (?P<end>;)
+      | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def scan(source: Source) -> Scan:
+    """Split a source into tokens. Characters that belong to none are told and left out."""
+    tokens: list[Token] = []
+    found: list[Diagnostic] = []
+    strange: list[int] = []
+    misspelt: dict[str, list[Span]] = {}
+    for match in _TOKEN.finditer(source.text):
+        group, text = match.lastgroup or "", match.group()
+        span = Span(source, match.start(), match.end())
+        match group:
+            case "space":
+                continue
+            case "number" if not characters.NUMBER.fullmatch(text):
+                found.append(characters.malformed_number(text, span))
+            case "name" if not characters.NAME.fullmatch(text):
+                misspelt.setdefault(text, []).append(span)
+            case "string":
+                found.append(characters.string(text, span))
+            case "other" if text in characters.LOOKALIKES:
+                found.append(characters.lookalike(text, span))
+            case "other" if text not in OPERATORS:
+                characters.tell_unexpected(found, span)
+            case _:
+                tokens.append(Token(Kind.SYMBOL if group == "other" else Kind(group), text, span))
+                continue
+        strange.append(span.start)
+        if group in ("number", "name"):
+            tokens.append(Token(Kind(group), text, span))
+        elif characters.LOOKALIKES.get(text) == ";":
+            tokens.append(Token(Kind.END, ";", span))
+    taken = {token.text for token in tokens}
+    found.extend(characters.not_ascii(text, spans, taken) for text, spans in misspelt.items())
+    return Scan(source, tuple(tokens), tuple(found), tuple(strange))
+
+
+def pieces(scanned: Scan) -> Iterator[Piece]:
+    """The statements: runs of tokens that end with `;`, or with the file."""
+    run: list[Token] = []
+    for token in scanned.tokens:
+        if token.kind is Kind.COMMENT:
+            continue
+        if token.kind is not Kind.END:
+            run.append(token)
+        else:
+            if run:
+                yield Piece(tuple(run), token)
+            run = []
+    if run:
+        yield Piece(tuple(run), None)

@@ -1,0 +1,310 @@
+"""The wording of what can be wrong with names, definitions, indices and directives."""
+
+from collections.abc import Sequence
+
+from dtpoly.algorithm.operations import CALL_NAMES
+from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.source import Span
+
+from .call_messages import signature
+from .redeclare import undeclare
+from .symbols import Kind, Symbol, declared_here, what
+from .syntax import Definition, DirectiveCall, Indexed, Name, Node, Number
+
+_ERROR = Severity.ERROR
+
+
+def unknown_name(
+    name: Name, expected: Kind, meant: str | None, statement: Span | None, spans: Sequence[Span]
+) -> Diagnostic:
+    """A name that nothing declares; it is told once, the edits mend it everywhere."""
+    declaration = f"{expected} {name.text};"
+    edits: tuple[Edit, ...] = ()
+    if name.text in CALL_NAMES:
+        hint = f"it is a function: call it, as in {signature(name.text)}"
+    elif meant is not None:
+        hint, edits = f"did you mean {meant}?", tuple(Edit(span, meant) for span in spans)
+    else:
+        at = statement or name.span
+        hint = f"declare it: {declaration}"
+        edits = (Edit(Span(at.source, at.start, at.start), f"{declaration}\n"),)
+    return Diagnostic(
+        "DT120",
+        _ERROR,
+        f"unknown name '{name.text}'",
+        name.span,
+        "not declared",
+        hint=hint,
+        edits=edits,
+    )
+
+
+def defined_twice(definition: Definition, first: Definition) -> Diagnostic:
+    """A Func with two definitions."""
+    return Diagnostic(
+        "DT122",
+        _ERROR,
+        f"'{definition.func.text}' is defined twice",
+        definition.func.span,
+        "defined again",
+        (Note("first defined here", first.func.span),),
+        "a Func has one definition; use another Func for the second step",
+    )
+
+
+def never_defined(symbol: Symbol) -> Diagnostic:
+    """A Func without a definition."""
+    return Diagnostic(
+        "DT123",
+        _ERROR,
+        f"'{symbol.name}' is declared but never defined",
+        symbol.span,
+        "has no definition",
+        hint=f"define it: {symbol.name}[...] = ...; or, if the caller passes it, declare it as In",
+    )
+
+
+def not_a_func(name: Name, symbol: Symbol) -> Diagnostic:
+    """A definition of something else."""
+    return Diagnostic(
+        "DT124",
+        _ERROR,
+        f"'{name.text}' is {what(symbol)} and cannot be defined",
+        name.span,
+        f"is {what(symbol)}",
+        (declared_here(symbol),),
+        f"only a Func is defined; declare it as one: Func {name.text};",
+    )
+
+
+def cycle(funcs: Sequence[str], reads: Sequence[Span | None]) -> Diagnostic:
+    """Funcs that need each other; each one's read of the next, the last one's of the first."""
+    following = (*funcs[1:], funcs[0])
+    notes = tuple(
+        Note(f"'{reader}' reads '{read}' here", span)
+        for reader, read, span in list(zip(funcs, following, reads, strict=True))[1:]
+    )
+    path = " needs ".join(f"'{name}'" for name in (*funcs, funcs[0]))
+    return Diagnostic(
+        "DT125",
+        _ERROR,
+        f"'{funcs[0]}' is defined by itself" if len(funcs) == 1 else f"a cycle: {path}",
+        reads[0],
+        f"reads '{following[0]}'",
+        notes,
+        "to add up over a label use a reduction, as in rsum(A[x, k], k)",
+    )
+
+
+def tensor_without_indices(name: Name, symbol: Symbol) -> Diagnostic:
+    """A tensor in value position."""
+    return Diagnostic(
+        "DT126",
+        _ERROR,
+        f"'{name.text}' is {what(symbol)} and needs indices",
+        name.span,
+        "stands without indices",
+        (declared_here(symbol),),
+        f"index it by labels, as in {name.text}[x, y]",
+    )
+
+
+def not_a_tensor(node: Indexed, base: Node, symbol: Symbol | None) -> Diagnostic:
+    """Indices on something else."""
+    if symbol is None:
+        return Diagnostic(
+            "DT127",
+            _ERROR,
+            "only a tensor or a Func can be indexed",
+            base.span,
+            "is not a tensor",
+            hint="give it a Func of its own and index that",
+        )
+    hint = "remove the indices"
+    if symbol.kind is Kind.SIN:
+        hint += f", or declare it as a tensor: In {symbol.name};"
+    return Diagnostic(
+        "DT127",
+        _ERROR,
+        f"'{symbol.name}' is {what(symbol)} and cannot be indexed",
+        base.span,
+        f"is {what(symbol)}",
+        (declared_here(symbol),),
+        hint,
+        _without_indices(node) if base is node.base else (),
+    )
+
+
+def _without_indices(node: Indexed) -> tuple[Edit, ...]:
+    source, start = node.base.span.source, node.base.span.end
+    last = node.indices[-1].span.end if node.indices else start
+    return (Edit(Span(source, start, source.text.index("]", last) + 1), ""),)
+
+
+def integer_too_large(node: Number, bits: int) -> Diagnostic:
+    """A whole number that no type holds."""
+    return Diagnostic(
+        "DT131",
+        _ERROR,
+        "this whole number is too large",
+        node.span,
+        f"does not fit {bits} bits",
+        hint="write a smaller number",
+    )
+
+
+def float_too_large(node: Number) -> Diagnostic:
+    """A float that is infinite."""
+    return Diagnostic(
+        "DT131",
+        _ERROR,
+        "this number is too large for a float",
+        node.span,
+        "would be infinite",
+        hint="write inf if infinity is meant",
+        edits=(Edit(node.span, "inf"),),
+    )
+
+
+def left_side_not_a_label(node: Node, symbol: Symbol | None) -> Diagnostic:
+    """Something else than a label on the left."""
+    if symbol is None:
+        hint = "write plain labels on the left and shift the reads on the right"
+    else:
+        hint = "a dimension is named by a label: leave it out, or declare one"
+    return Diagnostic(
+        "DT132",
+        _ERROR,
+        "the left side is indexed by labels only",
+        node.span,
+        f"is {what(symbol)}" if symbol else "not a label",
+        (declared_here(symbol),) if symbol else (),
+        hint,
+    )
+
+
+def left_side_twice(node: Node, first: Node, label: str) -> Diagnostic:
+    """A label twice on the left."""
+    return Diagnostic(
+        "DT133",
+        _ERROR,
+        f"the label '{label}' stands twice on the left side",
+        node.span,
+        "again",
+        (Note("first here", first.span),),
+        "use a label of its own for each dimension",
+    )
+
+
+def wrong_rank(symbol: Symbol, node: Indexed, rank: int, expected: int, where: Span) -> Diagnostic:
+    """A tensor read with more or fewer indices than it has."""
+    indices = "1 index" if expected == 1 else f"{expected} indices"
+    return Diagnostic(
+        "DT134",
+        _ERROR,
+        f"'{symbol.name}' has {indices}, not {rank}",
+        node.span,
+        f"has {rank}",
+        (Note(f"here '{symbol.name}' has {expected}", where),),
+        "a tensor has one index per dimension wherever it stands",
+    )
+
+
+def not_an_index(name: Name, symbol: Symbol) -> Diagnostic:
+    """A name in an index that is no label."""
+    return Diagnostic(
+        "DT135",
+        _ERROR,
+        f"'{name.text}' is {what(symbol)} and cannot stand in an index",
+        name.span,
+        f"is {what(symbol)}",
+        (declared_here(symbol),),
+        "an index is made of labels and whole numbers, as in A[x + 1, 2 * y + r]",
+    )
+
+
+def not_affine(node: Node) -> Diagnostic:
+    """An index that is not a sum of whole numbers times labels."""
+    return Diagnostic(
+        "DT135",
+        _ERROR,
+        "this index is not a sum of labels times whole numbers",
+        node.span,
+        "not affine",
+        hint="an index looks like x, x + 1 or 2 * y + r; "
+        "anything else cannot be checked for being inside of the tensor",
+    )
+
+
+def fraction_in_index(node: Number) -> Diagnostic:
+    """A fraction in an index."""
+    return Diagnostic(
+        "DT136",
+        _ERROR,
+        "an index is made of whole numbers",
+        node.span,
+        "not a whole number",
+        hint="write a whole number",
+    )
+
+
+def index_too_large(node: Node) -> Diagnostic:
+    """An index whose numbers are out of range."""
+    return Diagnostic(
+        "DT131",
+        _ERROR,
+        "the numbers of this index are too large",
+        node.span,
+        "does not fit",
+        hint="coefficients and offsets must fit 31 bits",
+    )
+
+
+def not_schedulable(directive: DirectiveCall, symbol: Symbol) -> Diagnostic:
+    """A directive on something that is no Func."""
+    return Diagnostic(
+        "DT155",
+        _ERROR,
+        f"'{symbol.name}' is {what(symbol)} and has no schedule",
+        directive.func.span,
+        f"is {what(symbol)}",
+        (declared_here(symbol),),
+        "put the directive on the Func that is computed",
+    )
+
+
+def unused(symbol: Symbol) -> Diagnostic:
+    """A name that nothing uses."""
+    return Diagnostic(
+        "DT175",
+        Severity.WARNING,
+        f"'{symbol.name}' is never used",
+        symbol.span,
+        f"unused {symbol.kind}",
+        hint="remove it",
+        edits=undeclare(symbol.span),
+    )
+
+
+def empty_file(source_start: Span) -> Diagnostic:
+    """A file that says nothing."""
+    return Diagnostic(
+        "DT179",
+        Severity.WARNING,
+        "this file has no statements",
+        source_start,
+        "nothing is declared or defined",
+        hint="start with: Func f; In A; Var x; f[x] = A[x]; f.compile();",
+    )
+
+
+def fraction_in_directive(node: Number) -> Diagnostic:
+    """A number in a directive that is not whole."""
+    return Diagnostic(
+        "DT113",
+        _ERROR,
+        "the numbers of a directive are whole",
+        node.span,
+        "not a whole number",
+        hint="directives look like: f.block(x:16, y:64);  f.num_warps(8);",
+    )

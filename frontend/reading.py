@@ -1,0 +1,87 @@
+"""A path in, its text out; everything that can be wrong with a file before it is read."""
+
+import os
+import sys
+from pathlib import Path
+
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+from dtpoly.source import Source, Span
+
+from .parse import MAX_CHARACTERS
+
+STANDARD_INPUT = "-"
+# No text of MAX_CHARACTERS is longer than this in UTF-8.
+_MAX_BYTES = 4 * MAX_CHARACTERS
+
+
+def read_file(path: str) -> Source:
+    """The source at a path; `-` is standard input. Raises DtpolyError."""
+    name = "<stdin>" if path == STANDARD_INPUT else path
+    try:
+        data = _read_bytes(path)
+    except OSError as error:
+        raise DtpolyError([_unreadable(name, error)]) from None
+    except ValueError:
+        # A path with a null character is no path.
+        wrong = OSError(0, "the path contains a null character")
+        raise DtpolyError([_unreadable(name, wrong)]) from None
+    if len(data) > _MAX_BYTES:
+        raise DtpolyError([_too_large(name)])
+    return decode(name, data)
+
+
+def _read_bytes(path: str) -> bytes:
+    if path == STANDARD_INPUT:
+        return sys.stdin.buffer.read(_MAX_BYTES + 1)
+    with Path(path).open("rb") as file:
+        return file.read(_MAX_BYTES + 1)
+
+
+def decode(name: str, data: bytes) -> Source:
+    """The source that the bytes of a file are. Raises DtpolyError."""
+    try:
+        return Source(name, data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        good = data[: error.start].decode("utf-8")
+        raise DtpolyError([_not_utf8(name, data, error, good)]) from None
+
+
+def _unreadable(name: str, error: OSError) -> Diagnostic:
+    reason = error.strerror or str(error)
+    hint = "check the path"
+    if isinstance(error, IsADirectoryError):
+        hint = f"name the files in it: {os.path.join(name, '*.dt')}"
+    elif isinstance(error, PermissionError):
+        hint = "make the file readable for you"
+    return Diagnostic(
+        "DT100",
+        Severity.ERROR,
+        f"cannot read '{name}'",
+        None,
+        notes=(Note(reason[:1].lower() + reason[1:]),),
+        hint=hint,
+    )
+
+
+def _too_large(name: str) -> Diagnostic:
+    return Diagnostic(
+        "DT119",
+        Severity.ERROR,
+        f"'{name}' is too large",
+        None,
+        notes=(Note(f"it has more than {_MAX_BYTES:,} bytes"),),
+        hint=f"the limit is {MAX_CHARACTERS:,} characters; split the file",
+    )
+
+
+def _not_utf8(name: str, data: bytes, error: UnicodeDecodeError, good: str) -> Diagnostic:
+    # The text up to the bad byte is shown, with a mark in its place.
+    source = Source(name, good + "\N{REPLACEMENT CHARACTER}")
+    return Diagnostic(
+        "DT101",
+        Severity.ERROR,
+        f"'{name}' is not UTF-8 text",
+        Span(source, len(good), len(good) + 1),
+        f"byte 0x{data[error.start]:02x}",
+        hint="save the file as UTF-8",
+    )

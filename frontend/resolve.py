@@ -1,0 +1,266 @@
+"""A syntax tree in, the Program and everything that is wrong with it out."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from dtpoly.algorithm.bounds import check_reads
+from dtpoly.algorithm.expressions import reads
+from dtpoly.algorithm.inference import check_types
+from dtpoly.algorithm.program import (
+    Argument,
+    Directive,
+    Func,
+    Label,
+    Program,
+    Scalar,
+    Split,
+    Tensor,
+)
+from dtpoly.algorithm.shapes import check_shapes
+from dtpoly.algorithm.sizes import check_sizes
+from dtpoly.diagnostics import Diagnostic, has_errors
+from dtpoly.source import Span
+
+from . import messages
+from .deep import deep_recursion
+from .expressions import MAX_INTEGER, lower
+from .names import Names
+from .symbols import LABELS, Kind, Symbol, collect
+from .syntax import (
+    Declaration,
+    Definition,
+    DirectiveArgument,
+    DirectiveCall,
+    File,
+    Name,
+    Node,
+    Number,
+    Statement,
+    names_in,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The Program and what was found; with an error among it, some of its Funcs are missing."""
+
+    program: Program
+    found: tuple[Diagnostic, ...]
+
+
+def resolve(file: File) -> Resolved:
+    """Give every name its meaning, then check shapes, dtypes and sizes."""
+    with deep_recursion():
+        return _resolve(file)
+
+
+def _resolve(file: File) -> Resolved:
+    symbols = collect(file)
+    names = Names(symbols.table, _words(file), file.unread)
+    names.found.extend(symbols.found)
+    if not file.statements and not file.unread:
+        names.tell(messages.empty_file(Span(file.source, 0, 0)))
+    definitions = _definitions(file, names)
+    for definition in definitions.values():
+        _note_rank(definition, names)
+    funcs = tuple(_funcs(definitions, names))
+    directives = tuple(_directives(file, names))
+    for symbol in symbols.table.values():
+        _check_defined_and_used(symbol, definitions, names)
+    program = Program(
+        tuple(Label(s.name, s.kind is Kind.RVAR, s.span) for s in symbols.of(*LABELS)),
+        tuple(_input(symbol) for symbol in symbols.of(Kind.IN, Kind.SIN)),
+        funcs,
+        directives,
+    )
+    cycles = list(_cycles(program))
+    found = [*names.found, *(messages.cycle(*cycle) for cycle in cycles)]
+    for func in funcs:
+        found.extend(check_shapes(func))
+    found.extend(check_reads(program))
+    # A Func that needs itself has no dtype.
+    cyclic = {name for needing, _ in cycles for name in needing}
+    acyclic = tuple(func for func in funcs if func.name not in cyclic)
+    found.extend(check_types(replace(program, funcs=acyclic)))
+    if not has_errors(found):
+        # A note on sizes would speak of reads that an error has left out.
+        found.extend(check_sizes(program))
+    return Resolved(program, tuple(found))
+
+
+def _words(file: File) -> dict[str, list[Span]]:
+    words: dict[str, list[Span]] = {}
+    for statement in file.statements:
+        for name in _names_in(statement):
+            words.setdefault(name.text, []).append(name.span)
+    return words
+
+
+def _names_in(statement: Statement) -> Iterator[Name]:
+    match statement:
+        case Declaration():
+            pass
+        case Definition(func=func, labels=labels, body=body):
+            yield func
+            for label in labels:
+                yield from names_in(label)
+            yield from names_in(body)
+        case DirectiveCall(func=func, arguments=arguments):
+            yield func
+            for argument in arguments:
+                if isinstance(argument.target, Name):
+                    yield argument.target
+        case _:
+            assert_never(statement)
+
+
+def _input(symbol: Symbol) -> Tensor | Scalar:
+    if symbol.kind is Kind.IN:
+        return Tensor(symbol.name, symbol.dtype, symbol.span)
+    return Scalar(symbol.name, symbol.dtype, symbol.span)
+
+
+def _definitions(file: File, names: Names) -> dict[str, Definition]:
+    """The definition of each Func; of two the first one counts."""
+    definitions: dict[str, Definition] = {}
+    for statement in file.statements:
+        if not isinstance(statement, Definition):
+            continue
+        names.statement = statement.span
+        name = statement.func
+        symbol = names.symbol(name.text)
+        if symbol is None:
+            names.find(name, Kind.FUNC)
+        elif symbol.kind is not Kind.FUNC:
+            names.tell(messages.not_a_func(name, symbol))
+        elif name.text in definitions:
+            names.tell(messages.defined_twice(statement, definitions[name.text]))
+        else:
+            definitions[name.text] = statement
+            continue
+        # The rest of it is still looked at: it may have mistakes of its own.
+        _func(statement, None, names)
+    return definitions
+
+
+def _note_rank(definition: Definition, names: Names) -> None:
+    span = definition.func.span
+    names.ranks[definition.func.text] = (len(definition.labels), span)
+
+
+def _funcs(definitions: Mapping[str, Definition], names: Names) -> Iterator[Func]:
+    for definition in definitions.values():
+        names.statement = definition.span
+        func = _func(definition, names.symbol(definition.func.text), names)
+        if func is not None:
+            yield func
+
+
+def _func(definition: Definition, symbol: Symbol | None, names: Names) -> Func | None:
+    labels = _left_side(definition, names)
+    body = lower(names, definition.body)
+    if labels is None or body is None or symbol is None:
+        return None
+    return Func(symbol.name, labels, body, symbol.dtype, definition.span)
+
+
+def _left_side(definition: Definition, names: Names) -> tuple[str, ...] | None:
+    seen: dict[str, Node] = {}
+    good = True
+    for node in definition.labels:
+        if not isinstance(node, Name):
+            names.tell(messages.left_side_not_a_label(node, None))
+            good = False
+            continue
+        symbol = names.find(node, Kind.VAR)
+        if symbol is None:
+            good = False
+        elif symbol.kind not in LABELS:
+            names.tell(messages.left_side_not_a_label(node, symbol))
+            good = False
+        elif symbol.name in seen:
+            names.tell(messages.left_side_twice(node, seen[symbol.name], symbol.name))
+            good = False
+        else:
+            seen[symbol.name] = node
+    return tuple(seen) if good else None
+
+
+def _directives(file: File, names: Names) -> Iterator[Directive]:
+    for statement in file.statements:
+        if not isinstance(statement, DirectiveCall):
+            continue
+        names.statement = statement.span
+        symbol = names.find(statement.func, Kind.FUNC)
+        arguments = [_argument(argument, names) for argument in statement.arguments]
+        good = tuple(argument for argument in arguments if argument is not None)
+        if symbol is not None and symbol.kind is not Kind.FUNC:
+            names.tell(messages.not_schedulable(statement, symbol))
+        elif symbol is not None and len(good) == len(arguments):
+            yield Directive(symbol.name, statement.name.text, good, statement.span)
+
+
+def _argument(argument: DirectiveArgument, names: Names) -> Argument | None:
+    target = _value(argument.target, names)
+    value = None if argument.value is None else _value(argument.value, names)
+    factor = None if argument.factor is None else _value(argument.factor, names)
+    if target is None or (argument.value and value is None):
+        return None
+    if argument.factor is None:
+        return Argument(target, value, argument.span)
+    if not isinstance(factor, int) or not isinstance(value, str):
+        return None
+    return Argument(target, Split(value, factor), argument.span)
+
+
+def _value(node: Name | Number, names: Names) -> str | int | None:
+    if isinstance(node, Name):
+        return "".join(node.text.split())
+    digits = node.text.lstrip("+-")
+    if not digits.isdigit():
+        names.tell(messages.fraction_in_directive(node))
+        return None
+    if len(digits) > 19 or int(digits) > MAX_INTEGER:
+        names.tell(messages.integer_too_large(node, 64))
+        return None
+    return int(node.text)
+
+
+def _check_defined_and_used(
+    symbol: Symbol, definitions: Mapping[str, Definition], names: Names
+) -> None:
+    if symbol.name in names.unread:
+        return
+    if symbol.kind is Kind.FUNC:
+        if symbol.name not in definitions and symbol.name not in names.meant:
+            names.tell(messages.never_defined(symbol))
+    elif not names.is_used(symbol):
+        names.tell(messages.unused(symbol))
+
+
+def _cycles(program: Program) -> Iterator[tuple[list[str], list[Span | None]]]:
+    """The Funcs of each cycle, and each one's read of the next; without them there is none."""
+    by_name = {func.name: func for func in program.funcs}
+    below = {
+        func.name: {read.tensor: read.span for read in reads(func.body) if read.tensor in by_name}
+        for func in program.funcs
+    }
+    done: set[str] = set()
+    for start in by_name:
+        path: list[str] = []
+        pending = [(start, False)]
+        while pending:
+            name, leaving = pending.pop()
+            if leaving:
+                path.pop()
+                done.add(name)
+            elif name in path:
+                funcs = path[path.index(name) :]
+                following = (*funcs[1:], name)
+                spans = [below[a][b] for a, b in zip(funcs, following, strict=True)]
+                yield funcs, spans
+            elif name not in done:
+                path.append(name)
+                pending.append((name, True))
+                pending.extend((other, False) for other in reversed(below[name]))

@@ -1,0 +1,164 @@
+"""Declarations in, a table of names out: what each word of the file stands for."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.operations import CALL_NAMES
+from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.source import Span
+from dtpoly.suggest import near
+
+from . import elsewhere
+from .redeclare import undeclare
+from .syntax import Declaration, Declared, File, Name
+
+
+class Kind(StrEnum):
+    """The word of a declaration."""
+
+    FUNC = "Func"
+    IN = "In"
+    SIN = "SIn"
+    VAR = "Var"
+    RVAR = "RVar"
+
+
+TENSORS = (Kind.FUNC, Kind.IN)
+LABELS = (Kind.VAR, Kind.RVAR)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A declared name."""
+
+    name: str
+    kind: Kind
+    dtype: DType | None
+    span: Span
+
+
+def what(symbol: Symbol) -> str:
+    """What a symbol is, as a message says it."""
+    match symbol.kind:
+        case Kind.FUNC:
+            return "a Func"
+        case Kind.IN:
+            return "a tensor input"
+        case Kind.SIN:
+            return "a scalar input"
+        case Kind.VAR | Kind.RVAR:
+            return "a label"
+
+
+def declared_here(symbol: Symbol) -> Note:
+    """The declaration of a symbol that a message speaks of."""
+    return Note(f"'{symbol.name}' is declared here, as {symbol.kind}", symbol.span)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """Every declared name, in order, and what was wrong with the declarations."""
+
+    table: dict[str, Symbol]
+    found: tuple[Diagnostic, ...]
+
+    def of(self, *kinds: Kind) -> tuple[Symbol, ...]:
+        """Symbols of some kinds, as declared."""
+        return tuple(symbol for symbol in self.table.values() if symbol.kind in kinds)
+
+
+def read_dtype(name: Name) -> DType | Diagnostic:
+    """The dtype of that name."""
+    if name.text in set(DType):
+        return DType(name.text)
+    meant = elsewhere.DTYPES.get(name.text.lower()) or near(name.text, list(DType))
+    return Diagnostic(
+        "DT130",
+        Severity.ERROR,
+        f"'{name.text}' is not a dtype",
+        name.span,
+        "not a dtype",
+        (Note(f"the dtypes are {' '.join(DType)}"),),
+        f"did you mean {meant}?" if meant else "choose one of them",
+        (Edit(name.span, meant),) if meant else (),
+    )
+
+
+def collect(file: File) -> Symbols:
+    """Read all declarations; of a name declared twice the first one counts, or the RVar."""
+    table: dict[str, Symbol] = {}
+    found: list[Diagnostic] = []
+    for statement in file.statements:
+        if isinstance(statement, Declaration):
+            for item in statement.items:
+                symbol = _symbol(Kind(statement.word.text), item, found)
+                if symbol.name in table:
+                    found.append(_declared_twice(symbol, table[symbol.name]))
+                    if table[symbol.name].kind is Kind.VAR and symbol.kind is Kind.RVAR:
+                        table[symbol.name] = symbol
+                else:
+                    table[symbol.name] = symbol
+                    found.extend(_shadows(symbol))
+    return Symbols(table, tuple(found))
+
+
+def _symbol(kind: Kind, item: Declared, found: list[Diagnostic]) -> Symbol:
+    dtype = None
+    if item.dtype is not None:
+        read = read_dtype(item.dtype)
+        if kind in LABELS:
+            found.append(_label_with_dtype(item.name, item.dtype))
+        elif isinstance(read, Diagnostic):
+            found.append(read)
+        else:
+            dtype = read
+    return Symbol(item.name.text, kind, dtype, item.name.span)
+
+
+def _label_with_dtype(name: Name, dtype: Name) -> Diagnostic:
+    cut = Span(name.span.source, name.span.end, dtype.span.end)
+    return Diagnostic(
+        "DT164",
+        Severity.ERROR,
+        f"the label '{name.text}' cannot have a dtype",
+        dtype.span,
+        "labels only have a size",
+        hint=f"remove ': {dtype.text}'; as a value a label is a whole number",
+        edits=(Edit(cut, ""),),
+    )
+
+
+def _declared_twice(symbol: Symbol, first: Symbol) -> Diagnostic:
+    edits: tuple[Edit, ...] = ()
+    if {symbol.kind, first.kind} == set(LABELS):
+        superfluous = symbol if symbol.kind is Kind.VAR else first
+        hint = "keep the RVar: it may be an ordinary label too"
+        edits = undeclare(superfluous.span)
+    elif symbol.kind is first.kind and symbol.dtype is None:
+        hint, edits = "declare it once", undeclare(symbol.span)
+    else:
+        hint = "remove one of the two, or use another name"
+    return Diagnostic(
+        "DT121",
+        Severity.ERROR,
+        f"'{symbol.name}' is declared twice",
+        symbol.span,
+        f"declared again, as {symbol.kind}",
+        (Note(f"first declared here, as {first.kind}", first.span),),
+        hint,
+        edits,
+    )
+
+
+def _shadows(symbol: Symbol) -> Iterator[Diagnostic]:
+    if symbol.name in CALL_NAMES:
+        yield Diagnostic(
+            "DT176",
+            Severity.WARNING,
+            f"'{symbol.name}' is also the name of a function of the language",
+            symbol.span,
+            f"{symbol.name}(...) still means the function",
+            hint=f"call it {symbol.name}_ or otherwise",
+        )

@@ -1,0 +1,116 @@
+"""`dtpoly check`: what it says about files, in three forms."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dtpoly.catalogue import CATALOGUE
+from dtpoly.cli import check as check_command
+from dtpoly.compile import Checked
+from dtpoly.diagnostics import Diagnostic, Severity
+from dtpoly.frontend.parse import parse
+from dtpoly.source import Source, Span
+from tests.cli.conftest import Entry
+from tests.cli.process import SOFTMAX, WRONG
+
+
+def test_good_file(call: Entry, good: Path) -> None:
+    assert call("check", str(good)) == (0, "no errors\n", "")
+    assert call("check", "--quiet", str(good)) == (0, "", "")
+
+
+def test_wrong_file_names_the_place(call: Entry, wrong: Path) -> None:
+    code, out, err = call("check", str(wrong))
+    assert (code, err) == (1, "")
+    head, place, line, caret, *_ = out.splitlines()
+    assert head.startswith("error[DT1")
+    assert place == f" --> {wrong}:4:15"
+    assert line == "4 | f[x] = A[x] + q;"
+    assert caret.startswith("  |               ^")
+    assert out.endswith("\n\n1 error\n")
+
+
+def test_every_file_is_checked(call: Entry, good: Path, wrong: Path, tmp_path: Path) -> None:
+    code, out, _ = call("check", str(tmp_path / "no.dt"), str(wrong), str(good), str(tmp_path))
+    assert code == 1
+    assert out.count("error[DT100]") == 2
+    assert f"{wrong}:4:15" in out
+    assert out.endswith("\n\n3 errors\n")
+
+
+def test_a_file_named_twice_is_checked_once(call: Entry, wrong: Path) -> None:
+    _, out, _ = call("check", str(wrong), str(wrong))
+    assert out.endswith("\n\n1 error\n")
+
+
+def test_standard_input(call: Entry) -> None:
+    assert call("check", "-", stdin=SOFTMAX.encode()) == (0, "no errors\n", "")
+    code, out, _ = call("check", "-", stdin=WRONG.encode())
+    assert code == 1
+    assert " --> <stdin>:4:15\n" in out
+
+
+def test_json(call: Entry, wrong: Path, good: Path) -> None:
+    code, out, err = call("check", "--json", str(wrong), str(good))
+    assert (code, err) == (1, "")
+    document = json.loads(out)
+    assert document["version"] == 1
+    (found,) = document["diagnostics"]
+    assert found["severity"] == "error"
+    assert found["place"]["start"] == {"line": 4, "column": 15, "offset": 35}
+    assert call("check", "--json", str(good)) == (
+        0,
+        '{\n  "version": 1,\n  "diagnostics": []\n}\n',
+        "",
+    )
+
+
+def test_an_unreadable_file_is_in_the_json_too(call: Entry, tmp_path: Path) -> None:
+    code, out, _ = call("check", "--json", str(tmp_path / "no.dt"))
+    assert code == 1
+    assert [d["code"] for d in json.loads(out)["diagnostics"]] == ["DT100"]
+
+
+def test_sarif(call: Entry, wrong: Path) -> None:
+    code, out, _ = call("check", "--sarif", str(wrong))
+    assert code == 1
+    run = json.loads(out)["runs"][0]
+    (result,) = run["results"]
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["id"] == result["ruleId"]
+    assert CATALOGUE[result["ruleId"]].remedy in rule["help"]["text"]
+    assert result["level"] == "error"
+
+
+def test_json_and_sarif_exclude_each_other(call: Entry, wrong: Path) -> None:
+    code, out, err = call("check", "--json", "--sarif", str(wrong))
+    assert (code, out) == (2, "")
+    assert "exclude each other" in err
+
+
+def test_a_warning_is_shown_but_is_no_error(
+    call: Entry, good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def warn(source: Source) -> Checked:
+        found = Diagnostic("DT145", Severity.WARNING, "odd", Span(source, 0, 4), "this")
+        return Checked(parse(source).file, None, (found,))
+
+    monkeypatch.setattr(check_command, "check", warn)
+    code, out, _ = call("check", str(good))
+    assert code == 0
+    assert out.startswith("warning[DT145]: odd\n")
+    assert out.endswith("\n\n1 warning\n")
+    assert call("check", "--quiet", str(good)) == (0, "", "")
+
+
+def test_not_utf8(call: Entry) -> None:
+    code, out, _ = call("check", "-", stdin=b"Func \xff;")
+    assert code == 1
+    assert "1 | Func \ufffd\n  |      ^ byte 0xff\n" in out
+
+
+def test_a_null_character_in_the_path(call: Entry) -> None:
+    code, out, _ = call("check", "a\0b")
+    assert code == 1
+    assert "cannot read 'a␀b'" in out

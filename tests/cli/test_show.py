@@ -1,0 +1,63 @@
+"""`dtpoly show`: the stages of a file."""
+
+import json
+from pathlib import Path
+
+from dtpoly.compile import load
+from dtpoly.source import Source
+from tests.cli.conftest import Entry
+from tests.cli.process import SOFTMAX, WRONG
+
+
+def test_program_is_dt_text_again(call: Entry, good: Path) -> None:
+    code, out, err = call("show", str(good))
+    assert (code, err) == (0, "")
+    assert load(Source("shown", out)) == load(Source("given", SOFTMAX))
+    assert call("show", "--stage", "program", str(good))[1] == out
+
+
+def test_syntax_is_a_tree(call: Entry) -> None:
+    code, out, err = call("show", "--stage", "syntax", "-", stdin=b"Func f: f32;\nf[] = 1;")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[:7] == [
+        "File <stdin>",
+        "  statements: Declaration 1:1-1:12",
+        "    word: Name Func 1:1-1:5",
+        "    items: Declared",
+        "      name: Name f 1:6-1:7",
+        "      dtype: Name f32 1:9-1:12",
+        "  statements: Definition 2:1-2:8",
+    ]
+
+
+def test_json_of_both_stages(call: Entry, good: Path) -> None:
+    for stage, key in (("syntax", "statements"), ("program", "funcs")):
+        code, out, _ = call("show", "--stage", stage, "--json", str(good))
+        document = json.loads(out)
+        assert code == 0
+        assert (document["version"], document["stage"]) == (1, stage)
+        assert document[stage][key]
+
+
+def test_a_wrong_file_has_a_tree_but_no_program(call: Entry, wrong: Path) -> None:
+    code, out, err = call("show", str(wrong))
+    assert (code, out) == (1, "")
+    assert f"{wrong}:4:15" in err
+    code, out, err = call("show", "--stage", "syntax", str(wrong))
+    assert code == 1
+    assert "body: Binary 4:8-4:16" in out
+    assert f"{wrong}:4:15" in err
+
+
+def test_deep_expressions(call: Entry) -> None:
+    deep = WRONG.replace("q", "-(" * 60 + "A[x]" + ")" * 60)
+    for stage in ("syntax", "program"):
+        code, out, _ = call("show", "--stage", stage, "--json", "-", stdin=deep.encode())
+        assert code == 0
+        assert out.count('"neg"' if stage == "program" else '"Unary"') == 60
+
+
+def test_an_unknown_stage_is_usage(call: Entry, good: Path) -> None:
+    code, _, err = call("show", "--stage", "model", str(good))
+    assert code == 2
+    assert "syntax" in err

@@ -1,0 +1,63 @@
+"""Sizes on the command line, and how much memory they take."""
+
+import re
+
+import click
+import pytest
+
+from dtpoly.cli.size_option import check_memory, elements, parse_sizes
+from dtpoly.compile import load
+from dtpoly.source import Source
+
+MATMUL = load(
+    Source(
+        "matmul.dt",
+        "Func f; In A, B; Var x, y; RVar k;"
+        "f[x, y] = rsum(reshape(A[x, k], x, k, 1) * B[k, y], k); f.compile();",
+    )
+)
+
+
+def test_words_become_sizes() -> None:
+    assert parse_sizes(["x=4,y=1000", " k = 0 "], ["x", "y", "k"]) == {"x": 4, "y": 1000, "k": 0}
+    assert parse_sizes([], ["x"]) == {}
+    assert parse_sizes(["x=4,x=4"], ["x"]) == {"x": 4}
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("x", "'x' is not of the form label=number"),
+        ("", "'' is not of the form"),
+        ("x=4,", "'' is not of the form"),
+        ("x=1e3", "'x=1e3' is not of the form"),
+        ("x=1.5", "'x=1.5' is not of the form"),
+        ("x=4;y=3", "'x=4;y=3' is not of the form"),
+        (f"x={'9' * 5000}", "is not of the form"),
+        ("x=-1", "the size of 'x' is -1; it must be from 0 to"),
+        ("x=99999999999999999", "the size of 'x' is 99999999999999999; it must be from 0 to"),
+        ("x=3,x=4", "the size of 'x' is given twice: 3 and 4"),
+        ("z=3", "the program has no label 'z'; it has x, width"),
+        ("X=3", "the program has no label 'X'; did you mean 'x'?"),
+        ("widht=3", "the program has no label 'widht'; did you mean 'width'?"),
+    ],
+)
+def test_what_is_no_size(word: str, message: str) -> None:
+    with pytest.raises(click.BadParameter, match=re.escape(message)):
+        parse_sizes([word], ["x", "width"])
+
+
+def test_memory_counts_inputs_funcs_and_the_largest_temporary() -> None:
+    sizes = {"x": 2, "k": 3, "y": 5}
+    assert elements(MATMUL, sizes) == 2 * 3 + 3 * 5 + 2 * 5 + 3 * (2 * 3 * 5)
+
+
+def test_what_does_not_fit_is_refused_with_its_sizes() -> None:
+    sizes = {"x": 1024, "k": 1024, "y": 1024}
+    check_memory(MATMUL, sizes, 25)
+    with pytest.raises(click.BadParameter) as caught:
+        check_memory(MATMUL, sizes, 4)
+    assert caught.value.message == (
+        "x=1024, k=1024, y=1024 needs about 24.0 GiB, the limit is 4 GiB; "
+        "take smaller sizes, or allow more with --memory"
+    )

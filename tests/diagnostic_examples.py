@@ -1,0 +1,166 @@
+"""An example of every diagnostic: .dt files, and calls where a file alone cannot show it."""
+
+import contextlib
+import inspect
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+
+from dtpoly.algorithm.program import Program
+from dtpoly.compile import check, load
+from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.frontend.reading import read_file
+from dtpoly.reference.random_inputs import random_inputs
+from dtpoly.reference.run import run
+from dtpoly.source import Source
+
+FOLDER = Path(__file__).parent / "data" / "diagnostics"
+
+TOTAL = """\
+Func total;
+In A;
+Var x;
+RVar k;
+
+total[x] = rsum(A[x, k], k);
+total.compile();
+"""
+BEST = TOTAL.replace("total", "best").replace("rsum", "rargmax")
+TYPED = TOTAL.replace("In A", "In A: f32")
+SCALED = TOTAL.replace("total", "scaled").replace("A[x, k]", "A[x, k] * B[k]")
+SHIFTED = TOTAL.replace("total", "shifted").replace("A[x, k]", "A[x, k] - B[7]")
+
+
+@dataclass(frozen=True)
+class Example:
+    """An input, the codes that it is about, and what was said of it."""
+
+    name: str
+    codes: tuple[str, ...]
+    text: str  # a .dt file, "" if the example needs none
+    call: str  # Python, "" for a file that is checked
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def code(self) -> str:
+        """The code under which it is documented."""
+        return self.codes[0]
+
+
+def unreadable() -> None:
+    read_file("missing.dt")
+
+
+def folder() -> None:
+    Path("kernels").mkdir()
+    read_file("kernels")
+
+
+def latin_1() -> None:
+    Path("median.dt").write_bytes(b"# la m\xe9diane\nFunc median;\n")
+    read_file("median.dt")
+
+
+def nested() -> None:
+    total = " + ".join(["A[x]"] * 250)
+    load(Source("sum.dt", f"Func f; In A; Var x; f[x] = {total}; f.compile();"))
+
+
+def many_errors() -> None:
+    load(Source("many.dt", "f[x] = ;\n" * 150))
+
+
+def large_file() -> None:
+    Path("large.dt").write_text("# a comment\n" * 350_000)
+    read_file("large.dt")
+
+
+def large_text() -> None:
+    load(Source("large.dt", "# a comment\n" * 100_000))
+
+
+CALLS: dict[str, Callable[[], object]] = {
+    "DT100": unreadable,
+    "DT100_folder": folder,
+    "DT101": latin_1,
+    "DT106_operators": nested,
+    "DT118": many_errors,
+    "DT119": large_text,
+    "DT119_file": large_file,
+}
+
+
+def of_nothing(program: Program) -> None:
+    run(program, {"A": torch.zeros(3, 0)})
+
+
+def wrong_rank(program: Program) -> None:
+    run(program, {"A": torch.zeros(3)})
+
+
+def wrong_dtype(program: Program) -> None:
+    run(program, {"A": torch.zeros(3, 4, dtype=torch.float16)})
+
+
+def missing_input(program: Program) -> None:
+    run(program, {"B": torch.zeros(3, 4)})
+
+
+def missing_size(program: Program) -> None:
+    random_inputs(program, {"x": 3}, seed=0)
+
+
+def two_inputs(program: Program) -> None:
+    run(program, {"A": torch.zeros(3, 4), "B": torch.zeros(5)})
+
+
+RUNS: dict[str, tuple[str, Callable[[Program], object]]] = {
+    "DT156": (BEST, of_nothing),
+    "DT157": (TOTAL, wrong_rank),
+    "DT158": (TYPED, wrong_dtype),
+    "DT159": (TOTAL, missing_input),
+    "DT170": (TOTAL, missing_size),
+    "DT172": (SCALED.replace("In A", "In A, B"), two_inputs),
+    "DT173": (SHIFTED.replace("In A", "In A, B"), two_inputs),
+}
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """All examples by code; the one that is named by the code alone comes first."""
+    found = [_from_file(path) for path in sorted(FOLDER.glob("*.dt"))]
+    for name, call in CALLS.items():
+        found.append(Example(name, _codes(name), "", _body(call), _told(call, name)))
+    for name, (text, act) in RUNS.items():
+        program = load(Source(f"{name}.dt", text))
+        told = _told(partial(act, program), name)
+        found.append(Example(name, _codes(name), text, _body(act), told))
+    return tuple(sorted(found, key=lambda example: example.name))
+
+
+def _codes(name: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"DT\d{3}", name))
+
+
+def _from_file(path: Path) -> Example:
+    source = Source(path.name, path.read_bytes().decode())
+    return Example(path.stem, _codes(path.stem), source.text, "", check(source).diagnostics)
+
+
+def _body(function: Callable[..., object]) -> str:
+    return textwrap.dedent(inspect.getsource(function).partition("\n")[2])
+
+
+def _told(call: Callable[[], object], name: str) -> tuple[Diagnostic, ...]:
+    with TemporaryDirectory() as folder, contextlib.chdir(folder):
+        try:
+            call()
+        except DtpolyError as error:
+            return tuple(d for d in error.diagnostics if d.code in _codes(name))
+    raise AssertionError(f"{name}: nothing is wrong")

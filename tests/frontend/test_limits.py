@@ -1,0 +1,94 @@
+"""Inputs of extreme size or depth get an answer, or are told the limit, within seconds."""
+
+import time
+
+import pytest
+
+from dtpoly.compile import check
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.frontend.format import format_source
+from dtpoly.frontend.reading import decode
+from dtpoly.render.text import plain, render
+from dtpoly.source import Source
+
+SECONDS = 5.0  # of processor time
+LINE = "Func f; Var x; In A; f[x] = A[x];\n"
+SCALAR = "Func f; SIn a; f.compile(); f[] = "
+NAME = "f" * 300_000
+READ = "Func f; In A; Var x; f.compile(); f[x] = "
+
+REFUSED = {
+    "parentheses 10,000 deep": (SCALAR + "(" * 10_000 + "a" + ")" * 10_000 + ";", "DT106"),
+    "sums in parentheses": (SCALAR + "a + (" * 5_000 + "a" + ")" * 5_000 + ";", "DT106"),
+    "10,000 open parentheses": (SCALAR + "(" * 10_000, "DT106"),
+    "10,000 closing brackets": ("]" * 10_000, "DT108"),
+    "10,000 unary minus signs": (SCALAR + "-" * 10_000 + "a;", "DT106"),
+    "10,000 nots": (SCALAR + "not " * 10_000 + "a;", "DT106"),
+    "20,000 terms": (SCALAR + " + ".join(["a"] * 20_000) + ";", "DT106"),
+    "10,000 nested calls": (SCALAR + "exp(" * 10_000 + "a" + ")" * 10_000 + ";", "DT106"),
+    "10,000 nested index brackets": (READ + "A[" * 10_000 + "x" + "]" * 10_000 + ";", "DT106"),
+    "10,000 indices in a row": (READ + "A" + "[x]" * 10_000 + ";", "DT106"),
+    "20,000 arguments": (SCALAR + "exp(" + ", ".join(["a"] * 20_000) + ");", "DT129"),
+    "a number of 900,000 digits": (SCALAR + "1" * 900_000 + ";", "DT131"),
+    "a name of 1 MB": ("Func " + "f" * 1_000_000 + ";", "DT119"),
+    "a file of 5 MB": (LINE * (5_000_000 // len(LINE)), "DT119"),
+    "a line of 5 MB": ("x" * 5_000_000, "DT119"),
+    "a line of many names": ("x + " * 50_000, "DT110"),
+    "characters of no meaning": ("\N{GRINNING FACE}" * 100_000, "DT103"),
+    "letters outside of ASCII": ("\N{GREEK SMALL LETTER ALPHA} " * 50_000, "DT102"),
+    "statements without an end": ("f[x] = 1\n" * 20_000, "DT118"),
+    "a file of quotes": ("'" * 100_000, "DT103"),
+}
+ANSWERED = {
+    "nothing": "",
+    "100,000 semicolons": ";" * 100_000,
+    "200,000 comment lines": "# a\n" * 200_000,
+    "a comment of 900,000 characters": "#" + "x" * 900_000,
+    "900,000 line ends": "\r\n" * 450_000,
+    "a name of 300,000 letters": f"Func {NAME}; {NAME}[] = 1; {NAME}.compile();",
+    "2,000 Funcs": "".join(f"Func f{i}; f{i}[] = 1; f{i}.compile();" for i in range(2_000)),
+    "2,000 declarations": "In " + ", ".join(f"A{i}" for i in range(2_000)) + ";",
+    "2,000 directives": LINE + "f.compile();" * 2_000,
+}
+
+
+@pytest.mark.parametrize(("text", "code"), REFUSED.values(), ids=REFUSED)
+def test_refused_with_the_limit(text: str, code: str) -> None:
+    start = time.process_time()
+    checked = check(decode("big.dt", text.encode()))
+    shown = plain(render(checked.diagnostics))
+    assert time.process_time() - start < SECONDS
+    assert checked.program is None
+    assert code in {diagnostic.code for diagnostic in checked.diagnostics}
+    assert code in shown
+
+
+@pytest.mark.parametrize(
+    "name", ["parentheses 10,000 deep", "a file of 5 MB", "statements without an end"]
+)
+def test_not_formatted(name: str) -> None:
+    start = time.process_time()
+    with pytest.raises(DtpolyError) as caught:
+        format_source(Source("big.dt", REFUSED[name][0]))
+    assert time.process_time() - start < SECONDS
+    assert REFUSED[name][1] in {diagnostic.code for diagnostic in caught.value.diagnostics}
+
+
+@pytest.mark.parametrize("text", ANSWERED.values(), ids=ANSWERED)
+def test_answered(text: str) -> None:
+    start = time.process_time()
+    checked = check(decode("big.dt", text.encode()))
+    plain(render(checked.diagnostics))
+    assert time.process_time() - start < SECONDS
+    assert checked.program is not None
+    middle = time.process_time()
+    formatted = format_source(checked.file.source)
+    assert time.process_time() - middle < SECONDS
+    assert check(Source("big.dt", formatted)).program == checked.program
+
+
+def test_a_file_that_is_not_read_is_told_by_its_bytes_too() -> None:
+    with pytest.raises(DtpolyError) as caught:
+        decode("big.dt", b"\xff" * 5_000_000)
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "DT101"

@@ -1,0 +1,44 @@
+"""Choices: what hypothesis draws, or a seeded generator, turned into picks from lists."""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TypeVar
+
+T = TypeVar("T")
+
+# choose(n) is one of 0..n-1; hypothesis shrinks towards 0, so the simplest option stands first.
+Choose = Callable[[int], int]
+
+
+def seeded(seed: int) -> Choose:
+    """Choices that depend on a seed alone."""
+    return Random(seed).randrange
+
+
+def pick(choose: Choose, options: Sequence[T]) -> T:
+    """One of the options."""
+    return options[choose(len(options))]
+
+
+def one_in(choose: Choose, n: int) -> bool:
+    """True once in n times."""
+    return choose(n) == n - 1
+
+
+def some(choose: Choose, items: Sequence[T], least: int = 0) -> tuple[T, ...]:
+    """Some of the items, at least so many, in their order."""
+    bits = choose(2 ** len(items))
+    chosen = [at for at in range(len(items)) if bits >> at & 1]
+    missing = [at for at in range(len(items)) if at not in chosen]
+    chosen.extend(missing[: max(least - len(chosen), 0)])
+    return tuple(items[at] for at in sorted(chosen))
+
+
+def shuffled(choose: Choose, items: Sequence[T]) -> tuple[T, ...]:
+    """The items, mostly in their order."""
+    if len(items) < 2 or not one_in(choose, 4):
+        return tuple(items)
+    left, result = list(items), list[T]()
+    while left:
+        result.append(left.pop(choose(len(left))))
+    return tuple(result)

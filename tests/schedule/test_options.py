@@ -1,0 +1,80 @@
+"""The primitives that set an option of a kernel, and `compile`."""
+
+import pytest
+
+from dtpoly.schedule.compile import Compile
+from dtpoly.schedule.primitives import bind
+from tests.schedule.told import MAP, TWO, TWO_PRODUCTS, only, read, told
+
+
+@pytest.mark.parametrize("warps", [1, 2, 4, 8, 16, 32])
+def test_num_warps(warps: int) -> None:
+    assert told(f"{MAP} f.num_warps({warps});") == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "code"),
+    [("0", "DT182"), ("-1", "DT182"), ("64", "DT182"), ("3", "DT183"), ("x", "DT181")],
+)
+def test_num_warps_refused(argument: str, code: str) -> None:
+    assert told(f"{MAP} f.num_warps({argument});") == [f"{code} {argument}"]
+
+
+def test_the_nearest_numbers_of_warps_are_allowed_ones() -> None:
+    assert only(f"{MAP} f.num_warps(31);").hint == "the nearest are 16 and 32"
+
+
+def test_num_stages() -> None:
+    assert told(f"{MAP} f.num_stages(3);") == []
+    assert told(f"{MAP} f.num_stages(0);") == ["DT182 0"]
+    assert told(f"{MAP} f.num_stages();") == ["DT181 f.num_stages()"]
+
+
+def test_precision() -> None:
+    assert told(f"{TWO_PRODUCTS} _2mm.precision(tf32x3); mm.precision(ieee);") == []
+    assert told(f"{TWO_PRODUCTS} _2mm.precision(fp32);") == ["DT181 fp32"]
+    assert told(f"{MAP} f.precision(tf32);") == ["DT197 f.precision(tf32)"]
+
+
+def test_precision_of_a_product_that_is_fused() -> None:
+    text = TWO_PRODUCTS.replace("rdot(mm[m, l], C[l, n], l)", "rsum(mm[m, l] * C[l, n], l)")
+    text = text.replace("mm[m, l] * C[l, n]", "reshape(mm[m, l], m, l, 1) * C[l, n]")
+    assert told(f"{text} _2mm.precision(tf32);") == ["DT197 _2mm.precision(tf32)"]
+    assert told(f"{text} mm.fuse_at(_2mm, m); _2mm.precision(tf32);") == []
+
+
+def test_descriptor() -> None:
+    assert told(f"{TWO} f.descriptor(B); g.descriptor(A);") == []
+    assert told(f"{TWO} f.descriptor(A, B);") == ["DT197 A"]
+    assert told(f"{TWO} g.fuse_at(f, x); f.descriptor(A);") == []
+    assert told(f"{TWO} g.inline(); f.descriptor(A);") == []
+    assert told(f"{TWO} f.descriptor(g, C);") == ["DT184 g", "DT184 C"]
+
+
+def test_switches() -> None:
+    assert told(f"{MAP} f.persistent(); f.warp_specialize();") == []
+    assert told(f"{MAP} f.persistent(x);") == ["DT181 x"]
+    assert only(f"{MAP} f.persistent(x);").title == "'persistent' takes no arguments, not 1"
+
+
+def test_compile_is_one_primitive_under_two_names() -> None:
+    directives = read("Func f; In A; Var x; f[x] = A[x]; f.compile_to_kernel();").directives
+    (primitive,) = bind(directives).primitives
+    assert primitive == Compile("f")
+    assert told(f"{MAP} f.compile_to_kernel();") == ["DT188 f.compile_to_kernel()"]
+
+
+def test_nothing_compiled() -> None:
+    text = TWO.replace("f.compile();", "g.block(x:16);")
+    found = only(text)
+    assert (found.code, found.hint) == ("DT177", "add f.compile();")
+    assert told(text + found.edits[0].replacement) == []
+    assert told(TWO.replace("compile", "compil")) == ["DT180 compil"]
+
+
+def test_directives_without_effect() -> None:
+    unneeded = "Func h; h[x, y] = exp(g[x, y]);"
+    text = f"{TWO} {unneeded} h.block(x:16); h.num_warps(8);"
+    assert told(text) == ["DT178 h.block(x:16)"]
+    assert told(f"{text} h.tensorize(z:4);") == ["DT178 h.block(x:16)", "DT185 z"]
+    assert told(f"{TWO} {unneeded}") == []

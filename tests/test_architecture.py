@@ -1,0 +1,104 @@
+"""The floors of the house: who may import whom, and what must not be loaded early."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# A room may import from itself and from these.
+ALLOWED = {
+    "source": set[str](),
+    "diagnostics": {"source"},
+    "catalogue": set[str](),
+    "suggest": set[str](),
+    "render": {"source", "diagnostics"},
+    "algorithm": {"source", "diagnostics"},
+    "reference": {"source", "diagnostics", "algorithm"},
+    "schedule": {"source", "diagnostics", "suggest", "algorithm"},
+    "frontend": {"source", "diagnostics", "suggest", "algorithm"},
+    "codegen": {"source", "diagnostics", "algorithm"},
+    "compile": {"source", "diagnostics", "algorithm", "schedule", "frontend"},
+    "cli": {
+        "",
+        "source",
+        "diagnostics",
+        "catalogue",
+        "suggest",
+        "render",
+        "algorithm",
+        "reference",
+        "schedule",
+        "frontend",
+        "compile",
+    },
+    "__main__": {"cli"},
+    "": set[str](),
+}
+
+# Only what runs a Program may load torch; `check`, `fmt` and `show` stay without it.
+TORCH = [ROOT / "dtpoly" / "cli" / "summary.py"]
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Every module of the package: its room and its path."""
+    for path in sorted((ROOT / "dtpoly").rglob("*.py")):
+        inside = path.relative_to(ROOT / "dtpoly")
+        if inside.parts[0] not in ("frontend", "codegen"):
+            yield room(inside), path
+    for folder in ("frontend", "codegen"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield folder, path
+
+
+def room(inside: Path) -> str:
+    """The first part of a module's name within the package."""
+    name = inside.parts[0].removesuffix(".py")
+    return "" if name == "__init__" else name
+
+
+def imported(path: Path) -> Iterator[tuple[str, bool]]:
+    """Absolute imports of a module by full name, and whether they stand inside a function."""
+    tree = ast.parse(path.read_text())
+    inside = {
+        node
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node in inside) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module or "", node in inside
+        elif isinstance(node, ast.ImportFrom):
+            yield ".", node in inside
+
+
+@pytest.mark.parametrize(("home", "path"), list(modules()), ids=lambda value: str(value))
+def test_imports_go_down(home: str, path: Path) -> None:
+    for name, inside_function in imported(path):
+        assert not inside_function, f"{path}: import of {name} inside a function"
+        if name == "dtpoly" or name.startswith("dtpoly."):
+            target = name.removeprefix("dtpoly").lstrip(".").split(".")[0]
+            assert target == home or target in ALLOWED[home], f"{path}: imports {name}"
+        if name.split(".")[0] == "torch":
+            assert home == "reference" or path in TORCH, f"{path}: imports torch"
+
+
+def test_no_other_files_than_modules_in_the_rooms() -> None:
+    assert (ROOT / "dtpoly" / "frontend").resolve() == ROOT / "frontend"
+    assert (ROOT / "dtpoly" / "codegen").resolve() == ROOT / "codegen"
+
+
+def test_compiling_needs_neither_torch_nor_rich() -> None:
+    code = (
+        "import sys; import dtpoly.compile; "
+        "print(sorted({'torch', 'rich', 'numpy', 'triton'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
