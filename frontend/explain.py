@@ -157,6 +157,10 @@ def _appended(token: Token, text: str) -> tuple[Edit, ...]:
     return (Edit(Span(token.span.source, token.span.end, token.span.end), text),)
 
 
+def _is_name(token: Token | None) -> bool:
+    return token is not None and token.kind is Kind.NAME
+
+
 def _is_word(token: Token | None) -> bool:
     return token is not None and token.kind in (Kind.NAME, Kind.NUMBER)
 
@@ -178,7 +182,7 @@ def _wrong_declaration(piece: Piece, at: int) -> Diagnostic:
         elif token is not None and token.text == "[":
             hint = f"declare the name only: {word} {before.text};"
         found = _expected("DT111", piece, at, "',' or ';'", hint)
-        return replace(found, edits=_appended(before, ",")) if _is_word(token) else found
+        return replace(found, edits=_appended(before, ",")) if _is_name(token) else found
     return _expected("DT111", piece, at, "a dtype" if before.text == ":" else "a name", hint)
 
 
@@ -207,7 +211,7 @@ def _wrong_directive(piece: Piece, at: int) -> Diagnostic:
         found = _expected("DT113", piece, at, "':'", f"write {before.text}:{_text(piece, at + 1)}")
         return replace(found, edits=tuple(_colons(piece)))
     found = _expected("DT113", piece, at, "',' or ')'", hint)
-    return replace(found, edits=_appended(before, ",")) if _is_word(token) else found
+    return replace(found, edits=_appended(before, ",")) if _is_name(token) else found
 
 
 def _colons(piece: Piece) -> Iterator[Edit]:
@@ -258,14 +262,15 @@ def _wrong_expression(piece: Piece, at: int) -> Diagnostic:
         hint = "a value is a number, a name, f[x, y], a call such as exp(e), or (e)"
         return _expected("DT114", piece, at, "a value", hint)
     if _is_word(token) or token.text in OPENING:
+        negated = token.text == "not"
         return Diagnostic(
             "DT114",
             Severity.ERROR,
             f"an operator is missing before '{shortened(token.text)}'",
             token.span,
             "an operator expected before this",
-            hint="write * to multiply",
-            edits=_inserted(token, "* "),
+            hint="join conditions by 'and' or 'or'" if negated else "write * to multiply",
+            edits=() if negated else _inserted(token, "* "),
         )
     inside = open_brackets(piece.tokens[:at])
     follows = f", ',' or '{OPENING[inside[-1].text]}'" if inside else " or ';'"

@@ -7,6 +7,7 @@ import torch
 
 from dtpoly.compile import check, load
 from dtpoly.diagnostics import Severity
+from dtpoly.frontend.format import format_source
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.source import Source
@@ -35,3 +36,8 @@ def test_matmul() -> None:
     inputs = random_inputs(program, {"m": 33, "n": 20, "k": 17}, seed=0)
     a, b = (torch.as_tensor(inputs[name]).double() for name in "AB")
     torch.testing.assert_close(run(program, inputs)["matmul"], a @ b)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.dt")))
+def test_is_formatted(name: str) -> None:
+    assert format_source(source(name)) == source(name).text

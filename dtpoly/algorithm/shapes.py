@@ -274,39 +274,46 @@ def _shape_of_apply(expr: Apply) -> Shaped:
     shapes = [part.shape for part in parts if part.shape is not None]
     if len(shapes) < len(parts):
         return Shaped(None, found)
-    total, so_far = shapes[0], expr.operands[0]
-    for operand, shape in zip(expr.operands[1:], shapes[1:], strict=True):
-        combined = combine(total, shape)
+    total = shapes[0]
+    for at in range(1, len(shapes)):
+        combined = combine(total, shapes[at])
         if combined is None:
-            return Shaped(None, (*found, _do_not_line_up(so_far, total, operand, shape)))
-        total, so_far = combined, operand
+            return Shaped(None, (*found, _do_not_line_up(expr.operands, shapes, total, at)))
+        total = combined
     return Shaped(total, found)
 
 
-def _do_not_line_up(left: Expr, a: Shape, right: Expr, b: Shape) -> Diagnostic:
-    """The message points at the operand that a reshape can mend, if one alone can."""
-    order = _merged(a.axes, b.axes)
-    mended = [
-        (expr, Reshape(expr, _laid_out(shape, order)))
-        for expr, shape in ((left, a), (right, b))
+def _do_not_line_up(
+    operands: tuple[Expr, ...], shapes: list[Shape], total: Shape, at: int
+) -> Diagnostic:
+    """Operand `at` does not line up with those before; blame it unless only another is mended."""
+    order: tuple[str, ...] | None = ()
+    for shape in shapes:
+        order = None if order is None else _merged(order, shape.axes)
+    mended = {
+        place: show_expr(Reshape(operands[place], _laid_out(shape, order)))
+        for place, shape in enumerate(shapes)
         if order is not None and _laid_out(shape, order) != shape.axes
-    ]
-    blamed, shape, against, other = right, b, left, a
-    if len(mended) == 1 and mended[0][0] is left:
-        blamed, shape, against, other = left, a, right, b
+    }
+    blamed = at if at in mended or not mended else next(iter(mended))
+    against = at - 1 if blamed == at else at
     if order is None:
-        hint = _transposing_hint(left, a, right, b)
+        hint = _transposing_hint(operands[at - 1], total, operands[at], shapes[at])
     else:
-        hint = f"line up by label: {' and '.join(show_expr(e) for _, e in mended)}"
+        hint = f"line up by label: {' and '.join(mended.values())}"
     return Diagnostic(
         "DT140",
         Severity.ERROR,
-        f"shapes {a} and {b} do not line up",
-        blamed.span,
-        f"has shape {shape}",
-        (Note(f"this has shape {other}", against.span),),
+        f"shapes {total} and {shapes[at]} do not line up",
+        operands[blamed].span,
+        f"has shape {shapes[blamed]}",
+        (Note(f"this has shape {shapes[against]}", operands[against].span),),
         hint,
-        tuple(Edit(expr.span, show_expr(new)) for expr, new in mended if expr.span),
+        tuple(
+            Edit(span, text)
+            for place, text in mended.items()
+            if (span := operands[place].span) is not None
+        ),
     )
 
 

@@ -1,5 +1,7 @@
 """Names, shapes, dtypes and sizes together: every mistake once, in source order, and no echoes."""
 
+from itertools import permutations
+
 import pytest
 
 from dtpoly.algorithm.expressions import Affine, Apply, Float, Index, Integer, Read, Reduce, Size
@@ -246,3 +248,21 @@ def test_arguments_of_directives() -> None:
 def test_indices(index: str, meant: Affine) -> None:
     text = f"Func f; In A; Var x, y, r; f[x, y, r] = pad(A, 0)[{index}];"
     assert program(text).func("f").body == Read("A", (meant,), Integer(0))
+
+
+LAYOUTS = [order for size in range(4) for order in permutations("xyz", size)]
+
+
+@pytest.mark.parametrize("left", LAYOUTS, ids="".join)
+def test_operands_line_up_or_are_mended(left: tuple[str, ...]) -> None:
+    for right in LAYOUTS:
+        text = f"""Func f; In A, B; Var x, y, z;
+            f[x, y, z] = A[{", ".join(left)}] * B[{", ".join(right)}];"""
+        for error in errors(text):
+            contradicting = any(
+                left.index(a) < left.index(b) and right.index(a) > right.index(b)
+                for a, b in permutations(set(left) & set(right), 2)
+            )
+            assert error.code == "DT140"
+            assert bool(error.edits) != contradicting
+            assert contradicting or errors(apply_edits(text, error.edits)) == []
