@@ -19,6 +19,15 @@ OPERATORS = {
     "->": "",
 }
 
+# Words between two values, and what to write instead of an operator before them.
+JOINED = {
+    "not": "join conditions by 'and' or 'or'",
+    "if": "write where(condition, a, b)",
+    "else": "write where(condition, a, b)",
+    "is": "write ==",
+    "mod": "write %",
+}
+
 # What starts a declaration; in lower case.
 DECLARATIONS = {
     "input": "In",

@@ -262,15 +262,18 @@ def _wrong_expression(piece: Piece, at: int) -> Diagnostic:
         hint = "a value is a number, a name, f[x, y], a call such as exp(e), or (e)"
         return _expected("DT114", piece, at, "a value", hint)
     if _is_word(token) or token.text in OPENING:
-        negated = token.text == "not"
+        hint = elsewhere.JOINED.get(token.text, "write * to multiply")
+        touching = piece.tokens[at - 1].span.end == token.span.start
         return Diagnostic(
             "DT114",
             Severity.ERROR,
             f"an operator is missing before '{shortened(token.text)}'",
             token.span,
             "an operator expected before this",
-            hint="join conditions by 'and' or 'or'" if negated else "write * to multiply",
-            edits=() if negated else _inserted(token, "* "),
+            hint=hint,
+            edits=()
+            if token.text in elsewhere.JOINED
+            else _inserted(token, " * " if touching else "* "),
         )
     inside = open_brackets(piece.tokens[:at])
     follows = f", ',' or '{OPENING[inside[-1].text]}'" if inside else " or ';'"
@@ -280,5 +283,7 @@ def _wrong_expression(piece: Piece, at: int) -> Diagnostic:
         f"'{token.text}' does not belong here",
         token.span,
         f"an operator{follows} expected here",
-        hint="an element is read as A[x, y], a function called as exp(e)",
+        hint="there are no attributes: write rsum(e, label), len(label)"
+        if token.text == "."
+        else "an element is read as A[x, y], a function called as exp(e)",
     )

@@ -260,7 +260,7 @@ def _reshape_edit(expr: Reshape, axes: str) -> tuple[Edit, ...]:
     if expr.span is None or expr.operand.span is None:
         return ()
     # The span of an expression in parentheses includes them.
-    parentheses = len(expr.span.text) - len(expr.span.text.lstrip("("))
+    parentheses = expr.span.text.partition("reshape")[0].count("(")
     end = expr.span.end
     for _ in range(parentheses):
         end = expr.span.source.text.rindex(")", expr.operand.span.end, end)

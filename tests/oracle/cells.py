@@ -1,0 +1,91 @@
+"""A statement in; out comes which cells of storage each of its instances touches."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from dtpoly.algorithm.expressions import Affine
+from tests.oracle.layout import Times
+from tests.oracle.lines import Line
+from tests.oracle.statements import Access
+
+Indices = tuple[int, ...]
+# Whose copy of an array it is: None for the only one, else (kernel, program, time so far).
+Key = tuple[int, Indices, Times] | None
+Cell = tuple[str, Key, Indices]
+# A read that finds no copy.
+NOWHERE: Key = (-1, (), ())
+
+
+def nobody(_name: str) -> bool:
+    return False
+
+
+class AffineAt(NamedTuple):
+    """An affine index over positions of an instance."""
+
+    constant: int
+    terms: tuple[tuple[int, int], ...]
+
+    def value(self, indices: Indices) -> int:
+        total = self.constant
+        for position, coefficient in self.terms:
+            total += coefficient * indices[position]
+        return total
+
+
+def _index(index: Affine, line: Line) -> AffineAt:
+    assert line.scope is not None
+    scope, dims = line.scope, line.dims
+    return AffineAt(index.constant, tuple((dims.index(scope[v]), c) for v, c in index.terms))
+
+
+class Reading:
+    """The elements of a Func that the instances of a statement read."""
+
+    def __init__(self, access: Access, line: Line) -> None:
+        self.func = access.func
+        self.indices = [_index(index, line) for index in access.indices]
+        self.guards = [(_index(index, line), size) for index, size in access.guards]
+        plain = all(index.plain is not None for index in access.indices)
+        self.positions = [i.terms[0][0] for i in self.indices] if plain else None
+
+    def at(self, indices: Indices) -> Indices | None:
+        """The element; None outside of it."""
+        for index, size in self.guards:
+            if not 0 <= index.value(indices) < size:
+                return None
+        if self.positions is not None:
+            return tuple([indices[at] for at in self.positions])
+        return tuple([index.value(indices) for index in self.indices])
+
+
+class Cells:
+    """The cells that a statement's instances touch.
+
+    Reads of a Func that the kernel computes itself are left out: they are known when it is placed.
+    """
+
+    def __init__(
+        self, line: Line, global_results: Mapping[str, None], is_member: Callable[[str], bool]
+    ) -> None:
+        self.target = line.target
+        self.target_at = [line.dims.index(dim) for dim in line.target_dims]
+        self.results = [
+            (array, array in global_results, [line.dims.index(dim) for dim in dims])
+            for array, dims in line.results
+        ]
+        self.readings = [Reading(a, line) for a in line.accesses if not is_member(a.func)]
+
+    def of(
+        self, indices: Indices, key: Key, target_key: Key, keys: Mapping[str, Key] | None = None
+    ) -> tuple[list[Cell], Cell]:
+        """What it reads and what it writes; `keys` gives the copies of some results."""
+        reads: list[Cell] = []
+        for array, is_global, positions in self.results:
+            mine = None if is_global else key if keys is None else keys[array]
+            reads.append((array, mine, tuple([indices[at] for at in positions])))
+        for reading in self.readings:
+            at = reading.at(indices)
+            if at is not None:
+                reads.append((reading.func, None, at))
+        return reads, (self.target, target_key, tuple([indices[at] for at in self.target_at]))

@@ -1,0 +1,136 @@
+"""The statements of a nest in; its loops out, and for each instance its time and its lanes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tests.oracle.kernels import Settings
+from tests.oracle.lines import Line
+from tests.oracle.statements import Dim
+
+Path = tuple[int, ...]
+Times = tuple[int, ...]
+
+
+class Level(NamedTuple):
+    """One loop over a dimension: where it stands in the time, its step, its tile of lanes."""
+
+    name: str
+    slot: int
+    step: int | None
+    tile: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a statement stands: positions in sequences, and the loops over each dimension."""
+
+    positions: Path
+    levels: tuple[tuple[Level, ...], ...]
+
+    def at(self, indices: Sequence[int], starts: Sequence[int]) -> tuple[Times, Times]:
+        """Time and lanes of an instance; loops begin at `starts`."""
+        time = [0] * (2 * len(self.positions) - 1)
+        time[::2] = self.positions
+        lanes: list[int] = []
+        for index, start, levels in zip(indices, starts, self.levels, strict=True):
+            rest = index - start
+            for _, slot, step, tile in levels:
+                at = rest
+                if step is not None:
+                    at, rest = divmod(rest, step)
+                if tile == 0:
+                    lanes.append(at)
+                    at = 0
+                elif tile is not None:
+                    at, lane = divmod(at, tile)
+                    lanes.append(lane)
+                time[slot] = at
+        return tuple(time), tuple(lanes)
+
+
+@dataclass(slots=True)
+class Layout:
+    """The loops of a nest: `nodes` gives the label of each loop, by the path to it."""
+
+    places: dict[Line, Place] = field(default_factory=dict[Line, Place])
+    nodes: dict[Path, str] = field(default_factory=dict[Path, str])
+
+
+def lay_out(
+    lines: Sequence[Line],
+    order: Sequence[str],
+    settings: Settings,
+    tile_of: Callable[[str], int | None],
+    fixed: Sequence[Dim],
+) -> Layout:
+    """Share loops between neighbours, as the specification says."""
+    names = _reordered([n for label in order for n in _chain(label, settings)], settings.order)
+    rank = {name: at for at, name in enumerate(names)}
+    loops: dict[Line, list[str]] = {}
+    for line in lines:
+        mine = [n for d in line.dims if d not in fixed for n in _chain(d.label, settings)]
+        loops[line] = sorted(mine, key=rank.__getitem__)
+    layout = Layout()
+    _arrange(lines, loops, (), layout, settings, tile_of, fixed)
+    return layout
+
+
+def _chain(label: str, settings: Settings) -> list[str]:
+    """The loops that splits make of one loop."""
+    chain = [label]
+    while chain[-1] in settings.splits:
+        chain.append(settings.splits[chain[-1]][0])
+    return chain
+
+
+def _reordered(names: list[str], order: Sequence[str]) -> list[str]:
+    wanted = [name for name in order if name in names]
+    places = [at for at, name in enumerate(names) if name in wanted]
+    for at, name in zip(places, wanted, strict=True):
+        names[at] = name
+    return names
+
+
+def _arrange(
+    lines: Sequence[Line],
+    loops: Mapping[Line, list[str]],
+    path: Path,
+    layout: Layout,
+    settings: Settings,
+    tile_of: Callable[[str], int | None],
+    fixed: Sequence[Dim],
+) -> None:
+    depth, position, at = len(path), 0, 0
+    while at < len(lines):
+        line = lines[at]
+        here = (*path, position)
+        if len(loops[line]) == depth:
+            levels = tuple(
+                _levels(dim, loops[line], settings, tile_of) if dim not in fixed else ()
+                for dim in line.dims
+            )
+            layout.places[line] = Place(here, levels)
+            at += 1
+        else:
+            name, end = loops[line][depth], at
+            while end < len(lines) and loops[lines[end]][depth : depth + 1] == [name]:
+                end += 1
+            layout.nodes[here] = name
+            _arrange(lines[at:end], loops, here, layout, settings, tile_of, fixed)
+            at = end
+        position += 1
+
+
+def _levels(
+    dim: Dim, loops: list[str], settings: Settings, tile_of: Callable[[str], int | None]
+) -> tuple[Level, ...]:
+    return tuple(
+        Level(
+            name,
+            2 * loops.index(name) + 1,
+            settings.splits[name][1] if name in settings.splits else None,
+            tile_of(name),
+        )
+        for name in _chain(dim.label, settings)
+    )

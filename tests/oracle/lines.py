@@ -1,0 +1,183 @@
+"""The meaning of a Func in; the statements of its kernels out, in the order in which they stand."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tests.oracle.kernels import Settings, Unclear
+from tests.oracle.statements import Access, Dim, Meaning, Reduction
+
+Role = Literal["zero", "init", "update", "combine", "store", "add", "value"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A statement of one kernel.
+
+    It reads `results`, arrays indexed by some of its dimensions, and Funcs; it writes an element
+    of `target`, or adds to it. What it writes is mixed from what it reads, or the sum of that.
+    """
+
+    func: str
+    role: Role
+    reduction: Reduction | None
+    dims: tuple[Dim, ...]
+    target: str
+    target_dims: tuple[Dim, ...]
+    results: tuple[tuple[str, tuple[Dim, ...]], ...]
+    accesses: tuple[Access, ...] = ()
+    scope: Mapping[str, Dim] | None = None
+    mixes: bool = False
+
+    @property
+    def is_update(self) -> bool:
+        """True if it adds to what is there."""
+        return self.role in ("update", "add")
+
+    def __str__(self) -> str:
+        number = "" if self.reduction is None else f".{self.reduction.number}"
+        return f"{self.func}{number}.{self.role}"
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """The statements of a Func in one kernel, and the axes of its grid: (dimension, block)."""
+
+    name: str
+    lines: tuple[Line, ...]
+    axes: tuple[tuple[Dim, int], ...] = ()
+    fixed: tuple[Dim, ...] = ()  # of the axes: the number of the block itself, as a dimension
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How the reductions of a Func are split: block sizes and names of partial labels."""
+
+    blocks: Mapping[str, int]
+    names: Mapping[str, str]
+
+    def is_split(self, reduction: Reduction) -> bool:
+        """True if a label that it binds is blocked."""
+        return any(label in self.blocks for label in reduction.labels)
+
+    def dims(self, reduction: Reduction) -> tuple[Dim, ...]:
+        """The dimensions of its partial results, besides those it keeps."""
+        cut = (label for label in reduction.labels if label in self.blocks)
+        # Without a name the label of the partial results is one that no directive can name.
+        return tuple(Dim(self.names.get(k, f"{k}'"), reduction.number) for k in cut)
+
+
+WHOLE = Parts({}, {})
+
+
+def whole(meaning: Meaning) -> tuple[Line, ...]:
+    """All statements of a Func that is computed as it is defined."""
+    lines = [line for r in meaning.reductions for line in _reduction(meaning, r, WHOLE)]
+    return (*lines, _value(meaning))
+
+
+def nests(meaning: Meaning, settings: Settings) -> Iterator[Nest]:
+    """The kernels of a Func, in order."""
+    left = {dim.label for dim in meaning.dims}
+    own = tuple(
+        (dim, settings.blocks[dim.label]) for dim in meaning.dims if dim.label in settings.blocks
+    )
+    cut = {label: size for label, size in settings.blocks.items() if label not in left}
+    parts = Parts(cut, settings.partials)
+    if settings.atomic:
+        yield from _atomic(meaning, own, cut, settings)
+        return
+    for reduction in reversed([r for r in meaning.every() if parts.is_split(r)]):
+        kept_axes = [(dim, size) for dim, size in own if dim in reduction.kept]
+        axes = [(dim, cut[dim.label]) for dim in reduction.bound if dim.label in cut]
+        fixed = parts.dims(reduction)
+        lines = list(_reduction(meaning, reduction, parts, split=False))
+        part = _part(meaning, reduction)
+        dims = (*reduction.kept, *fixed)
+        total = (_total(meaning, reduction), reduction.kept)
+        lines.append(Line(meaning.name, "store", reduction, dims, part, dims, (total,)))
+        yield Nest(f"{meaning.name}.part", tuple(lines), (*kept_axes, *axes), fixed)
+    lines = [line for r in meaning.reductions for line in _reduction(meaning, r, parts)]
+    yield Nest(meaning.name, (*lines, _value(meaning)), own)
+
+
+def _atomic(
+    meaning: Meaning,
+    own: tuple[tuple[Dim, int], ...],
+    cut: Mapping[str, int],
+    settings: Settings,
+) -> Iterator[Nest]:
+    """One kernel whose programs add to the result, after something has made it the identity."""
+    (reduction,) = meaning.reductions
+    inner = [r for r in meaning.every() if r is not reduction]
+    if frozenset(cut) != settings.atomic or any(set(r.labels) & set(cut) for r in inner):
+        raise Unclear(f"{meaning.name} has atomic results and others")
+    name, dims = meaning.name, meaning.dims
+    yield Nest(f"{name}.zero", (Line(name, "zero", None, dims, name, dims, ()),))
+    axes = (*own, *((dim, cut[dim.label]) for dim in reduction.bound if dim.label in cut))
+    total = (_total(meaning, reduction), reduction.kept)
+    add = Line(name, "add", None, dims, name, dims, (total,))
+    yield Nest(name, (*_reduction(meaning, reduction, WHOLE), add), axes)
+
+
+def _reduction(
+    meaning: Meaning, reduction: Reduction, parts: Parts, split: bool | None = None
+) -> Iterator[Line]:
+    name, kept = meaning.name, reduction.kept
+    accumulator, total = f"{name}.{reduction.number}", _total(meaning, reduction)
+    yield Line(name, "init", reduction, kept, accumulator, kept, ())
+    if parts.is_split(reduction) if split is None else split:
+        blocks = parts.dims(reduction)
+        # Labels that are not blocked are done with: a partial result is over all of them.
+        dims = (*kept, *blocks)
+        results: list[tuple[str, tuple[Dim, ...]]] = [(_part(meaning, reduction), dims)]
+        yield Line(name, "update", reduction, dims, accumulator, kept, tuple(results))
+    else:
+        for nested in reduction.nested:
+            yield from _reduction(meaning, nested, parts)
+        results = [(_total(meaning, nested), nested.kept) for nested in reduction.nested]
+        yield Line(
+            name,
+            "update",
+            reduction,
+            (*kept, *reduction.bound),
+            accumulator,
+            kept,
+            tuple(results),
+            reduction.accesses,
+            reduction.scope,
+            mixes=True,
+        )
+    yield Line(name, "combine", reduction, kept, total, kept, ((accumulator, kept),))
+
+
+def _value(meaning: Meaning) -> Line:
+    results = tuple((_total(meaning, r), r.kept) for r in meaning.reductions)
+    scope = {dim.label: dim for dim in meaning.dims}
+    return Line(
+        meaning.name,
+        "value",
+        None,
+        meaning.dims,
+        meaning.name,
+        meaning.dims,
+        results,
+        meaning.accesses,
+        scope,
+        mixes=not meaning.copies,
+    )
+
+
+def _total(meaning: Meaning, reduction: Reduction) -> str:
+    return f"{meaning.name}.{reduction.number}="
+
+
+def _part(meaning: Meaning, reduction: Reduction) -> str:
+    return f"{meaning.name}.{reduction.number}/"
+
+
+def loop_order(meaning: Meaning, lines: Sequence[Line], fixed: Sequence[Dim]) -> tuple[str, ...]:
+    """Labels of a Func's loops, before splits: its own, then those of its statements."""
+    labels = dict.fromkeys(dim.label for dim in meaning.dims)
+    labels.update((d.label, None) for line in lines for d in line.dims if d not in fixed)
+    return tuple(labels)

@@ -1,0 +1,422 @@
+"""A scheduled Program and sizes in; every statement instance out, with its place and its cells.
+
+Loops, blocks, tiles and what a fused Func is needed for are all found by enumeration. Where the
+specification leaves something open, this is how it is read:
+
+- A label that stands on the left and is also reduced has one place in the order of loops, its
+  first.
+- A loop that `reorder`, `split` or `tensorize` names is meant in every Func of the kernel;
+  `reorder` moves those of the named loops that a Func has. Lanes and steps of a split loop are
+  counted in its own iterations.
+- Each reduction that `block` splits has a first kernel of its own, before the next that needs it;
+  of the Func's blocked labels its grid has those that the result keeps. A fusion into the Func is
+  one into each of these kernels that reads the producer.
+- If no loop is around all reads, the producer is computed nowhere in the kernel, and each of them
+  finds nothing. A block is a loop of the kernel's own Func only.
+- An instance is recomputed if any statement of the producer is, not only its value.
+- `recompute` on a Func says nothing about the producers that are fused into it.
+- Tiles of a fused Func start at the smallest index of the label that T needs at all.
+- A label takes the reader's lanes if every read has it at one lane dimension alone, and T holds a
+  single tile of this by construction: its loop is T's or further out, or has one step.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
+
+from dtpoly.algorithm.program import Program, in_order
+from tests.oracle.cells import NOWHERE, AffineAt, Cell, Cells, Indices, Key, Reading, nobody
+from tests.oracle.kernels import Fusion, Plan, Settings, plan
+from tests.oracle.layout import Layout, Path, Times, lay_out
+from tests.oracle.lines import Line, Nest, loop_order, nests, whole
+from tests.oracle.statements import LEFT, Dim, Meaning, Reduction, meanings
+
+Sizes = Mapping[str, int]
+
+
+class Placed(NamedTuple):
+    """A statement instance, its place, and the cells that it touches."""
+
+    kernel: int
+    program: Indices
+    time: Times
+    lane: Times
+    line: Line
+    indices: Indices
+    reads: list[Cell]
+    write: Cell
+
+
+class Recomputed(NamedTuple):
+    """An instance that two iterations of one program compute."""
+
+    kernel: int
+    program: Indices
+    line: Line
+    indices: Indices
+    first: Times
+    second: Times
+
+
+@dataclass(slots=True)
+class Built:
+    """All instances; elements that must be there in the end; what breaks the rules of fusion."""
+
+    placed: list[Placed] = field(default_factory=list[Placed])
+    stored: list[Cell] = field(default_factory=list[Cell])
+    recomputed: list[Recomputed] = field(default_factory=list[Recomputed])
+
+
+def defining(program: Program, sizes: Sizes) -> list[Placed]:
+    """All instances in the defining order: one kernel, one program, one after another."""
+    placed: list[Placed] = []
+    known = meanings(program, plan(program).inlined, sizes)
+    for func in in_order(program):
+        if func.name not in known:
+            continue
+        lines = whole(known[func.name])
+        for line in lines:
+            cells = Cells(line, {}, nobody)
+            for indices in product(*(range(sizes[dim.label]) for dim in line.dims)):
+                reads, write = cells.of(indices, None, None)
+                at = (len(placed),)
+                placed.append(Placed(0, (), at, (), line, indices, reads, write))
+    return placed
+
+
+def build(program: Program, sizes: Sizes) -> Built:
+    """All instances of a scheduled Program, kernel after kernel."""
+    known = plan(program)
+    meaning = meanings(program, known.inlined, sizes)
+    built = Built()
+    number = 0
+    for func in in_order(program, known.compiled or None):
+        if func.name not in known.fused:
+            continue
+        for nest in nests(meaning[func.name], known.settings[func.name]):
+            _Kernel(number, nest, func.name, known, meaning, sizes, built).build()
+            number += 1
+        dims = [range(sizes[label]) for label in func.labels]
+        built.stored.extend((func.name, None, indices) for indices in product(*dims))
+    return built
+
+
+@dataclass(slots=True)
+class _Member:
+    """A Func computed in a kernel: its loops, and the path and time at which its nest begins."""
+
+    meaning: Meaning
+    lines: Sequence[Line]
+    layout: Layout
+    path: Path  # of the node that it is put into, and its position there
+    depth: int  # of the time before its own
+    origins: dict[Dim, tuple[str, Dim]]
+    placed: dict[Line, list[Placed]] = field(default_factory=dict[Line, list[Placed]])
+
+
+class _Node(NamedTuple):
+    """A loop that a Func can be fused at: its path, and the length of the time up to it."""
+
+    path: Path
+    depth: int
+
+
+class _Kernel:
+    """Builds one kernel: its own Func first, then what is fused in, consumers first."""
+
+    def __init__(
+        self,
+        number: int,
+        nest: Nest,
+        host: str,
+        known: Plan,
+        meaning: Mapping[str, Meaning],
+        sizes: Sizes,
+        built: Built,
+    ) -> None:
+        self.number, self.nest, self.host, self.sizes = number, nest, host, sizes
+        self.settings: Settings = known.settings[host]
+        self.meaning, self.built = meaning, built
+        self.fusions = known.fused[host]
+        self.inside = {fusion.func for fusion in self.fusions}
+        self.members: dict[str, _Member] = {}
+        self.slots: dict[Path, int] = {}
+
+    def build(self) -> None:
+        self.place_host()
+        for fusion in self.fusions:
+            self.place_fused(fusion)
+        for member in self.members.values():
+            for instances in member.placed.values():
+                self.built.placed.extend(instances)
+
+    def is_member(self, name: str) -> bool:
+        return name in self.inside
+
+    # The kernel's own Func
+
+    def place_host(self) -> None:
+        meaning, nest = self.meaning[self.host], self.nest
+        order = loop_order(meaning, nest.lines, nest.fixed)
+        layout = lay_out(
+            nest.lines,
+            order,
+            self.settings,
+            lambda name: self.settings.tile(self.host, name),
+            nest.fixed,
+        )
+        origins = {dim: (self.host, dim) for line in nest.lines for dim in line.dims}
+        member = _Member(meaning, nest.lines, layout, (), 0, origins)
+        member.placed = {line: [] for line in nest.lines}
+        self.members[self.host] = member
+        cells = {line: Cells(line, _global(nest.lines), self.is_member) for line in nest.lines}
+        counts = [range(-(-self.sizes[dim.label] // size)) for dim, size in nest.axes]
+        for program in product(*counts):
+            self.place_program(member, cells, program)
+
+    def place_program(self, member: _Member, cells: Mapping[Line, Cells], program: Indices) -> None:
+        ranges = self.ranges(program)
+        private: Key = (self.number, program, ())
+        keys: dict[str, Key] = {}
+        for line in member.lines:
+            if line.role == "combine" and line.reduction is not None:
+                owned = all(dim in line.reduction.kept for dim, _ in self.nest.axes)
+                key = None if owned else private
+                keys[f"{line.func}.{line.reduction.number}"] = key
+                keys[line.target] = key
+        alive = self.needed_reductions(member, ranges)
+        for line in member.lines:
+            inner = line.reduction is not None and line.role != "store"
+            if inner and _number(line) not in alive:
+                continue
+            walked = [ranges(dim) for dim in line.dims]
+            starts = [r.start for r in walked]
+            place, mine = member.layout.places[line], cells[line]
+            target_key = keys.get(line.target)
+            append = member.placed[line].append
+            for indices in product(*walked):
+                time, lane = place.at(indices, starts)
+                reads, write = mine.of(indices, None, target_key, keys)
+                append(Placed(self.number, program, time, lane, line, indices, reads, write))
+
+    def ranges(self, program: Indices) -> Callable[[Dim], range]:
+        """The indices of each dimension that one program walks."""
+        fixed: dict[Dim, range] = {}
+        for (dim, size), block in zip(self.nest.axes, program, strict=True):
+            end = min(size * (block + 1), self.sizes[dim.label])
+            fixed[dim] = range(size * block, end)
+        bound = [
+            pair for pair in zip(self.nest.axes, program, strict=True) if pair[0][0].binder != LEFT
+        ]
+        for dim, (_, block) in zip(self.nest.fixed, bound, strict=False):
+            fixed[dim] = range(block, block + 1)
+        return lambda dim: fixed[dim] if dim in fixed else range(self.extent(dim))
+
+    def extent(self, dim: Dim) -> int:
+        """How many indices a dimension has; that of partial results counts blocks."""
+        if dim.label in self.sizes:
+            return self.sizes[dim.label]
+        names = {self.settings.partials.get(k, f"{k}'"): k for k in self.settings.blocks}
+        label = names[dim.label]
+        return -(-self.sizes[label] // self.settings.blocks[label])
+
+    def needed_reductions(self, member: _Member, ranges: Callable[[Dim], range]) -> set[int]:
+        """Reductions that a program computes: all; those for itself only if it reads them."""
+        alive: set[int] = set()
+        updates = {
+            line.reduction.number: line
+            for line in member.lines
+            if line.role == "update" and line.reduction is not None
+        }
+        parents: dict[int, Line] = {}
+        for line in member.lines:
+            for array, _ in line.results:
+                if array.endswith("=") and line.role != "combine":
+                    parents[int(array.split(".")[1].rstrip("="))] = line
+        for number in sorted(updates):
+            reduction = updates[number].reduction
+            assert reduction is not None
+            parent = parents[number]
+            owned = all(dim in reduction.kept for dim, _ in self.nest.axes)
+            is_read = all(len(ranges(dim)) for dim in parent.dims)
+            inside = parent.reduction is None or parent.role == "store"
+            is_read = is_read and (inside or _number(parent) in alive)
+            if owned or is_read:
+                alive.add(number)
+        return alive
+
+    # Fused Funcs
+
+    def place_fused(self, fusion: Fusion) -> None:
+        meaning = self.meaning[fusion.func]
+        readings = [
+            (member, line, [Reading(a, line) for a in line.accesses if a.func == fusion.func])
+            for member in self.members.values()
+            for line in member.lines
+        ]
+        readings = [reading for reading in readings if reading[2]]
+        if not readings:
+            return
+        node = self.find_node(fusion, [(m, line) for m, line, _ in readings])
+        needed: dict[tuple[Indices, Times], set[Indices]] = {}
+        for member, line, mine in readings:
+            for instance in member.placed[line]:
+                found = [reading.at(instance.indices) for reading in mine]
+                elements = [element for element in found if element is not None]
+                key = NOWHERE
+                if node is not None:
+                    place = (instance.program, instance.time[: node.depth])
+                    needed.setdefault(place, set()).update(elements)
+                    key = (self.number, *place)
+                instance.reads.extend((fusion.func, key, element) for element in elements)
+        if node is None:
+            return
+        lines = whole(meaning)
+        taken = self.taken_lanes(meaning, node, readings)
+        layout = lay_out(
+            lines,
+            loop_order(meaning, lines, ()),
+            self.settings,
+            lambda name: 0 if name in taken else self.settings.tile(fusion.func, name),
+            (),
+        )
+        slot = self.slots[node.path] = self.slots.get(node.path, 0) - 1
+        origins = {dim: (fusion.func, dim) for line in lines for dim in line.dims}
+        origins.update((Dim(label), origin) for label, origin in taken.items())
+        member = _Member(meaning, lines, layout, (*node.path, slot), node.depth + 1, origins)
+        member.placed = {line: [] for line in lines}
+        self.members[fusion.func] = member
+        self.place_copies(fusion, member, slot, needed)
+
+    def find_node(self, fusion: Fusion, readers: list[tuple[_Member, Line]]) -> _Node | None:
+        """The innermost loop of the consumer around all reads; else its block; else nothing."""
+        consumer = self.members.get(fusion.consumer)
+        if consumer is None:
+            return None
+        paths = [(*m.path, *m.layout.places[line].positions) for m, line in readers]
+        found: _Node | None = None
+        if consumer.depth == 0 and any(dim.label == fusion.loop for dim, _ in self.nest.axes):
+            found = _Node((), 0)
+        for local, name in consumer.layout.nodes.items():
+            path = (*consumer.path, *local)
+            if name == fusion.loop and all(p[: len(path)] == path for p in paths):
+                found = _Node(path, consumer.depth + 2 * len(local))
+        return found
+
+    def taken_lanes(
+        self,
+        meaning: Meaning,
+        node: _Node,
+        readings: Sequence[tuple[_Member, Line, list[Reading]]],
+    ) -> dict[str, tuple[str, Dim]]:
+        """Labels that take their lanes from a reader's dimension of which T holds one tile."""
+        taken: dict[str, tuple[str, Dim]] = {}
+        for axis, dim in enumerate(meaning.dims):
+            if dim.label in self.settings.splits:
+                continue
+            if self.settings.tile(meaning.name, dim.label) is not None:
+                continue
+            origins = {
+                self.lanes_of(member, line, reading.indices[axis], node)
+                for member, line, mine in readings
+                for reading in mine
+            }
+            origin = origins.pop()
+            if origin is not None and not origins:
+                taken[dim.label] = origin
+        return taken
+
+    def lanes_of(
+        self, member: _Member, line: Line, index: AffineAt, node: _Node
+    ) -> tuple[str, Dim] | None:
+        if index.constant or len(index.terms) != 1 or index.terms[0][1] != 1:
+            return None
+        position = index.terms[0][0]
+        dim, levels = line.dims[position], member.layout.places[line].levels[position]
+        if len(levels) != 1 or levels[0].tile is None:
+            return None
+        (level,) = levels
+        block = dict(self.nest.axes).get(dim) if member.depth == 0 else None
+        one_step = level.tile == 0 or (block is not None and block <= (level.tile or 0))
+        if one_step or member.depth + level.slot < node.depth:
+            return member.origins[dim]
+        return None
+
+    def place_copies(
+        self,
+        fusion: Fusion,
+        member: _Member,
+        slot: int,
+        needed: Mapping[tuple[Indices, Times], set[Indices]],
+    ) -> None:
+        meaning, seen = member.meaning, dict[tuple[Indices, int, Indices], Times]()
+        cells = {line: Cells(line, {}, self.is_member) for line in member.lines}
+        sizes = [self.sizes[dim.label] for dim in meaning.dims]
+        value = member.lines[-1]
+        for (program, before), elements in needed.items():
+            if not elements:
+                continue
+            for element in elements:
+                if not all(0 <= i < n for i, n in zip(element, sizes, strict=True)):
+                    raise ValueError(f"{meaning.name}{list(element)} is outside")
+            starts = {dim: min(e[at] for e in elements) for at, dim in enumerate(meaning.dims)}
+            key: Key = (self.number, program, before)
+            prefix = (*before, slot)
+            instances = _closure(meaning, elements, self.sizes)
+            for at, line in enumerate(member.lines):
+                place, mine = member.layout.places[line], cells[line]
+                begin = [starts.get(dim, 0) for dim in line.dims]
+                for indices in (
+                    sorted(elements) if line is value else instances[line.role, _number(line)]
+                ):
+                    time, lane = place.at(indices, begin)
+                    reads, write = mine.of(indices, key, key)
+                    placed = Placed(
+                        self.number, program, prefix + time, lane, line, indices, reads, write
+                    )
+                    member.placed[line].append(placed)
+                    if fusion.recompute:
+                        continue
+                    first = seen.setdefault((program, at, indices), before)
+                    if first != before:
+                        self.built.recomputed.append(
+                            Recomputed(self.number, program, line, indices, first, before)
+                        )
+
+
+def _number(line: Line) -> int:
+    return -1 if line.reduction is None else line.reduction.number
+
+
+def _global(lines: Sequence[Line]) -> dict[str, None]:
+    """Results that another kernel has written."""
+    written = {line.target for line in lines}
+    return {array: None for line in lines for array, _ in line.results if array not in written}
+
+
+def _closure(
+    meaning: Meaning, elements: set[Indices], sizes: Sizes
+) -> dict[tuple[str, int], list[Indices]]:
+    """The instances of each reduction's statements that some elements need."""
+    found: dict[tuple[str, int], list[Indices]] = {}
+    for reduction in meaning.reductions:
+        _close(reduction, meaning.dims, elements, sizes, found)
+    return found
+
+
+def _close(
+    reduction: Reduction,
+    dims: Sequence[Dim],
+    readers: set[Indices],
+    sizes: Sizes,
+    found: dict[tuple[str, int], list[Indices]],
+) -> None:
+    positions = [dims.index(dim) for dim in reduction.kept]
+    kept = sorted({tuple([r[at] for at in positions]) for r in readers})
+    walked = list(product(*(range(sizes[dim.label]) for dim in reduction.bound)))
+    updates = [k + w for k in kept for w in walked]
+    found["init", reduction.number] = found["combine", reduction.number] = kept
+    found["update", reduction.number] = updates
+    for nested in reduction.nested:
+        _close(nested, (*reduction.kept, *reduction.bound), set(updates), sizes, found)

@@ -1,0 +1,280 @@
+"""Placed statement instances in; a verdict out, from executing them on real storage.
+
+Programs of a kernel are interleaved at random, and so are the lanes of a step. Every access is
+watched, and what is stored in the end is compared with what the defining order computes.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+from dtpoly.algorithm.program import Program
+from tests.oracle.cells import Cell, Indices
+from tests.oracle.nest import Placed, Sizes, build, defining
+
+Kind = Literal["crosses program instances", "runs too late", "lanes race", "recomputes in a loop"]
+
+# All arithmetic is modulo this prime, so that sums may be taken in any order.
+PRIME = 2**61 - 1
+_SALT = 0x5EED
+
+
+@dataclass(frozen=True, slots=True)
+class Legal:
+    """No dependence is violated, and every value is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Illegal:
+    """What is wrong; the detail names instances and cells."""
+
+    kind: Kind
+    detail: str
+
+
+Verdict = Legal | Illegal
+
+
+def judge_schedule(program: Program, sizes: Sizes, runs: int = 3, seed: int = 0) -> Verdict:
+    """The verdict on a scheduled Program at some sizes."""
+    built = build(program, sizes)
+    expected = results(defining(program, sizes))
+    stored = {cell: expected[cell] for cell in built.stored}
+    verdict = judge(built.placed, stored, runs, seed)
+    if isinstance(verdict, Legal) and built.recomputed:
+        one = built.recomputed[0]
+        where = f"program {list(one.program)}, at {list(one.first)} and at {list(one.second)}"
+        return Illegal("recomputes in a loop", f"{one.line}{list(one.indices)} in {where}")
+    return verdict
+
+
+def results(placed: Iterable[Placed]) -> dict[Cell, int]:
+    """Storage after executing instances one after another, as they are listed."""
+    storage: dict[Cell, int] = {}
+    for one in placed:
+        value = _value(one, [storage[cell] for cell in one.reads])
+        if one.line.is_update:
+            value = (storage[one.write] + value) % PRIME
+        storage[one.write] = value
+    return storage
+
+
+def judge(
+    placed: Sequence[Placed], stored: Mapping[Cell, int], runs: int = 3, seed: int = 0
+) -> Verdict:
+    """The verdict on instances at any places; `stored` gives what must be stored in the end.
+
+    The list's own order means nothing. Kernels run by number, a program's steps by time; instances
+    of one time and program are the lanes of one step.
+    """
+    kernels = _steps(placed)
+    for programs in kernels:
+        for steps in programs:
+            for step in steps:
+                raced = _race(step) if len(step) > 1 else None
+                if raced is not None:
+                    return raced
+    updates = Counter(one.write for one in placed if one.line.is_update)
+    random = Random(seed)
+    for run in range(runs):
+        storage: dict[Cell, _Stored] = {}
+        trouble = _execute(kernels, storage, updates, run, random)
+        if trouble is not None:
+            return _explain(trouble, placed)
+        for cell, value in stored.items():
+            if cell not in storage:
+                return Illegal("runs too late", f"{show(cell)} is never written")
+            if storage[cell].value != value or storage[cell].updates != updates[cell]:
+                return Illegal("runs too late", f"{show(cell)} has a wrong value")
+    return Legal()
+
+
+def show(cell: Cell) -> str:
+    """A cell as text."""
+    array, key, indices = cell
+    return f"{array}{list(indices)}" + ("" if key is None else f" of {key}")
+
+
+def _steps(placed: Iterable[Placed]) -> list[list[list[list[Placed]]]]:
+    """Instances by kernel, program and step, each in order."""
+    found: dict[int, dict[Indices, dict[Indices, list[Placed]]]] = {}
+    for one in placed:
+        programs = found.setdefault(one.kernel, {})
+        programs.setdefault(one.program, {}).setdefault(one.time, []).append(one)
+    return [
+        [[steps[time] for time in sorted(steps)] for steps in found[kernel].values()]
+        for kernel in sorted(found)
+    ]
+
+
+def _race(step: list[Placed]) -> Illegal | None:
+    """Two lanes that touch a cell which one of them writes; two updates may."""
+    written: dict[Cell, Placed] = {}
+    for one in step:
+        other = written.setdefault(one.write, one)
+        if other is not one and not (one.line.is_update and other.line.is_update):
+            return _raced(one, other, one.write)
+    for one in step:
+        for cell in one.reads:
+            writer = written.get(cell)
+            if writer is not None and writer is not one:
+                return _raced(one, writer, cell)
+    return None
+
+
+def _raced(one: Placed, other: Placed, cell: Cell) -> Illegal:
+    return Illegal("lanes race", f"{_show(one)} and {_show(other)} touch {show(cell)}")
+
+
+class _Stored:
+    """A cell, and who has touched it. `NOBODY` and `MANY` stand for programs too."""
+
+    __slots__ = ("kernel", "reader", "reads", "updates", "value", "writer", "written")
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.written = False
+        self.updates = 0
+        self.reads = 0
+        self.kernel = -1  # of `reader` and `writer`
+        self.reader: Indices | None = None
+        self.writer: Indices | None = None
+
+
+MANY: Indices = (-1,)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """An access that must not happen now."""
+
+    one: Placed
+    cell: Cell
+    kind: Kind
+    early: bool  # it needs a write that has not happened
+
+
+def _execute(
+    kernels: list[list[list[list[Placed]]]],
+    storage: dict[Cell, _Stored],
+    updates: Mapping[Cell, int],
+    run: int,
+    random: Random,
+) -> _Trouble | None:
+    """Run all kernels; in run 0 program after program, later in random interleavings.
+
+    In even runs the lanes of a step all read before one writes, in odd ones each acts alone.
+    """
+    for programs in kernels:
+        for step in _interleaved(programs, run, random):
+            if run % 2 and len(step) > 1:
+                lanes = [[one] for one in random.sample(step, len(step))]
+            else:
+                lanes = [step]
+            for together in lanes:
+                values: list[int] = []
+                for one in together:
+                    read: list[int] = []
+                    for cell in one.reads:
+                        trouble = _read(one, cell, storage, updates)
+                        if trouble is not None:
+                            return trouble
+                        read.append(storage[cell].value)
+                    values.append(_value(one, read))
+                for one, value in zip(together, values, strict=True):
+                    trouble = _write(one, value, storage)
+                    if trouble is not None:
+                        return trouble
+    return None
+
+
+def _interleaved(
+    programs: list[list[list[Placed]]], run: int, random: Random
+) -> Iterator[list[Placed]]:
+    if run == 0 or len(programs) == 1:
+        for steps in programs:
+            yield from steps
+        return
+    turns = [at for at, steps in enumerate(programs) for _ in steps]
+    random.shuffle(turns)
+    left = [iter(steps) for steps in programs]
+    for turn in turns:
+        yield next(left[turn])
+
+
+def _entered(one: Placed, cell: Cell, storage: dict[Cell, _Stored]) -> _Stored:
+    state = storage.get(cell)
+    if state is None:
+        state = storage[cell] = _Stored()
+    if state.kernel != one.kernel:
+        state.kernel, state.reader, state.writer = one.kernel, None, None
+    return state
+
+
+def _read(
+    one: Placed, cell: Cell, storage: dict[Cell, _Stored], updates: Mapping[Cell, int]
+) -> _Trouble | None:
+    state = _entered(one, cell, storage)
+    if state.writer is not None and state.writer != one.program:
+        return _Trouble(one, cell, "crosses program instances", early=False)
+    if not state.written or state.updates != updates.get(cell, 0):
+        return _Trouble(one, cell, "runs too late", early=True)
+    state.reader = one.program if state.reader in (None, one.program) else MANY
+    state.reads += 1
+    return None
+
+
+def _write(one: Placed, value: int, storage: dict[Cell, _Stored]) -> _Trouble | None:
+    state = _entered(one, one.write, storage)
+    is_add = one.line.role == "add"
+    if state.reader not in (None, one.program):
+        return _Trouble(one, one.write, "crosses program instances", early=False)
+    if state.writer not in (None, one.program) and not is_add:
+        return _Trouble(one, one.write, "crosses program instances", early=False)
+    if one.line.is_update:
+        if state.reads or not state.written:
+            return _Trouble(one, one.write, "runs too late", early=not state.written)
+        state.value = (state.value + value) % PRIME
+        state.updates += 1
+    else:
+        if state.reads or state.updates:
+            return _Trouble(one, one.write, "runs too late", early=False)
+        state.value, state.written = value, True
+    state.writer = one.program
+    return None
+
+
+def _value(one: Placed, read: list[int]) -> int:
+    line = one.line
+    if not line.mixes:
+        return sum(read) % PRIME
+    number = -1 if line.reduction is None else line.reduction.number
+    # A sum over the reads, because a fused Func's are listed after the others.
+    total = 0
+    for (array, _, at), value in zip(one.reads, read, strict=True):
+        total += hash((array, at, value))
+    return hash((_SALT, line.func, number, one.indices, total)) % PRIME
+
+
+def _explain(trouble: _Trouble, placed: Sequence[Placed]) -> Illegal:
+    """The kind: what is missing may only come later, or only come in another program."""
+    one, cell = trouble.one, trouble.cell
+    others = [other for other in placed if other is not one and other.write == cell]
+    kind = trouble.kind
+    if trouble.early:
+        here = [other for other in others if other.kernel == one.kernel]
+        late = [o for o in here if o.program == one.program and o.time >= one.time]
+        late += [o for o in others if o.kernel > one.kernel]
+        abroad = [o for o in here if o.program != one.program]
+        if abroad and not late:
+            kind = "crosses program instances"
+        others = late or abroad
+    other = _show(others[0]) if others else "nothing"
+    return Illegal(kind, f"{_show(one)} at {show(cell)}, which {other} writes")
+
+
+def _show(one: Placed) -> str:
+    place = f"kernel {one.kernel}, program {list(one.program)}, time {list(one.time)}"
+    return f"{one.line}{list(one.indices)} ({place}, lane {list(one.lane)})"
