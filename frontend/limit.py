@@ -1,26 +1,33 @@
-"""Diagnostics in, as many errors out as anyone reads in one go."""
+"""Diagnostics in, as many out as anyone reads in one go."""
 
 from collections.abc import Iterable
 
 from dtpoly.diagnostics import Diagnostic, Severity, in_source_order
 
 MAX_ERRORS = 100
+MAX_REMARKS = 100  # warnings and notes
 
 
 def limited(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Everything as far as the first hundred errors, in source order."""
+    """The first hundred errors and the first hundred others, in source order."""
     ordered = in_source_order(found)
-    errors = [at for at, wrong in enumerate(ordered) if wrong.severity is Severity.ERROR]
-    if len(errors) <= MAX_ERRORS:
-        return ordered
-    return (*ordered[: errors[MAX_ERRORS]], _too_many(ordered[errors[MAX_ERRORS]]))
+    errors = [wrong for wrong in ordered if wrong.severity is Severity.ERROR]
+    remarks = [remark for remark in ordered if remark.severity is not Severity.ERROR]
+    kept = {*errors[:MAX_ERRORS], *remarks[:MAX_REMARKS]}
+    more: list[Diagnostic] = []
+    if len(errors) > MAX_ERRORS:
+        more.append(_too_many(Severity.ERROR, f"{MAX_ERRORS} errors", errors[MAX_ERRORS]))
+    if len(remarks) > MAX_REMARKS:
+        what = f"{MAX_REMARKS} warnings and notes"
+        more.append(_too_many(Severity.WARNING, what, remarks[MAX_REMARKS]))
+    return in_source_order([*(one for one in ordered if one in kept), *more])
 
 
-def _too_many(following: Diagnostic) -> Diagnostic:
+def _too_many(severity: Severity, what: str, following: Diagnostic) -> Diagnostic:
     return Diagnostic(
         "DT118",
-        Severity.ERROR,
-        f"more than {MAX_ERRORS} errors; the others are left out",
+        severity,
+        f"more than {what}; the others are left out",
         following.span,
         "the next one is here" if following.span else "",
         hint="mend the first ones; the others often follow from them",

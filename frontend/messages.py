@@ -12,6 +12,7 @@ from .symbols import Kind, Symbol, declared_here, what
 from .syntax import Definition, DirectiveCall, Indexed, Name, Node, Number
 
 _ERROR = Severity.ERROR
+MOST_SHOWN = 8  # of a cycle; more help nobody
 
 
 def unknown_name(
@@ -82,9 +83,10 @@ def cycle(funcs: Sequence[str], reads: Sequence[Span | None]) -> Diagnostic:
     following = (*funcs[1:], funcs[0])
     notes = tuple(
         Note(f"'{reader}' reads '{read}' here", span)
-        for reader, read, span in list(zip(funcs, following, reads, strict=True))[1:]
+        for reader, read, span in list(zip(funcs, following, reads, strict=True))[1:MOST_SHOWN]
     )
-    path = " needs ".join(f"'{name}'" for name in (*funcs, funcs[0]))
+    shown = funcs if len(funcs) <= MOST_SHOWN else (*funcs[: MOST_SHOWN - 1], "...")
+    path = " needs ".join(name if name == "..." else f"'{name}'" for name in (*shown, funcs[0]))
     return Diagnostic(
         "DT125",
         _ERROR,

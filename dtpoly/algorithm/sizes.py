@@ -97,57 +97,60 @@ def extent_label(program: Program, tensor: str, axis: int) -> str | None:
 
 def size_rules(program: Program) -> tuple[SizeRule, ...]:
     """A rule for every label, in an order in which each needs only earlier ones."""
-    all_reads = axis_reads(program)
+    order = {tensor.name: at for at, tensor in enumerate(program.tensors)}
+    extents = {
+        (func.name, axis): label for func in program.funcs for axis, label in enumerate(func.labels)
+    }
     known: dict[str, SizeRule] = {}
     used = used_labels(program)
     labels = [label.name for label in program.labels if label.name in used]
+    # A plain read says most; of equals, the first input as declared, and inputs before Funcs.
+    pending = sorted(
+        axis_reads(program),
+        key=lambda r: (not r.index.is_plain, order.get(r.tensor, len(order))),
+    )
     while len(known) < len(labels):
-        rule = _next_rule(program, all_reads, labels, known)
+        rule = (
+            _decided_by_reads(pending, extents, known)
+            or _decided_by_readers(pending, extents, known)
+            or SizeRule(next(label for label in labels if label not in known))
+        )
         known[rule.label] = rule
+        pending = [r for r in pending if not _says_nothing_more(r, extents, known)]
     idle = (label.name for label in program.labels if label.name not in used)
     return (*known.values(), *map(SizeRule, idle))
 
 
-def _next_rule(
-    program: Program,
-    all_reads: tuple[AxisRead, ...],
-    labels: list[str],
-    known: Mapping[str, SizeRule],
-) -> SizeRule:
-    inputs = {tensor.name for tensor in program.tensors}
-    candidates = [
-        read
-        for read in all_reads
-        if _undecided(read, known) is not None
-        and (read.tensor in inputs or extent_label(program, read.tensor, read.axis) in known)
-    ]
-    # A plain read says most; of equals, the first input as declared.
-    order = [tensor.name for tensor in program.tensors]
-    candidates.sort(
-        key=lambda r: (
-            not r.index.is_plain,
-            order.index(r.tensor) if r.tensor in inputs else len(order),
-        )
-    )
-    if candidates:
-        first = candidates[0]
+Extents = Mapping[tuple[str, int], str]  # the label of each axis of each Func
+Known = Mapping[str, SizeRule]
+
+
+def _says_nothing_more(read: AxisRead, extents: Extents, known: Known) -> bool:
+    extent = extents.get((read.tensor, read.axis))
+    return all(name in known for name in (*read.index.labels, *((extent,) if extent else ())))
+
+
+def _decided_by_reads(pending: list[AxisRead], extents: Extents, known: Known) -> SizeRule | None:
+    """The size of a label that indexes an axis whose extent is known."""
+    for first in pending:
         label = _undecided(first, known)
-        assert label is not None
-        together = tuple(
-            read
-            for read in all_reads
-            if (read.tensor, read.axis) == (first.tensor, first.axis)
-            and _undecided(read, known) == label
-        )
-        return SizeRule(label, together)
-    shifted = [r for r in all_reads if r.index.shifted in known]
+        extent = extents.get((first.tensor, first.axis))
+        if label is None or not (extent is None or extent in known):
+            continue
+        together = (r for r in pending if (r.tensor, r.axis) == (first.tensor, first.axis))
+        return SizeRule(label, tuple(r for r in together if _undecided(r, known) == label))
+    return None
+
+
+def _decided_by_readers(pending: list[AxisRead], extents: Extents, known: Known) -> SizeRule | None:
+    """The size of a Func's label that nothing shows: it is as large as it is read."""
+    shifted = [r for r in pending if r.index.shifted in known]
     for read in shifted:
-        # A Func whose own labels nothing shows is as large as it is read.
-        extent = extent_label(program, read.tensor, read.axis)
+        extent = extents.get((read.tensor, read.axis))
         if extent and extent not in known:
             alike = (r for r in shifted if (r.tensor, r.axis) == (read.tensor, read.axis))
             return SizeRule(extent, tuple(alike))
-    return SizeRule(next(label for label in labels if label not in known))
+    return None
 
 
 def _undecided(read: AxisRead, known: Mapping[str, SizeRule]) -> str | None:
