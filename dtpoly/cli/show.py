@@ -6,6 +6,7 @@ import sys
 import click
 
 from dtpoly.algorithm.show import show
+from dtpoly.algorithm.sizes import size_rules
 from dtpoly.cli.files import file_name
 from dtpoly.cli.output import report, write
 from dtpoly.compile import check
@@ -37,7 +38,7 @@ Examples:
 def command(file: str, stage: str, as_json: bool) -> int:
     """Print a .dt file as the compiler understands it.
 
-    What is wrong with the file goes to standard error.
+    The Program comes with a comment on where each size comes from. What is wrong with the file goes to standard error.
     """
     checked = check(read_file(file))
     root = checked.file if stage == "syntax" else checked.program
@@ -50,7 +51,8 @@ def command(file: str, stage: str, as_json: bool) -> int:
         elif stage == "syntax":
             write("".join(f"{line}\n" for line in show_tree(root)))
         elif checked.program is not None:
-            write(show(checked.program))
+            sizes = "".join(f"# size of {rule}\n" for rule in size_rules(checked.program))
+            write("\n".join(part for part in (show(checked.program), sizes) if part))
     if not has_errors(checked.diagnostics):
         return 0
     report(checked.diagnostics, sys.stderr)

@@ -61,3 +61,10 @@ def test_an_unknown_stage_is_usage(call: Entry, good: Path) -> None:
     code, _, err = call("show", "--stage", "model", str(good))
     assert code == 2
     assert "syntax" in err
+
+
+def test_the_program_says_where_each_size_comes_from(call: Entry) -> None:
+    text = b"Func f; In A; Var x, y; f[x, y] = A[x + 2] * y; f.compile();"
+    out = call("show", "-", stdin=text)[1]
+    comments = [line for line in out.splitlines() if line.startswith("#")]
+    assert comments == ["# size of x from A.shape[0] (read at x + 2)", "# size of y must be passed"]
