@@ -38,7 +38,8 @@ Examples:
 def command(file: str, stage: str, as_json: bool) -> int:
     """Print a .dt file as the compiler understands it.
 
-    The Program comes with a comment on where each size comes from. What is wrong with the file goes to standard error.
+    The Program comes with a comment on where each size comes from. What is wrong with the
+    file goes to standard error.
     """
     checked = check(read_file(file))
     root = checked.file if stage == "syntax" else checked.program
