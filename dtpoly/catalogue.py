@@ -314,6 +314,12 @@ CATALOGUE: dict[str, Entry] = {
         "Remove the dtype: a label has a size, and as a value it is a whole number.",
     ),
     # Sizes.
+    "DT165": Entry(
+        "a padding is no value of its tensor",
+        "What is read outside of a tensor has the tensor's dtype, so the value must be one: no "
+        "fraction and no infinity for whole numbers, no number that the dtype cannot hold. To pad "
+        "with another kind of value, cast the tensor in a Func of its own and pad that.",
+    ),
     "DT170": Entry(
         "a size must be passed",
         "No tensor shows this size. Pass it by the label's name.",

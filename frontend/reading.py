@@ -40,7 +40,8 @@ def _read_bytes(path: str) -> bytes:
 def decode(name: str, data: bytes) -> Source:
     """The source that the bytes of a file are. Raises DtpolyError."""
     try:
-        return Source(name, data.decode("utf-8"))
+        # Some editors begin a file with a byte order mark; it says nothing.
+        return Source(name, data.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         good = data[: error.start].decode("utf-8")
         raise DtpolyError([_not_utf8(name, data, error, good)]) from None

@@ -47,6 +47,13 @@ class Type:
 
 
 UNKNOWN = Type(None)
+LARGEST = {
+    DType.U8: 2**8 - 1,
+    DType.I8: 2**7 - 1,
+    DType.I16: 2**15 - 1,
+    DType.I32: 2**31 - 1,
+    DType.I64: 2**63 - 1,
+}
 Types = Mapping[str, Type]  # of inputs and Funcs by name
 
 
@@ -163,6 +170,8 @@ def _check(expr: Expr, types: Types) -> Iterator[Diagnostic]:
                 yield from _check_bool(operation, operand, types)
         case Dot(left=left, right=right):
             yield from _check_promotes((left, right), types)
+        case Read(tensor=tensor, padding=padding) if padding is not None:
+            yield from _check_padding(tensor, padding, types)
         case _:
             pass
 
@@ -252,6 +261,36 @@ def _check_stored(func: Func, value: Type) -> Iterator[Diagnostic]:
             hint=f"say that the loss is meant: cast(..., {func.dtype})",
             edits=_wrap_in_cast(func.body, func.dtype),
         )
+
+
+def _check_padding(tensor: str, padding: Expr, types: Types) -> Iterator[Diagnostic]:
+    """What is read outside of a tensor must be a value of its dtype."""
+    mine, read = type_of(padding, types).dtype, types.get(tensor, UNKNOWN).dtype
+    if mine is None or read is None:
+        return
+    if category(mine) > category(read) or not _holds(read, padding):
+        yield Diagnostic(
+            "DT165",
+            Severity.ERROR,
+            f"the padding of '{tensor}' is no value of {read}",
+            padding.span,
+            f"is {mine}" if category(mine) > category(read) else f"does not fit {read}",
+            hint=f"pad with a value that {read} holds; or say what the tensor is to be: "
+            f"a Func of cast({tensor}[...], ...) can be padded instead",
+        )
+
+
+def _holds(dtype: DType, number: Expr) -> bool:
+    """Whether a whole number, as written, fits a type; of what is not written nothing is known."""
+    match number:
+        case Integer(value=value):
+            return value <= LARGEST.get(dtype, value)
+        case Apply(operation="neg", operands=(Integer(value=value),)) if dtype is DType.U8:
+            return value == 0
+        case Apply(operation="neg", operands=(Integer(value=value),)):
+            return value <= LARGEST.get(dtype, value) + 1
+        case _:
+            return True
 
 
 def _wrap_in_cast(expr: Expr, dtype: DType | None) -> tuple[Edit, ...]:

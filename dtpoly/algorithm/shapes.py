@@ -49,6 +49,13 @@ class Shape:
         named = [label for label in self.named if label not in self.axes]
         return f"[{', '.join(axis or '1' for axis in (*self.axes, *named))}]"
 
+    @property
+    def by_position(self) -> str:
+        """The axes that line up by position, and apart from them the labels that do by name."""
+        named = [label for label in self.named if label not in self.axes]
+        axes = ", ".join(axis or "1" for axis in self.axes)
+        return f"[{axes}] (and {', '.join(named)} by name)" if named and axes else str(self)
+
 
 SCALAR = Shape()
 
@@ -290,10 +297,13 @@ def _do_not_line_up(
     order: tuple[str, ...] | None = ()
     for shape in shapes:
         order = None if order is None else _merged(order, shape.axes)
+    if order is not None:
+        by_name = dict.fromkeys(label for shape in shapes if shape.axes for label in shape.named)
+        order = (*(label for label in by_name if label not in order), *order)
     mended = {
         place: show_expr(Reshape(operands[place], _laid_out(shape, order)))
         for place, shape in enumerate(shapes)
-        if order is not None and _laid_out(shape, order) != shape.axes
+        if order is not None and shape.axes and _laid_out(shape, order) != shape.axes
     }
     blamed = at if at in mended or not mended else next(iter(mended))
     against = at - 1 if blamed == at else at
@@ -304,10 +314,10 @@ def _do_not_line_up(
     return Diagnostic(
         "DT140",
         Severity.ERROR,
-        f"shapes {total} and {shapes[at]} do not line up",
+        f"shapes {total.by_position} and {shapes[at].by_position} do not line up",
         operands[blamed].span,
-        f"has shape {shapes[blamed]}",
-        (Note(f"this has shape {shapes[against]}", operands[against].span),),
+        f"has shape {shapes[blamed].by_position}",
+        (Note(f"this has shape {shapes[against].by_position}", operands[against].span),),
         hint,
         tuple(
             Edit(span, text)
@@ -335,7 +345,7 @@ def _merged(left: Axes, right: Axes) -> tuple[str, ...] | None:
 
 def _laid_out(shape: Shape, order: tuple[str, ...]) -> Axes:
     """The axes along an order of labels, with 1 for those that the shape lacks."""
-    axes = tuple(label if label in shape.axes else None for label in order)
+    axes = tuple(label if label in shape.labels else None for label in order)
     while axes and axes[0] is None:
         axes = axes[1:]
     return axes

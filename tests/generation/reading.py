@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Apply, Expr, Float, Integer, Read, Reshape
 from dtpoly.algorithm.shapes import read_shape
 from tests.generation.choice import Choose, one_in, pick, some
@@ -14,6 +14,7 @@ PADDINGS: tuple[Expr, ...] = (
     Apply("neg", (Float(float("inf")),)),
     Apply("neg", (Integer(3),)),
 )
+WHOLE_PADDINGS: tuple[Expr, ...] = (Integer(0), Integer(3))
 FALSE = Apply("lt", (Integer(1), Integer(0)))
 COEFFICIENTS = (1, 2, -1, 3, -2)
 OFFSETS = (0, 1, -1, 3, -7)
@@ -70,8 +71,14 @@ def _padded(choose: Choose, tensor: Named, layout: Sequence[str]) -> Read:
         for label in labels:
             index = Affine(((label, pick(choose, COEFFICIENTS)),)) + index
         indices.append(index)
-    padding = FALSE if tensor.dtype is DType.BOOL else pick(choose, PADDINGS)
-    return Read(tensor.name, tuple(indices), padding)
+    return Read(tensor.name, tuple(indices), pick(choose, _paddings(tensor.dtype)))
+
+
+def _paddings(dtype: DType | None) -> tuple[Expr, ...]:
+    """Values that the type holds, whatever the caller's is."""
+    if dtype is DType.BOOL:
+        return (FALSE,)
+    return PADDINGS if dtype is not None and is_float(dtype) else WHOLE_PADDINGS
 
 
 def aligned(read: Read, layout: Sequence[str]) -> Expr | None:

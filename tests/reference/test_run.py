@@ -482,21 +482,3 @@ class TestRefusals:
         assert refused(text, A=small, B=torch.ones(2)).code == "DT161"
         conditional = "Func f; In C; Var x; f[x] = where(C[x], 1, 2);"
         assert refused(conditional, C=torch.ones(2)).code == "DT160"
-
-
-class TestWholeNumbers:
-    def test_a_number_is_compared_as_what_it_is(self) -> None:
-        a = torch.tensor([0, 44, 255], dtype=torch.uint8)
-        assert elements(value("Func f; In A; Var x; f[x] = A[x] < 300;", A=a)) == [True] * 3
-
-    def test_a_label_is_compared_as_what_it_is(self) -> None:
-        lengths = torch.tensor([0, 3], dtype=torch.uint8)
-        text = "Func f; In A, B; Var b, l; f[b, l] = where(l < A[b], B[b, l], 0);"
-        text = text.replace("A[b]", "reshape(A[b], b, 1)")
-        kept = value(text, A=lengths, B=torch.ones(2, 300))
-        assert elements(kept.sum(1)) == [0, 3]
-
-    def test_a_label_as_a_value_is_i64(self) -> None:
-        a = torch.tensor([100, 100], dtype=torch.int8)
-        total = value("Func f; In A; Var x; f[x] = A[x] + 100 * x;", A=a)
-        assert (total.dtype, elements(total)) == (torch.int64, [100, 200])
