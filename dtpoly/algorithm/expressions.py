@@ -5,7 +5,7 @@ Broadcasting never shows in a node: two operands share an index where they share
 by giving each of its free labels an index.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from dtpoly.algorithm.dtypes import DType
@@ -53,6 +53,17 @@ class Affine:
         """Every coefficient and the constant, times a whole number."""
         terms = tuple((label, c * factor) for label, c in self.terms if c * factor)
         return Affine(terms, self.constant * factor)
+
+    def __sub__(self, other: "Affine") -> "Affine":
+        return self + other.scaled(-1)
+
+    def substitute(self, put: Mapping[str, "Affine"]) -> "Affine":
+        """The expression with others in the place of some labels."""
+        total = Affine((), self.constant)
+        for label, coefficient in self.terms:
+            one = put.get(label, Affine(((label, 1),)))
+            total = total + one.scaled(coefficient)
+        return total
 
 
 @dataclass(frozen=True, slots=True)

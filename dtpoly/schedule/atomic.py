@@ -10,6 +10,8 @@ from dtpoly.schedule.facts import NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Name
 
 # Reductions whose step a device can do atomically.
@@ -87,6 +89,13 @@ class Atomic(Primitive):
             f"write {plain} there, or remove this",
             Note("named here", named.span),
             edits,
+        )
+
+    def apply(self, state: State) -> State:
+        """Recorded on the kernel; `block`, which comes after it, cuts the reduction."""
+        names = tuple(label.text for label in self.labels)
+        return state.with_kernels(
+            self.func, lambda k: with_options(k, atomic=(*k.options.atomic, *names))
         )
 
 

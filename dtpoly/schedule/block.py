@@ -1,15 +1,21 @@
 """The primitive `block`: one program instance for each block of a label."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from dtpoly.algorithm.expressions import Affine
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.poly.axes import Axis
+from dtpoly.poly.model import Part
 from dtpoly.schedule.arguments import OneOf
 from dtpoly.schedule.facts import Blocked, Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
+from dtpoly.schedule.partials import with_partial_results
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel, Loop, Node, loops, rewrite
 from dtpoly.schedule.values import Divided, Sized, word_span
 
 
@@ -82,3 +88,40 @@ class Block(Primitive):
             f"write {plain}",
             (Edit(item.span, plain),) if item.span else (),
         )
+
+    def apply(self, state: State) -> State:
+        """One more grid axis for each label; reductions over blocked labels are divided first."""
+        if not state.kernels_of(self.func):
+            return state
+        own = state.program.func(self.func).labels
+        parts = {
+            item.new if isinstance(item, Divided) else f"{item.label}.part": Part(
+                item.label, item.size
+            )
+            for item in self.blocks
+            if item.label not in own
+        }
+        if parts:
+            state = with_partial_results(state, self.func, parts)
+        sizes = {item.label: item.size for item in self.blocks if item.label in own}
+        return state.with_kernels(self.func, lambda k: _blocked(k, sizes, own))
+
+
+def _blocked(kernel: Kernel, sizes: dict[str, int], labels: tuple[str, ...]) -> Kernel:
+    """The kernel with blocks of the labels that it has; the first label runs fastest."""
+    has = {one.axis.label for *_, one in loops(kernel.body) if not one.is_reduction}
+    blocks = {
+        label: Axis(f"{kernel.func}.{label}.block", label, Affine(((label, 1),)), size)
+        for label, size in sizes.items()
+        if label in has
+    }
+
+    def inside(node: Node) -> Node:
+        if not isinstance(node, Loop) or node.is_reduction or node.axis.label not in blocks:
+            return node
+        block = blocks[node.axis.label]
+        origin = Affine(((block.name, 1),))
+        return replace(node, axis=replace(node.axis, origin=origin, extent=block.step))
+
+    grid = [blocks[label] for label in reversed(labels) if label in blocks]
+    return replace(kernel, grid=(*kernel.grid, *grid), body=rewrite(kernel.body, inside))

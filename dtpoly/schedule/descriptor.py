@@ -8,6 +8,8 @@ from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.schedule.arguments import TensorName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Name
 
 
@@ -41,3 +43,11 @@ class Descriptor(Primitive):
                     (Note(f"it reads {', '.join(reads) or 'no tensor input'}"),),
                     "name an input that it reads, or put the directive on the Func that reads it",
                 )
+
+    def apply(self, state: State) -> State:
+        """Recorded on the kernel."""
+        names = tuple(item.text for item in self.inputs)
+        return state.with_kernels(
+            self.func,
+            lambda k: with_options(k, descriptors=(*k.options.descriptors, *names)),
+        )

@@ -7,9 +7,11 @@ from typing import ClassVar
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.schedule.arguments import FuncName, Word
 from dtpoly.schedule.facts import Fact, Fused
+from dtpoly.schedule.fusing import fuse
 from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.labels import Label, may_be_introduced, unknown_label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
 from dtpoly.schedule.values import Name
 
 
@@ -105,3 +107,11 @@ class FuseAt(Primitive):
     def _refused(self, title: str, label: str, hint: str, note: Note | None = None) -> Diagnostic:
         notes = (note,) if note else ()
         return Diagnostic("DT195", Severity.ERROR, title, self.consumer.span, label, notes, hint)
+
+    def apply(self, state: State) -> State:
+        """A private copy in each kernel in which the consumer reads the Func."""
+        for kernel in state.kernels:
+            state = fuse(
+                state, kernel.name, self.func, self.consumer.text, self.label.text, self.recompute
+            )
+        return state

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dtpoly.algorithm.substitute import inlined
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.schedule.facts import Fact, Inlined
+from dtpoly.schedule.initial import initial
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
 from dtpoly.source import Span
 
 
@@ -57,3 +60,11 @@ class Inline(Primitive):
         title = f"'{self.func}' cannot be inlined: it is {what}"
         notes = (note,) if note else ()
         return Diagnostic("DT196", Severity.ERROR, title, self.span, label, notes, hint)
+
+    def apply(self, state: State) -> State:
+        """The default schedule of the Program without the Func: nothing else comes before it."""
+        program = inlined(state.program, self.func)
+        if program is state.program:
+            return state
+        kept = tuple(k.func for k in state.kernels if k.func != self.func)
+        return initial(program, kept, state.sized)

@@ -1,15 +1,19 @@
 """The primitive `map`: which program instance computes which block."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from dtpoly.algorithm.expressions import Affine
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import OneOf
 from dtpoly.schedule.facts import Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, check_label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Divided, Name, label_of, show_value, word_span
 from dtpoly.source import Span
 
@@ -116,6 +120,32 @@ class Map(Primitive):
         if last is None:
             return ()
         return (Edit(Span(last.source, last.end, last.end), "".join(f", {n}" for n in names)),)
+
+    def apply(self, state: State) -> State:
+        """The grid of the Func's kernels laid out anew; blocks that are not there are left out."""
+        return state.with_kernels(self.func, lambda k: replace(k, grid=self._grid(k)))
+
+    def _grid(self, kernel: Kernel) -> tuple[Axis, ...]:
+        blocks = {axis.label: axis for axis in kernel.grid}
+        groups = {item.new: item for item in self.loops if isinstance(item, Divided)}
+        grid: list[Axis] = []
+        for item in self.loops:
+            label = groups[label_of(item)].label if label_of(item) in groups else label_of(item)
+            if label not in blocks:
+                continue
+            block = blocks[label]
+            step = block.step or 1
+            if isinstance(item, Divided):
+                name = f"{kernel.func}.{label}.group"
+                grid.append(replace(block, name=name, step=step * item.size))
+            elif label_of(item) in groups:
+                size = step * groups[label_of(item)].size
+                origin = Affine(((f"{kernel.func}.{label}.group", 1),))
+                grid.append(replace(block, origin=origin, extent=size))
+            else:
+                grid.append(block)
+        missing = (axis for axis in kernel.grid if axis.label not in {one.label for one in grid})
+        return (*missing, *grid)
 
 
 def _check_inner(

@@ -5,6 +5,8 @@ from typing import ClassVar
 
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import with_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +25,7 @@ class NumWarps(Primitive):
     )
 
     warps: int
+
+    def apply(self, state: State) -> State:
+        """Recorded on the kernel."""
+        return state.with_kernels(self.func, lambda k: with_options(k, num_warps=self.warps))

@@ -8,6 +8,8 @@ from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.schedule.arguments import Word
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import with_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +41,7 @@ class Precision(Primitive):
                 "sets the precision of an rdot",
                 hint="remove it, or put it on the Func whose kernel computes the product",
             )
+
+    def apply(self, state: State) -> State:
+        """Recorded on the kernel."""
+        return state.with_kernels(self.func, lambda k: with_options(k, precision=self.mode))

@@ -11,6 +11,7 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.schedule.arguments import Kind, Word
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
+from dtpoly.schedule.state import State
 from dtpoly.schedule.values import as_argument
 from dtpoly.source import Span
 
@@ -77,6 +78,10 @@ class Primitive:
     def check(self, view: View) -> Iterator[Diagnostic]:
         """What is wrong with it, apart from dependences."""
         yield from ()
+
+    def apply(self, state: State) -> State:
+        """The state with the directive carried out. What it does not find, it leaves alone."""
+        return state
 
     def on(self, host: str) -> Self:
         """The directive that says the same to the Func that this one is fused into."""

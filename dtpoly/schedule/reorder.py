@@ -1,13 +1,16 @@
 """The primitive `reorder`: the order of loops inside a program instance."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label
+from dtpoly.schedule.nesting import reordered
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
 
 
@@ -44,3 +47,13 @@ class Reorder(Primitive):
                     (Note("the other argument", first.span),),
                     "list each loop once, outermost first",
                 )
+
+    def apply(self, state: State) -> State:
+        """The loops of the Func's kernels in the new order; the kernel remembers it."""
+        order = tuple(loop.text for loop in self.loops)
+        labels = state.program.func(self.func).labels
+
+        def change(kernel: Kernel) -> Kernel:
+            return replace(kernel, body=reordered(kernel.body, order, labels), order=order)
+
+        return state.with_kernels(self.func, change)

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import ClassVar, Self, assert_never
 
+from dtpoly.algorithm.expressions import Affine
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, Sequence
 from dtpoly.schedule.values import Sized
 
 
@@ -61,3 +65,65 @@ class Tensorize(Primitive):
         """Tiles of this Func alone, in the kernel of another one."""
         tiles = tuple(replace(t, producer=t.producer or self.func) for t in self.tiles)
         return replace(self, func=host, tiles=tiles)
+
+    def apply(self, state: State) -> State:
+        """Every loop of that name gets lanes; the kernel remembers it for Funcs fused later."""
+
+        def change(kernel: Kernel) -> Kernel:
+            tiles = (*kernel.tiles, *self.tiles)
+            body = tile_loops(kernel.body, tile_sizes(self.tiles, self.func))
+            return replace(kernel, body=body, tiles=tiles)
+
+        return state.with_kernels(self.func, change)
+
+
+def tile_sizes(tiles: tuple[Sized, ...], func: str) -> dict[str, int]:
+    """The tile of each label for the loops of a Func: what is said of it alone comes first."""
+    general = {tile.label: tile.size for tile in tiles if tile.producer is None}
+    return general | {tile.label: tile.size for tile in tiles if tile.producer == func}
+
+
+def tile_loops(node: Node, sizes: dict[str, int]) -> Node:
+    """The tree with loops cut into tiles; loops that divide a tile now divide one lane of it."""
+    match node:
+        case Leaf():
+            return node
+        case Sequence(children=children):
+            return Sequence(tuple(tile_loops(child, sizes) for child in children))
+        case Loop(axis=axis, child=child):
+            child = tile_loops(child, sizes)
+            if axis.label not in sizes or axis.step is None:
+                return replace(node, child=child)
+            step = _width(sizes[axis.label], axis.step, axis.extent)
+            name, origin = f"{axis.name}.lane", Affine(((axis.name, 1),))
+            lane = replace(axis, name=name, origin=origin, extent=step)
+            return replace(node, axis=replace(axis, step=step), child=_with_lane(child, lane, axis))
+        case _:
+            assert_never(node)
+
+
+def _width(size: int, unit: int, extent: int | None) -> int | None:
+    """How many indices a tile spans: no more than the loop, its steps rounded up."""
+    if extent is None:
+        return size * unit or None
+    rounded = 1 << (-(-extent // unit) - 1).bit_length()
+    return min(size or rounded, rounded) * unit
+
+
+def _with_lane(node: Node, lane: Axis, tiled: Axis) -> Node:
+    """The tree with lanes on every leaf; axes that divided a step of the loop divide a lane."""
+
+    def inside(axis: Axis) -> Axis:
+        if axis.index == tiled.index and axis.origin.plain == tiled.name:
+            return replace(axis, origin=Affine(((lane.name, 1),)))
+        return axis
+
+    match node:
+        case Leaf(lanes=lanes):
+            return replace(node, lanes=(lane, *map(inside, lanes)))
+        case Sequence(children=children):
+            return Sequence(tuple(_with_lane(child, lane, tiled) for child in children))
+        case Loop(axis=axis, child=child):
+            return replace(node, axis=inside(axis), child=_with_lane(child, lane, tiled))
+        case _:
+            assert_never(node)

@@ -1,10 +1,12 @@
 """The primitive `unroll`: several iterations of a loop as straight-line code."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Loop, Node, rewrite
 from dtpoly.schedule.values import Sized
 
 
@@ -25,3 +27,14 @@ class Unroll(Primitive):
     )
 
     factors: tuple[Sized, ...]
+
+    def apply(self, state: State) -> State:
+        """Recorded on every loop of that name in the Func's kernels."""
+        factor = {item.label: item.size for item in self.factors}
+
+        def mark(node: Node) -> Node:
+            if isinstance(node, Loop) and node.axis.label in factor:
+                return replace(node, unroll=factor[node.axis.label])
+            return node
+
+        return state.with_kernels(self.func, lambda k: replace(k, body=rewrite(k.body, mark)))

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import with_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +21,7 @@ class WarpSpecialize(Primitive):
     name: ClassVar[str] = "warp_specialize"
     stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    def apply(self, state: State) -> State:
+        """Recorded on the kernel."""
+        return state.with_kernels(self.func, lambda k: with_options(k, is_specialized=True))

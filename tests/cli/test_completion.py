@@ -32,7 +32,7 @@ def test_an_unknown_shell_is_usage(call: Entry) -> None:
     ("words", "answer"),
     [
         ("dtpoly ch", ["plain,check"]),
-        ("dtpoly show --stage ", ["plain,syntax", "plain,program"]),
+        ("dtpoly show --stage ", ["plain,syntax", "plain,program", "plain,tree"]),
         ("dtpoly show --stage pr", ["plain,program"]),
         ("dtpoly check some", ["file,some"]),
         ("dtpoly completion z", ["plain,zsh"]),

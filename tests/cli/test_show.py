@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 from dtpoly.compile import load
+from dtpoly.schedule.resolve import scheduled
+from dtpoly.schedule.tree_text import show_tree
 from dtpoly.source import Source
 from tests.cli.conftest import Entry
 from tests.cli.process import SOFTMAX, WRONG
@@ -68,3 +70,14 @@ def test_the_program_says_where_each_size_comes_from(call: Entry) -> None:
     out = call("show", "-", stdin=text)[1]
     comments = [line for line in out.splitlines() if line.startswith("#")]
     assert comments == ["# size of x from A.shape[0] (read at x + 2)", "# size of y must be passed"]
+
+
+def test_the_tree_has_one_node_a_line(call: Entry, good: Path) -> None:
+    code, out, err = call("show", "--stage", "tree", str(good))
+    assert (code, err) == (0, "")
+    program = load(Source("given", SOFTMAX))
+    assert out == show_tree(scheduled(program).kernels) + "\n"
+    assert out.startswith("kernel ")
+    document = json.loads(call("show", "--stage", "tree", "--json", str(good))[1])
+    names = [kernel["name"] for kernel in document["tree"]]
+    assert names == [kernel.name for kernel in scheduled(program).kernels]

@@ -1,0 +1,85 @@
+"""A Program in, the Program with a Func's definition in the place of its reads out."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Apply,
+    Expr,
+    Index,
+    Integer,
+    Read,
+    Reshape,
+    Size,
+    map_children,
+)
+from dtpoly.algorithm.program import Func, Program
+
+
+def inlined(program: Program, name: str) -> Program:
+    """The Program without a Func that has no reductions; each read of it computes its element."""
+    func = program.find_func(name)
+    if func is None:
+        return program
+    funcs = tuple(
+        replace(other, body=_inlined(other.body, func)) for other in program.funcs if other != func
+    )
+    return replace(program, funcs=funcs)
+
+
+def _inlined(expr: Expr, func: Func) -> Expr:
+    expr = map_children(expr, lambda child: _inlined(child, func))
+    if not isinstance(expr, Read) or expr.tensor != func.name:
+        return expr
+    put = dict(zip(func.labels, expr.indices, strict=True))
+    element = _substituted(func.body, put, is_padded=expr.padding is not None)
+    if expr.padding is None:
+        return element
+    inside: Expr | None = None
+    for label, index in put.items():
+        for condition in (
+            Apply("ge", (as_expr(index), Integer(0))),
+            Apply("lt", (as_expr(index), Size(label))),
+        ):
+            inside = condition if inside is None else Apply("and", (inside, condition))
+    return element if inside is None else Apply("where", (inside, element, expr.padding))
+
+
+def _substituted(expr: Expr, put: Mapping[str, Affine], *, is_padded: bool) -> Expr:
+    """The expression with indices in the place of labels.
+
+    Below a condition, reads are padded too: they happen outside of the Func's domain as well.
+    """
+    match expr:
+        case Index(label=label) if label in put:
+            return as_expr(put[label])
+        case Read(indices=indices, padding=padding):
+            moved = tuple(index.substitute(put) for index in indices)
+            if padding is not None:
+                padding = _substituted(padding, put, is_padded=is_padded)
+            elif is_padded:
+                padding = Integer(0)
+            return replace(expr, indices=moved, padding=padding)
+        case Reshape(operand=operand):
+            # Labels line up by value; the new ones may not be plain.
+            return _substituted(operand, put, is_padded=is_padded)
+        case _:
+            return map_children(expr, lambda one: _substituted(one, put, is_padded=is_padded))
+
+
+def as_expr(index: Affine) -> Expr:
+    """An index as a value."""
+    total: Expr | None = None
+    for label, coefficient in index.terms:
+        term: Expr = Index(label)
+        if coefficient != 1:
+            number: Expr = Integer(abs(coefficient))
+            term = Apply("mul", (number, term))
+            term = Apply("neg", (term,)) if coefficient < 0 else term
+        total = term if total is None else Apply("add", (total, term))
+    if total is None or index.constant:
+        number = Integer(abs(index.constant))
+        number = Apply("neg", (number,)) if index.constant < 0 else number
+        total = number if total is None else Apply("add", (total, number))
+    return total

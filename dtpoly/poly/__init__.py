@@ -1,0 +1,1 @@
+"""Sets and maps: the only room that imports islpy."""

@@ -1,0 +1,111 @@
+"""A path and a statement in; where each instance is on every axis out.
+
+One rule for isl's affine functions, which the checks use, and for the numbers of one instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.axes import (
+    Axis,
+    Named,
+    Path,
+    axes_by_name,
+    is_absolute,
+    several,
+    walked,
+)
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Statement
+from dtpoly.poly.spaces import Affs
+
+V = TypeVar("V", int, "isl.Aff")
+
+
+def aff_coordinates(path: Path, statement: Statement, of: Affs) -> dict[str, isl.Aff]:
+    """The coordinate of each axis with several values, as a function of the instance."""
+    return coordinates(path, statement, of, _aff_tile)
+
+
+def int_coordinates(
+    path: Path, statement: Statement, instance: Mapping[str, int]
+) -> dict[str, int]:
+    """The same for one instance, given by its dims."""
+    of: dict[str | int, int] = {0: 0}
+    of.update(instance)
+    return coordinates(path, statement, of, _int_tile)
+
+
+def coordinates(
+    path: Path, statement: Statement, of: Mapping[str | int, V], tile: Callable[[V, int], V]
+) -> dict[str, V]:
+    """The coordinate of each axis; `of` gives dims, and zero as 0; `tile` rounds down."""
+    named = axes_by_name(path)
+    grid = {axis.name for axis in path.grid}
+    values: dict[str | int, V] = {name: of[name] for name in statement.copies}
+
+    def start(origin: Affine) -> V:
+        for name in origin.labels:
+            if name not in values:
+                # A user's primitive may have left out what an axis divides.
+                values[name] = value(named[name]) if name in named else of[0]
+        return at(origin, of[0], values)
+
+    def value(axis: Axis) -> V:
+        # An instance that lacks the label runs once: at the start, whoever else needs it.
+        if axis.is_single or not applies(axis, statement, axis.name in grid):
+            return start(axis.origin)
+        index = at(axis.index, of[0], of)
+        if axis.step is None or axis.step == 1:
+            return index
+        origin = start(_aligned(axis, named, statement))
+        return origin + tile(index - origin, axis.step)
+
+    result: dict[str, V] = {}
+    for axis in walked(path):
+        if axis.name not in values:
+            values[axis.name] = value(axis)
+        result[axis.name] = values[axis.name]
+        if axis.name not in statement.copies and not is_absolute(axis, path):
+            result[axis.name] = values[axis.name] - start(axis.origin)
+    for axis in several(path.lanes):
+        result[axis.name] = value(axis) - start(axis.origin)
+    return result
+
+
+def at(index: Affine, zero: V, values: Mapping[str | int, V]) -> V:
+    """An index where its names have values."""
+    total = zero + index.constant
+    for name, coefficient in index.terms:
+        total = total + values[name] * coefficient
+    return total
+
+
+def applies(axis: Axis, statement: Statement, is_grid: bool) -> bool:
+    """Whether the statement has the labels of the index: for the grid, its Func's own ones."""
+    labels = statement.free if is_grid else statement.labels
+    return set(axis.index.labels) <= set(labels)
+
+
+def _aligned(axis: Axis, named: Named, statement: Statement) -> Affine:
+    """The outermost origin from which the same tiles come out.
+
+    Tiles of 16 within tiles of 128 are the tiles of 16: one floor instead of two.
+    """
+    outer = named.get(axis.origin.plain or "")
+    if outer is None or outer.name in statement.copies or outer.index != axis.index:
+        return axis.origin
+    if axis.step is None or outer.step is None or outer.step % axis.step:
+        return axis.origin
+    return _aligned(outer, named, statement)
+
+
+def _aff_tile(value: isl.Aff, step: int) -> isl.Aff:
+    return value.scale_down_val(isl.Val(step)).floor().scale_val(isl.Val(step))
+
+
+def _int_tile(value: int, step: int) -> int:
+    return value // step * step

@@ -1,0 +1,140 @@
+"""What the iterations of a place need of a Func: relations in, a range for each label out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.axes import Axis, Path, axes_by_name, resolved
+from dtpoly.poly.coordinates import aff_coordinates
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Statement
+from dtpoly.poly.spaces import affs, named_dims, to_aff, to_map
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The part of a label that one iteration needs: from an origin, so many at most."""
+
+    origin: Affine
+    extent: int | None
+
+
+def needed(
+    mine: tuple[Statement, ...],
+    readers: tuple[tuple[Statement, Path], ...],
+    place: tuple[Axis, ...],
+) -> dict[str, isl.Map]:
+    """`iteration -> instances` that its readers need, for each of mine."""
+    own = {s.writes.array for s in mine}
+    elements: dict[str, isl.Map] = {}
+
+    def need(array: str, relation: isl.Map) -> None:
+        elements[array] = elements[array] | relation if array in elements else relation
+
+    for reader, path in readers:
+        iteration = iteration_map(reader, path, place).reverse()
+        for read in reader.reads:
+            if read.array in own:
+                need(read.array, iteration.apply_range(read.relation))
+    found: dict[str, isl.Map] = {}
+    for statement in reversed(mine):
+        writes = statement.writes.relation.intersect_domain(statement.domain)
+        instances = elements[statement.writes.array].apply_range(writes.reverse()).coalesce()
+        found[statement.name] = instances
+        for read in statement.reads:
+            if read.array in own and read.array != statement.writes.array:
+                need(read.array, instances.apply_range(read.relation))
+    return found
+
+
+def iteration_map(reader: Statement, path: Path, place: tuple[Axis, ...]) -> isl.Map:
+    """`instance -> iteration`: the coordinates of the axes of a place."""
+    space = reader.domain.get_space()
+    value = aff_coordinates(path, reader, affs(space))
+    names = [axis.name for axis in place]
+    result = to_map(space, "", names, [value[name] for name in names])
+    # Known, but not to isl: a multiple of 16 that is more than -16 is not negative.
+    target = result.get_space().range()
+    of = affs(target)
+    inside = isl.Set.universe(target)
+    named = axes_by_name(path)
+    for axis in place:
+        origin = resolved(axis.origin, named)
+        is_plain = axis.index.plain is not None
+        if is_plain and not axis.origin.terms:
+            inside = inside & of[axis.name].ge_set(of[0] + axis.origin.constant)
+        elif is_plain and set(origin.labels) <= set(names):
+            inside = inside & of[axis.name].ge_set(to_aff(origin, of))
+    return result.intersect_domain(reader.domain).intersect_range(inside)
+
+
+def ranges(value: Statement, instances: isl.Map, place: tuple[Axis, ...]) -> dict[str, Range]:
+    """The range of each label of a Func's value."""
+    names = tuple(axis.name for axis in place)
+    found: dict[str, Range] = {}
+    count = instances.dim(isl.dim_type.out)
+    for position, label in enumerate(value.labels):
+        along = instances.project_out(isl.dim_type.out, position + 1, count - position - 1)
+        along = along.project_out(isl.dim_type.out, 0, position).reset_tuple_id(isl.dim_type.out)
+        found[label] = _range(along, names)
+    return found
+
+
+def _range(along: isl.Map, names: tuple[str, ...]) -> Range:
+    """The smallest index as an affine function of the iteration, and the largest span."""
+    smallest = along.lexmin()
+    bounds = tuple(dict.fromkeys(_lower_bounds(along, names)))
+    for bound in bounds:
+        if _graph(bound, along, names).is_equal(smallest):
+            return Range(bound, _span(along, bound, names))
+    # At the edge of the label the bound is below it; tiles may start there all the same.
+    known = [
+        (bound, span)
+        for bound in bounds
+        if (span := _span(along, bound, names)) is not None and _holds(along, bound, names)
+    ]
+    best = min(known, key=lambda one: one[1], default=None)
+    return Range(*best) if best else Range(Affine(), None)
+
+
+def _span(along: isl.Map, lowest: Affine, names: tuple[str, ...]) -> int | None:
+    flat = named_dims(along.wrap().flatten(), "", (*names, "index"))
+    of = affs(flat.get_space())
+    span = flat.max_val(of["index"] - to_aff(lowest, of))
+    return span.to_python() + 1 if span.is_int() else None
+
+
+def _holds(along: isl.Map, lowest: Affine, names: tuple[str, ...]) -> bool:
+    """Whether no index is below; a bound of one read need not be one of all reads."""
+    flat = named_dims(along.wrap().flatten(), "", (*names, "index"))
+    of = affs(flat.get_space())
+    return (flat & of["index"].lt_set(to_aff(lowest, of))).is_empty()
+
+
+def _graph(bound: Affine, along: isl.Map, names: tuple[str, ...]) -> isl.Map:
+    domain = along.get_space().domain()
+    local = isl.LocalSpace.from_space(domain)
+    of: Mapping[str | int, isl.Aff] = {0: isl.Aff.zero_on_domain(local)} | {
+        name: isl.Aff.var_on_domain(local, isl.dim_type.set, i) for i, name in enumerate(names)
+    }
+    return isl.Map.from_aff(to_aff(bound, of)).intersect_domain(along.domain())
+
+
+def _lower_bounds(along: isl.Map, names: tuple[str, ...]) -> Iterator[Affine]:
+    """Each `index >= affine(iteration)` among the constraints."""
+    for basic in along.get_basic_maps():
+        for one in basic.get_constraints():
+            scale = one.get_coefficient_val(isl.dim_type.out, 0).to_python()
+            if scale != 1 and not (scale == -1 and one.is_equality()):
+                continue
+            kinds = (isl.dim_type.param, isl.dim_type.div)
+            if any(one.dim(kind) and one.involves_dims(kind, 0, one.dim(kind)) for kind in kinds):
+                continue
+            terms = (
+                (name, -scale * one.get_coefficient_val(isl.dim_type.in_, i).to_python())
+                for i, name in enumerate(names)
+            )
+            constant = -scale * one.get_constant_val().to_python()
+            yield Affine(tuple((n, c) for n, c in terms if c), constant)

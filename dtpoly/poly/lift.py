@@ -1,0 +1,137 @@
+"""Program in, Model out: each Func becomes init, update, combine and value statements."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from dtpoly.algorithm.expressions import (
+    Dot,
+    Expr,
+    Read,
+    Reduce,
+    children,
+    free_labels,
+    map_children,
+    reads,
+)
+from dtpoly.algorithm.program import Func, Program, in_order
+from dtpoly.poly.model import Array, Model, Role, Statement, access, plain
+from dtpoly.poly.parameters import size_facts, size_parameters
+from dtpoly.poly.spaces import computing, in_box, set_space
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A statement before it has sets: what it writes, and over which labels."""
+
+    name: str
+    role: Role
+    array: Array
+    labels: tuple[str, ...]
+    bound: tuple[str, ...]
+    body: Expr | None
+
+
+def lift(
+    program: Program, wanted: Iterable[str] | None = None, sized: Program | None = None
+) -> Model:
+    """The Model of the wanted Funcs and what they need, producers before consumers.
+
+    `sized` is the Program that says what is known of sizes, if that is another one.
+    """
+    with computing("the statements of the program"):
+        sizes = size_parameters(sized or program)
+        drafts = [(func, draft) for func in in_order(program, wanted) for draft in drafts_of(func)]
+        arrays = {draft.array.name: draft.array for _, draft in drafts}
+        params = tuple(dict.fromkeys(sizes.values()))
+        statements = tuple(
+            _statement(func.name, draft, arrays, sizes, params) for func, draft in drafts
+        )
+        return Model(sizes, size_facts(sized or program, sizes), arrays, statements, {})
+
+
+def drafts_of(func: Func) -> tuple[Draft, ...]:
+    """The statements of a Func, in order."""
+    body, drafts = _without_reductions(func.body, func, (), ())
+    array = Array(func.name, func.name, func.labels)
+    return (*drafts, Draft(func.name, Role.VALUE, array, func.labels, (), body))
+
+
+def _without_reductions(
+    expr: Expr, func: Func, bound: tuple[str, ...], drafts: tuple[Draft, ...]
+) -> tuple[Expr, tuple[Draft, ...]]:
+    """The expression with a read of its accumulator for each reduction, and their drafts.
+
+    `bound` are the labels that reductions around it bind; `drafts` those that came before.
+    """
+    if not isinstance(expr, Reduce | Dot):
+        return _with_children(expr, func, bound, drafts)
+    free = free_labels(expr)
+    own = tuple(x for x in func.labels if x in free and x not in bound)
+    kept = own + tuple(x for x in free if x not in own)
+    operation = expr.operation if isinstance(expr, Reduce) else "rsum"
+    name = _fresh(".".join((func.name, *expr.labels)), drafts)
+    array = Array(name, func.name, kept, operation)
+    outer = tuple(x for x in kept if x in bound)
+    init = Draft(f"{name}.init", Role.INIT, array, kept, outer, None)
+    inside = (*(x for x in bound if x not in expr.labels), *expr.labels)
+    inner, drafts = _with_children(expr, func, inside, (*drafts, init))
+    labels, steps = kept + expr.labels, outer + expr.labels
+    update = Draft(f"{name}.update", Role.UPDATE, array, labels, steps, inner)
+    combine = Draft(f"{name}.combine", Role.COMBINE, array, kept, outer, None)
+    return Read(name, plain(kept), span=expr.span), (*drafts, update, combine)
+
+
+def _with_children(
+    expr: Expr, func: Func, bound: tuple[str, ...], drafts: tuple[Draft, ...]
+) -> tuple[Expr, tuple[Draft, ...]]:
+    done: list[Expr] = []
+    for child in children(expr):
+        lifted, drafts = _without_reductions(child, func, bound, drafts)
+        done.append(lifted)
+    if not done:
+        return expr, drafts
+    following = iter(done)
+    return map_children(expr, lambda _: next(following)), drafts
+
+
+def _fresh(base: str, drafts: tuple[Draft, ...]) -> str:
+    taken = {draft.array.name for draft in drafts}
+    names: Iterator[str] = (base if n == 1 else f"{base}.{n}" for n in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken)
+
+
+def _statement(
+    func: str,
+    draft: Draft,
+    arrays: Mapping[str, Array],
+    sizes: Mapping[str, str],
+    params: tuple[str, ...],
+) -> Statement:
+    space = set_space(draft.name, draft.labels, params)
+    writes = access(space, draft.array, plain(draft.array.dims))
+    read = tuple(
+        access(space, arrays[r.tensor], r.indices)
+        for r in (reads(draft.body) if draft.body is not None else ())
+        if r.tensor in arrays
+    )
+    if draft.role in (Role.UPDATE, Role.COMBINE):
+        read = (writes, *read)
+    domain = in_box(space, draft.labels, sizes)
+    return Statement(
+        draft.name,
+        func,
+        draft.role,
+        (),
+        draft.labels,
+        draft.bound,
+        domain,
+        writes,
+        read,
+        draft.body,
+    )
+
+
+def without_statements(model: Model, names: Iterable[str]) -> Model:
+    """The Model without the statements of that name."""
+    gone = set(names)
+    return replace(model, statements=tuple(s for s in model.statements if s.name not in gone))

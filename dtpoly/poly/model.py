@@ -1,0 +1,146 @@
+"""The Model: a Program as statements over isl domains, with what each reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from dtpoly.algorithm.expressions import Affine, Expr, Read, map_children
+from dtpoly.algorithm.show import show_affine
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.spaces import affs, to_aff, to_map
+
+
+class Role(StrEnum):
+    """What a statement does for its Func."""
+
+    INIT = "init"  # an accumulator becomes the identity
+    UPDATE = "update"  # one step of a reduction
+    COMBINE = "combine"  # the partial results of lanes become one
+    VALUE = "value"  # an element of the Func, or a partial result that a later kernel reads
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """What statements write: a Func or an accumulator, which has the reduction's operation.
+
+    A private copy has one more leading dim for each of `copies`, the axes it is private to.
+    """
+
+    name: str
+    func: str
+    dims: tuple[str, ...]
+    reduction: str | None = None
+    copies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One element that a statement instance reads or writes.
+
+    `indices` are the source's, without the leading dims of a private copy; `relation` has those.
+    """
+
+    array: str
+    indices: tuple[Affine, ...]
+    relation: isl.Map  # statement instance -> element
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`name[dims]` for each point of the domain. Its leading `copies` dims are axes.
+
+    Labels in `bound` are those that a reduction binds, this one's or one around it.
+    """
+
+    name: str
+    func: str
+    role: Role
+    copies: tuple[str, ...]
+    labels: tuple[str, ...]
+    bound: tuple[str, ...]
+    domain: isl.Set
+    writes: Access
+    reads: tuple[Access, ...]
+    body: Expr | None  # None for init and combine
+    is_atomic: bool = False  # programs may take their steps in any order
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """Every dim of the domain."""
+        return self.copies + self.labels
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Labels that no reduction binds."""
+        return tuple(label for label in self.labels if label not in self.bound)
+
+    def __str__(self) -> str:
+        return f"{self.name}[{', '.join(self.labels)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A label that numbers the blocks of another one: block p holds `size * p` and up."""
+
+    of: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """All statements in defining order; `context` is what holds of the sizes."""
+
+    size_of: Mapping[str, str]  # label -> parameter; equal labels share one
+    context: isl.Set
+    arrays: Mapping[str, Array]
+    statements: tuple[Statement, ...]
+    parts: Mapping[str, Part]
+
+    @property
+    def params(self) -> tuple[str, ...]:
+        """Size parameters, each once."""
+        return tuple(dict.fromkeys(self.size_of.values()))
+
+    def of_func(self, func: str) -> tuple[Statement, ...]:
+        """The statements of a Func."""
+        return tuple(s for s in self.statements if s.func == func)
+
+    def with_statements(self, statements: Iterable[Statement], *arrays: Array) -> Model:
+        """The Model with other statements, and with more arrays."""
+        known = {**self.arrays, **{array.name: array for array in arrays}}
+        return replace(self, statements=tuple(statements), arrays=known)
+
+
+def by_name(model: Model) -> dict[str, Statement]:
+    """The statements by name."""
+    return {statement.name: statement for statement in model.statements}
+
+
+def access(
+    space: isl.Space, array: Array, indices: tuple[Affine, ...], copies: tuple[isl.Aff, ...] = ()
+) -> Access:
+    """An access of a statement; `copies` says whose private copy."""
+    of = affs(space)
+    values = [*copies, *(to_aff(index, of) for index in indices)]
+    dims = [f"i{position}" for position in range(len(values))]
+    return Access(array.name, indices, to_map(space, array.name, dims, values))
+
+
+def renamed_reads(body: Expr, names: Mapping[str, str]) -> Expr:
+    """The expression with reads of some arrays turned into reads of others."""
+    body = map_children(body, lambda child: renamed_reads(child, names))
+    if isinstance(body, Read) and body.tensor in names:
+        return replace(body, tensor=names[body.tensor])
+    return body
+
+
+def plain(labels: Iterable[str]) -> tuple[Affine, ...]:
+    """Each label as an index."""
+    return tuple(Affine(((label, 1),)) for label in labels)
+
+
+def show_element(one: Access) -> str:
+    """`mm[m, l]`."""
+    return f"{one.array}[{', '.join(map(show_affine, one.indices))}]"

@@ -1,0 +1,170 @@
+"""Dependences and paths in, the pairs that a schedule breaks out; none: proved for all sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeAlias
+
+from dtpoly.poly.axes import Path, finest, several
+from dtpoly.poly.coordinates import aff_coordinates, at
+from dtpoly.poly.dependences import Dependence, DependenceKind
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Model, Statement, by_name
+from dtpoly.poly.spaces import affs, computing, set_space, to_map
+
+
+class ViolationKind(StrEnum):
+    """How a schedule breaks the algorithm."""
+
+    CROSSES = "crosses program instances"
+    LATE = "runs too late"
+    RACE = "lanes race"
+    RECOMPUTES = "recomputes in a loop"
+    LOST = "is not computed exactly once"
+
+
+# Pairs of coordinates at which a source and its target must not be.
+Wrong: TypeAlias = "Mapping[ViolationKind, isl.Map]"
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """One dependence that a schedule does not respect, and for which instances."""
+
+    dependence: Dependence
+    kind: ViolationKind
+    pairs: isl.Map
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What two paths share: axes by name, then which comes first where they part (-1, 0, 1)."""
+
+    grid: tuple[str, ...]
+    time: tuple[str, ...]
+    after: int
+
+
+def broken(
+    model: Model, paths: Mapping[str, Path], found: tuple[Dependence, ...]
+) -> tuple[Broken, ...]:
+    """Every dependence that is broken at some sizes."""
+    with computing("the order of a schedule"):
+        statements = by_name(model)
+        wrong: dict[tuple[int, int, int], Wrong] = {}
+        result: list[Broken] = []
+        for dependence in _merged(found):
+            source, target = paths[dependence.source], paths[dependence.target]
+            if source.kernel < target.kernel:
+                continue
+            if source.kernel > target.kernel:
+                pairs = dependence.relation.intersect_params(model.context)
+                if not pairs.is_empty():
+                    result.append(Broken(dependence, ViolationKind.LATE, pairs))
+                continue
+            met = meeting(source, target)
+            key = (len(met.grid), len(met.time), met.after)
+            if key not in wrong:
+                wrong[key] = _wrong(*key)
+            result.extend(_broken(dependence, statements, paths, met, wrong[key], model.context))
+        return tuple(result)
+
+
+def _broken(
+    dependence: Dependence,
+    statements: Mapping[str, Statement],
+    paths: Mapping[str, Path],
+    met: Meeting,
+    wrong: Wrong,
+    context: isl.Set,
+) -> Iterator[Broken]:
+    """How a dependence within one kernel is broken."""
+    source, target = statements[dependence.source], statements[dependence.target]
+    is_reduction = dependence.kind is DependenceKind.REDUCTION
+    if is_reduction and source.is_atomic:
+        return
+    names = met.grid + met.time
+    if not names and met.after < 0:
+        return
+    pairs = dependence.relation
+    before = coordinate_map(paths[source.name], source, names)
+    after = coordinate_map(paths[target.name], target, names)
+    moved = pairs.apply_domain(before).apply_range(after)
+    for kind, relation in wrong.items():
+        if is_reduction and kind is not ViolationKind.CROSSES:
+            continue
+        if (moved & relation).is_empty():
+            continue
+        culprits = before.apply_range(relation).apply_range(after.reverse())
+        bad = (pairs & culprits).intersect_params(context)
+        if not bad.is_empty():
+            yield Broken(dependence, kind, bad)
+
+
+def meeting(one: Path, two: Path) -> Meeting:
+    """The axes with several values that two paths of one kernel share, and how they part."""
+    time: list[str] = []
+    after = 0
+    for mine, other in zip(one.steps, two.steps, strict=False):
+        if isinstance(mine, int) or isinstance(other, int):
+            if mine != other:
+                assert isinstance(mine, int)
+                assert isinstance(other, int)
+                after = 1 if mine > other else -1
+                break
+        elif not mine.is_single:
+            time.append(mine.name)
+    grid = tuple(axis.name for axis in several(finest(one.grid)))
+    return Meeting(grid, tuple(time), after)
+
+
+def coordinate_map(path: Path, statement: Statement, names: tuple[str, ...]) -> isl.Map:
+    """`instance -> coordinates of some axes`."""
+    space = statement.domain.get_space()
+    of = affs(space)
+    value = aff_coordinates(path, statement, of)
+    timed = {loop.name: loop.time for loop in path.loops if loop.time is not None}
+    known: dict[str | int, isl.Aff] = {n: of[0] for t in timed.values() for n in t.labels}
+    known.update(value)
+    values = [at(timed[n], of[0], known) if n in timed else value[n] for n in names]
+    return to_map(space, "", _dims(len(names)), values)
+
+
+def _dims(count: int) -> list[str]:
+    return [f"c{i}" for i in range(count)]
+
+
+def _wrong(grid: int, time: int, after: int) -> Wrong:
+    """Pairs of coordinates at which a source and its target must not be."""
+    pair = set_space("", _dims(grid + time), ()).map_from_set()
+    tied = isl.Map.universe(pair)
+    for i in range(grid):
+        tied = tied.equate(isl.dim_type.in_, i, isl.dim_type.out, i)
+    crosses = isl.Map.universe(pair) - tied
+    late = isl.Map.empty(pair)
+    for i in range(grid, grid + time):
+        late = late | tied.order_gt(isl.dim_type.in_, i, isl.dim_type.out, i)
+        tied = tied.equate(isl.dim_type.in_, i, isl.dim_type.out, i)
+    wrong = {ViolationKind.CROSSES: crosses} if grid else {}
+    if after > 0:
+        late = late | tied
+    if time or after > 0:
+        wrong[ViolationKind.LATE] = late
+    if after == 0:
+        wrong[ViolationKind.RACE] = tied
+    return wrong
+
+
+def _merged(found: tuple[Dependence, ...]) -> tuple[Dependence, ...]:
+    """One a pair of statements, under the first of its kinds; reduction pairs apart."""
+    merged: dict[tuple[str, str, bool], Dependence] = {}
+    for one in found:
+        key = (one.source, one.target, one.kind is DependenceKind.REDUCTION)
+        before = merged.get(key)
+        if before is None:
+            merged[key] = one
+        elif not one.relation.is_subset(before.relation):
+            merged[key] = replace(before, relation=before.relation | one.relation)
+    return tuple(merged.values())

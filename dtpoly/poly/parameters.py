@@ -1,0 +1,123 @@
+"""A Program in, size parameters out: which labels share one, and what holds of them.
+
+`sizes.sizes_of` says which sizes a call may have; the facts here say the same as a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.sizes import (
+    AxisRead,
+    axis_reads,
+    extent_label,
+    size_rules,
+    used_labels,
+)
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.spaces import Affs, affs, set_space
+
+Sizes = Mapping[str, str]  # label -> parameter
+Shape = frozenset[tuple[int, int]]  # the (coefficient, constant) of all reads of one label
+
+
+def size_parameters(program: Program) -> dict[str, str]:
+    """The parameter of each label that is used; labels that always agree share one."""
+    used = used_labels(program)
+    leader = {label.name: label.name for label in program.labels if label.name in used}
+    for one, two in _equal_labels(program):
+        first, second = leader[one], leader[two]
+        keep = next(label for label in leader if label in (first, second))
+        leader = {k: keep if v in (first, second) else v for k, v in leader.items()}
+    return {label: f"N_{first}" for label, first in leader.items()}
+
+
+def _equal_labels(program: Program) -> Iterator[tuple[str, str]]:
+    for (tensor, axis), group in _by_axis(program).items():
+        extent = extent_label(program, tensor, axis)
+        first: dict[Shape, str] = {frozenset([(1, 0)]): extent} if extent else {}
+        for label, shape in _alone(group).items():
+            yield first.setdefault(shape, label), label
+
+
+def _by_axis(program: Program) -> dict[tuple[str, int], list[AxisRead]]:
+    groups: dict[tuple[str, int], list[AxisRead]] = {}
+    for read in axis_reads(program):
+        groups.setdefault((read.tensor, read.axis), []).append(read)
+    return groups
+
+
+def _alone(group: list[AxisRead]) -> dict[str, Shape]:
+    """Labels that index an axis without others, each with how."""
+    shapes: dict[str, Shape] = {}
+    for read in group:
+        if len(read.index.terms) == 1:
+            label, coefficient = read.index.terms[0]
+            pair = (coefficient, read.index.constant)
+            shapes[label] = shapes.get(label, frozenset()) | {pair}
+    return shapes
+
+
+def size_facts(program: Program, sizes: Sizes) -> isl.Set:
+    """What holds of all sizes: none is negative, and reads of Funcs and tensors are inside."""
+    params = tuple(dict.fromkeys(sizes.values()))
+    groups = {
+        key: group
+        for key, group in _by_axis(program).items()
+        if any(not read.index.is_plain for read in group)
+    }
+    shapes = {key: f"{key[0]}.shape[{key[1]}]" for key in groups}
+    of = affs(set_space("", (), (*params, *shapes.values())))
+    facts = isl.Set.universe(of[0].get_domain_space())
+    for name in (*params, *shapes.values()):
+        facts = facts & of[name].ge_set(of[0])
+    for key, group in groups.items():
+        label = extent_label(program, *key)
+        extent = of[shapes[key]]
+        if label is not None:
+            facts = facts & extent.eq_set(of[sizes[label]])
+        for read in group:
+            facts = facts & _inside(read.index, extent, sizes, of)
+        for label, shape in _alone(group).items():
+            if all(c > 0 and d >= 0 for c, d in shape):
+                facts = facts & _largest(of[sizes[label]], shape, extent)
+    for rule in size_rules(program):
+        if rule.label in sizes and rule.reads and rule.label not in rule.reads[0].index.labels:
+            needed = [of[sizes[r.index.labels[0]]] + r.index.constant for r in rule.reads]
+            facts = facts & _maximum(of[sizes[rule.label]], needed)
+    known = facts.params().project_out(isl.dim_type.param, len(params), len(shapes))
+    return known.coalesce()
+
+
+def _inside(index: Affine, extent: isl.Aff, sizes: Sizes, of: Affs) -> isl.Set:
+    """Every read is inside of an axis, or there is none."""
+    low = high = of[0] + index.constant
+    empty = isl.Set.empty(of[0].get_domain_space())
+    for label, coefficient in index.terms:
+        size = of[sizes[label]]
+        reach = (size + -1) * coefficient
+        low, high = (low, high + reach) if coefficient > 0 else (low + reach, high)
+        empty = empty | size.eq_set(of[0])
+    return empty | (low.ge_set(of[0]) & high.lt_set(extent))
+
+
+def _largest(size: isl.Aff, shape: Shape, extent: isl.Aff) -> isl.Set:
+    """The size is the largest for which all reads of one label are inside."""
+    space = size.get_domain_space()
+    fits, tight = isl.Set.universe(space), isl.Set.empty(space)
+    zero = size * 0
+    for coefficient, constant in shape:
+        end = size * coefficient + constant
+        fits = fits & (size.eq_set(zero) | (end + -coefficient).lt_set(extent))
+        tight = tight | extent.le_set(end)
+    return fits & tight
+
+
+def _maximum(size: isl.Aff, needed: list[isl.Aff]) -> isl.Set:
+    space = size.get_domain_space()
+    enough, tight = isl.Set.universe(space), isl.Set.empty(space)
+    for one in needed:
+        enough, tight = enough & size.ge_set(one), tight | size.eq_set(one)
+    return enough & tight

@@ -1,0 +1,211 @@
+"""A Model and blocks of reduced labels in, the Model with partial and final reductions out.
+
+f.k[x] = sum over k of E
+-->  f.k.partial[x, p] = sum over block p of E;  f.k[x] = sum over p of f.k.partial[x, p]
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dtpoly.algorithm.expressions import Dot, Read, Reduce, reads
+from dtpoly.poly.model import Array, Model, Part, Role, Statement, access, plain
+from dtpoly.poly.spaces import affs, computing, in_box, set_space
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """A kernel that computes partial results: its name, its statements, the parts of its grid."""
+
+    name: str
+    statements: tuple[str, ...]
+    parts: tuple[str, ...]
+    kept: tuple[str, ...]  # the Func's own labels that it has
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """The new Model and what its kernels compute, in order."""
+
+    model: Model
+    identity: str | None  # the statement that gives an atomic result its identity
+    firsts: tuple[First, ...]
+    final: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """One reduction of a Func: its statements, those of the reductions inside, its parts."""
+
+    init: Statement
+    inner: tuple[Statement, ...]
+    update: Statement
+    combine: Statement
+    parts: Mapping[str, Part]
+
+    @property
+    def name(self) -> str:
+        """The name of its accumulator."""
+        return self.init.writes.array
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The labels of a partial result."""
+        return (*self.init.labels, *self.parts)
+
+
+def divide_reductions(model: Model, func: str, parts: Mapping[str, Part]) -> Divided:
+    """Each reduction of a Func over labels that parts divide, in two; inner ones first."""
+    with computing("partial results"):
+        model = replace(model, parts={**model.parts, **parts})
+        final = model.of_func(func)
+        firsts: tuple[First, ...] = ()
+        made: tuple[Statement, ...] = ()
+        for init in reversed([s for s in final if s.role is Role.INIT]):
+            nest = _nest(final, init.writes.array, parts)
+            if nest is None:
+                continue
+            model, partial = _partial(model, nest)
+            model, value = _result(model, nest)
+            made += (*partial, value)
+            names = tuple(s.name for s in (*partial, value))
+            firsts += (First(value.name, names, tuple(nest.parts), init.free),)
+            gone = {s.name for s in nest.inner}
+            step = _last_step(model, nest)
+            final = tuple(step if s is nest.update else s for s in final if s.name not in gone)
+        model = _with_func(model, func, (*made, *final))
+        return Divided(model, None, firsts, tuple(s.name for s in final))
+
+
+def divide_atomic(model: Model, func: str, parts: Mapping[str, Part]) -> Divided:
+    """The reduction that is a Func's last operation, its parts added in place."""
+    with computing("atomic results"):
+        model = replace(model, parts={**model.parts, **parts})
+        statements = model.of_func(func)
+        nest = _nest(statements, statements[0].writes.array, parts)
+        assert nest is not None
+        model, partial = _partial(model, nest)
+        model, identity, step = _atomic(model, nest, statements[-1])
+        model = _with_func(model, func, (identity, *partial, step))
+        names = tuple(s.name for s in (*partial, step))
+        first = First(func, names, tuple(nest.parts), statements[-1].labels)
+        return Divided(model, identity.name, (first,), ())
+
+
+def _with_func(model: Model, func: str, mine: tuple[Statement, ...]) -> Model:
+    at = next(i for i, s in enumerate(model.statements) if s.func == func)
+    others = tuple(s for s in model.statements if s.func != func)
+    return model.with_statements((*others[:at], *mine, *others[at:]))
+
+
+def _nest(statements: tuple[Statement, ...], array: str, parts: Mapping[str, Part]) -> Nest | None:
+    """The reduction into an accumulator, if parts divide what it reduces over."""
+    mine = {s.role: i for i, s in enumerate(statements) if s.writes.array == array}
+    if set(mine) != {Role.INIT, Role.UPDATE, Role.COMBINE}:
+        return None
+    begin, end = mine[Role.INIT], mine[Role.UPDATE]
+    body = statements[end].body
+    assert isinstance(body, Reduce | Dot)
+    divided = {new: part for new, part in parts.items() if part.of in body.labels}
+    if not divided:
+        return None
+    inner = statements[begin + 1 : end]
+    return Nest(statements[begin], inner, statements[end], statements[mine[Role.COMBINE]], divided)
+
+
+def _partial(model: Model, nest: Nest) -> tuple[Model, tuple[Statement, ...]]:
+    """The reduction of one block, into an accumulator of its own."""
+    old = model.arrays[nest.name]
+    array = replace(old, name=f"{old.name}.part", dims=nest.kept)
+    model = model.with_statements(model.statements, array)
+
+    def named(role: Role) -> str:
+        return f"{array.name}.{role}"
+
+    update_labels = (*nest.kept, *(x for x in nest.update.labels if x not in nest.kept))
+    update = replace(nest.update, name=named(Role.UPDATE))
+    made = (
+        _made(model, replace(nest.init, name=named(Role.INIT)), nest.kept, array),
+        *(_in_block(model, s, nest.parts) for s in nest.inner),
+        _made(model, update, update_labels, array),
+        _made(model, replace(nest.combine, name=named(Role.COMBINE)), nest.kept, array),
+    )
+    return model, made
+
+
+def _in_block(model: Model, inner: Statement, parts: Mapping[str, Part]) -> Statement:
+    """A statement inside the operand: the block that it belongs to becomes one of its labels."""
+    mine = tuple(new for new, part in parts.items() if part.of in inner.bound)
+    array = model.arrays[inner.writes.array]
+    own = tuple(x for x in mine if parts[x].of in array.dims)
+    return _made(model, inner, (*own, *inner.labels), array)
+
+
+def _result(model: Model, nest: Nest) -> tuple[Model, Statement]:
+    """The partial result, where the second kernel reads it."""
+    name = f"{nest.name}.partial"
+    array = Array(name, nest.init.func, nest.kept)
+    model = model.with_statements(model.statements, array)
+    value = replace(
+        nest.init,
+        name=name,
+        role=Role.VALUE,
+        body=Read(f"{nest.name}.part", plain(nest.kept)),
+    )
+    return model, _made(model, value, nest.kept, array)
+
+
+def _last_step(model: Model, nest: Nest) -> Statement:
+    """One step of the reduction over partial results."""
+    step = _over_parts(model, nest, f"{nest.name}.partial")
+    labels = (*nest.init.labels, *nest.parts)
+    bound = (*nest.init.bound, *nest.parts)
+    update = replace(nest.update, bound=bound, body=step)
+    return _made(model, update, labels, model.arrays[nest.name])
+
+
+def _atomic(model: Model, nest: Nest, value: Statement) -> tuple[Model, Statement, Statement]:
+    """The result's identity, and the step that adds a partial result into it."""
+    func = replace(model.arrays[value.func], reduction=model.arrays[nest.name].reduction)
+    model = model.with_statements(model.statements, func)
+    identity = replace(value, name=f"{func.name}.init", role=Role.INIT, body=None)
+    body = _over_parts(model, nest, f"{nest.name}.part")
+    name = f"{func.name}.update"
+    step = replace(value, name=name, role=Role.UPDATE, body=body, is_atomic=True)
+    labels = (*value.labels, *nest.parts)
+    return (
+        model,
+        _made(model, identity, value.labels, func),
+        _made(model, step, labels, func),
+    )
+
+
+def _over_parts(model: Model, nest: Nest, array: str) -> Reduce:
+    operation = model.arrays[nest.name].reduction
+    assert operation is not None
+    span = nest.update.body.span if nest.update.body is not None else None
+    read = Read(array, plain(nest.kept), span=span)
+    return Reduce(operation, read, tuple(nest.parts), span=span)
+
+
+def _made(model: Model, statement: Statement, labels: tuple[str, ...], array: Array) -> Statement:
+    """The statement over other labels, writing another array; all that follows from its body."""
+    space = set_space(statement.name, labels, model.params)
+    of = affs(space)
+    domain = in_box(space, (x for x in labels if x not in model.parts), model.size_of)
+    for new, part in model.parts.items():
+        if new not in labels:
+            continue
+        start = of[new] * part.size
+        domain = domain & of[new].ge_set(of[0]) & start.lt_set(of[model.size_of[part.of]])
+        if part.of in statement.bound and part.of in labels:
+            label = of[part.of]
+            domain = domain & label.ge_set(start) & label.lt_set(start + part.size)
+    writes = access(space, array, plain(array.dims))
+    read = tuple(
+        access(space, model.arrays[r.tensor], r.indices)
+        for r in (reads(statement.body) if statement.body is not None else ())
+        if r.tensor in model.arrays
+    )
+    if statement.role in (Role.UPDATE, Role.COMBINE):
+        read = (writes, *read)
+    return replace(statement, labels=labels, domain=domain, writes=writes, reads=read)

@@ -1,0 +1,49 @@
+"""Copies in, what is computed more than once out: by several programs, or in a loop of one."""
+
+from __future__ import annotations
+
+from dtpoly.poly.dependences import Dependence, DependenceKind
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Statement
+from dtpoly.poly.order import Broken, ViolationKind
+from dtpoly.poly.spaces import computing
+
+
+def repeated_in_loop(statement: Statement, grid: frozenset[str], context: isl.Set) -> Broken | None:
+    """The pairs of iterations of one program that compute one instance, each for itself."""
+    if set(statement.copies) <= grid:
+        return None
+    with computing("what is computed again"):
+        kept = frozenset(statement.labels) | grid
+        same = _without(statement, kept)
+        if same.is_injective():
+            return None
+        pairs = _alike(statement, same).intersect_params(context)
+        if pairs.is_empty():
+            return None
+        one = statement.name
+        pair = Dependence(DependenceKind.OUTPUT, statement.writes.array, one, one, pairs)
+        return Broken(pair, ViolationKind.RECOMPUTES, pairs)
+
+
+def repeated_by_programs(statement: Statement, axis: str) -> bool:
+    """Whether programs that differ on a grid axis compute one instance, each for itself."""
+    with computing("what several programs compute"):
+        labels = frozenset(statement.labels)
+        along = _without(statement, labels | {axis}).range()
+        position = (*(d for d in statement.dims if d in labels or d == axis),).index(axis)
+        return not along.identity().project_out(isl.dim_type.out, position, 1).is_injective()
+
+
+def _without(statement: Statement, kept: frozenset[str]) -> isl.Map:
+    """`instance -> the dims kept`."""
+    result = statement.domain.identity().reset_tuple_id(isl.dim_type.out)
+    for position in reversed(range(len(statement.dims))):
+        if statement.dims[position] not in kept:
+            result = result.project_out(isl.dim_type.out, position, 1)
+    return result
+
+
+def _alike(statement: Statement, same: isl.Map) -> isl.Map:
+    pairs = same.apply_range(same.reverse())
+    return pairs & isl.Map.lex_lt(statement.domain.get_space())

@@ -1,0 +1,21 @@
+"""A value and a statement in, the pairs of instances that write and read one element out."""
+
+from __future__ import annotations
+
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Statement
+from dtpoly.poly.spaces import computing
+
+
+def read_pairs(value: Statement, reader: Statement, context: isl.Set) -> isl.Map:
+    """`instance of the value -> instance that reads what it writes`."""
+    with computing("what a statement reads"):
+        written = value.writes.relation.intersect_domain(value.domain)
+        pairs = isl.Map.empty(
+            value.domain.get_space().map_from_domain_and_range(reader.domain.get_space())
+        )
+        for read in reader.reads:
+            if read.array == value.writes.array:
+                relation = read.relation.intersect_domain(reader.domain)
+                pairs = pairs | written.apply_range(relation.reverse())
+        return pairs.intersect_params(context)

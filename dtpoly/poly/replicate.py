@@ -1,0 +1,128 @@
+"""Model and a place in a tree in, Model with private copies for each iteration out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dtpoly.poly.axes import Axis, Path
+from dtpoly.poly.coordinates import aff_coordinates
+from dtpoly.poly.footprint import Range, needed, ranges
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Access, Array, Model, Statement, access, renamed_reads
+from dtpoly.poly.spaces import affs, computing, named_dims
+
+Readers = tuple[tuple[Statement, Path], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replicated:
+    """The copies, their readers as they are now, and what each iteration needs of a label."""
+
+    model: Model
+    copies: tuple[Statement, ...]
+    ranges: Mapping[str, Range]
+
+
+def replicate(
+    model: Model,
+    mine: tuple[Statement, ...],
+    arrays: Mapping[str, Array],
+    readers: Readers,
+    place: tuple[Axis, ...],
+    suffix: str,
+) -> Replicated:
+    """Every iteration of a place gets exactly the instances of mine that its readers need.
+
+    Copies and what they write have a suffix in their names; those that the Model has already
+    are replaced. The last one of mine is what the readers read.
+    """
+    with computing("private copies"):
+        names = tuple(axis.name for axis in place)
+        instances = needed(mine, readers, place)
+        mine = tuple(s for s in mine if s.name in instances)
+        own = {s.writes.array: s.writes.array + suffix for s in mine}
+        private = {old: replace(arrays[old], name=new, copies=names) for old, new in own.items()}
+        copies = tuple(_copy(s, instances[s.name], names, private, suffix) for s in mine)
+        changed = {reader.name: _redirect(reader, path, names, private) for reader, path in readers}
+        kept = tuple(changed.get(s.name, s) for s in model.statements)
+        statements = _placed(kept, copies, mine)
+        return Replicated(
+            model.with_statements(statements, *private.values()),
+            copies,
+            ranges(mine[-1], instances[mine[-1].name], place),
+        )
+
+
+def _placed(
+    statements: tuple[Statement, ...],
+    copies: tuple[Statement, ...],
+    mine: tuple[Statement, ...],
+) -> tuple[Statement, ...]:
+    """Copies stand where what they are copies of stood, or after it if that is still there."""
+    by_name = {copy.name: copy for copy in copies}
+    if all(s.name in by_name for s in mine):
+        return tuple(by_name.get(s.name, s) for s in statements)
+    last = max(i for i, s in enumerate(statements) if s.func == mine[-1].func)
+    return (*statements[: last + 1], *copies, *statements[last + 1 :])
+
+
+def _copy(
+    statement: Statement,
+    instances: isl.Map,
+    names: tuple[str, ...],
+    private: Mapping[str, Array],
+    suffix: str,
+) -> Statement:
+    name = statement.name + suffix
+    copies = names + statement.copies
+    domain = named_dims(instances.wrap().flatten(), name, copies + statement.labels)
+    space = domain.get_space()
+    own = tuple(affs(space)[copy] for copy in names)
+
+    def anew(old: Access) -> Access:
+        if old.array in private:
+            return access(space, private[old.array], old.indices, own)
+        return Access(old.array, old.indices, _on_labels(old.relation, space, len(names)))
+
+    body = statement.body
+    if body is not None:
+        body = renamed_reads(body, {old: array.name for old, array in private.items()})
+    return replace(
+        statement,
+        name=name,
+        copies=copies,
+        domain=domain,
+        writes=anew(statement.writes),
+        reads=tuple(anew(read) for read in statement.reads),
+        body=body,
+    )
+
+
+def _on_labels(relation: isl.Map, space: isl.Space, count: int) -> isl.Map:
+    """An access as one of a statement that has so many more leading dims."""
+    moved = relation.reset_tuple_id(isl.dim_type.in_).insert_dims(isl.dim_type.in_, 0, count)
+    for position in range(moved.dim(isl.dim_type.in_)):
+        name = space.get_dim_name(isl.dim_type.set, position)
+        assert name is not None
+        moved = moved.set_dim_name(isl.dim_type.in_, position, name)
+    return moved.set_tuple_id(isl.dim_type.in_, space.get_tuple_id(isl.dim_type.set))
+
+
+def _redirect(
+    reader: Statement, path: Path, names: tuple[str, ...], private: Mapping[str, Array]
+) -> Statement:
+    """The reader reads the copy of its own iteration."""
+    space = reader.domain.get_space()
+    value = aff_coordinates(path, reader, affs(space))
+    iteration = tuple(value[name] for name in names)
+    reads = tuple(
+        access(space, private[read.array], read.indices, iteration)
+        if read.array in private
+        else read
+        for read in reader.reads
+    )
+    body = reader.body
+    if body is not None:
+        body = renamed_reads(body, {old: array.name for old, array in private.items()})
+    return replace(reader, reads=reads, body=body)

@@ -1,0 +1,96 @@
+"""Index expressions in, isl objects out: dims are addressed by name, here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.lazy import isl
+
+# 0 is the zero; a dim, a parameter or a loop by name.
+Affs: TypeAlias = "Mapping[str | int, isl.Aff]"
+
+
+class PolyError(Exception):
+    """isl gave up; says what was being computed. Its own words name only a C file."""
+
+
+@contextmanager
+def computing(what: str) -> Generator[None]:
+    """Say what was being computed if isl fails."""
+    try:
+        yield
+    except isl.Error as error:
+        raise PolyError(f"isl failed while computing {what}: {error}") from error
+
+
+def set_space(name: str, dims: Sequence[str], params: Sequence[str]) -> isl.Space:
+    """A named set space."""
+    space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(dims), params=list(params))
+    return space.set_tuple_name(isl.dim_type.set, name) if name else space
+
+
+def affs(space: isl.Space) -> dict[str | int, isl.Aff]:
+    """Each dim and parameter of a set space by name, and the zero as 0."""
+    local = isl.LocalSpace.from_space(space)
+    named: dict[str | int, isl.Aff] = {0: isl.Aff.zero_on_domain(local)}
+    # `isl.affs_from_space` gives PwAffs, which a MultiAff does not take.
+    for kind in (isl.dim_type.param, isl.dim_type.set):
+        for i in range(space.dim(kind)):
+            named[dim_name(space, kind, i)] = isl.Aff.var_on_domain(local, kind, i)
+    return named
+
+
+def to_aff(index: Affine, of: Affs) -> isl.Aff:
+    """The expression over what the names stand for."""
+    total = of[0] + index.constant
+    for name, coefficient in index.terms:
+        total = total + of[name] * coefficient
+    return total
+
+
+def to_map(domain: isl.Space, name: str, dims: Sequence[str], values: Iterable[isl.Aff]) -> isl.Map:
+    """`domain -> name[values]`."""
+    target = set_space(name, dims, param_names(domain)).align_params(domain)
+    result = isl.MultiAff.zero(domain.map_from_domain_and_range(target))
+    for position, value in enumerate(values):
+        result = result.set_aff(position, value)
+    return isl.Map.from_multi_aff(result)
+
+
+def dim_name(space: isl.Space, kind: isl.dim_type, position: int) -> str:
+    """The name of a dim, which must have one."""
+    name = space.get_dim_name(kind, position)
+    assert name is not None
+    return name
+
+
+def param_names(space: isl.Space) -> list[str]:
+    """The names of the parameters, in order."""
+    return [dim_name(space, isl.dim_type.param, i) for i in range(space.dim(isl.dim_type.param))]
+
+
+def named_dims(of: isl.Set, name: str, dims: Sequence[str]) -> isl.Set:
+    """The set with its tuple and its dims named anew."""
+    for position, dim in enumerate(dims):
+        of = of.set_dim_name(isl.dim_type.set, position, dim)
+    return of.set_tuple_name(name) if name else of.reset_tuple_id()
+
+
+def in_box(space: isl.Space, dims: Iterable[str], sizes: Mapping[str, str]) -> isl.Set:
+    """`0 <= dim < size` for each dim of a space; sizes name parameters."""
+    of = affs(space)
+    result = isl.Set.universe(space)
+    for dim in dims:
+        result = result & of[dim].ge_set(of[0]) & of[dim].lt_set(of[sizes[dim]])
+    return result
+
+
+def point(coordinates: isl.Point, kind: isl.dim_type) -> tuple[int, ...]:
+    """The coordinates of a point, of its parameters or of its set dims."""
+    return tuple(
+        coordinates.get_coordinate_val(kind, i).to_python()
+        for i in range(coordinates.get_space().dim(kind))
+    )

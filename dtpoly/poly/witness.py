@@ -1,0 +1,56 @@
+"""Broken pairs in; the smallest sizes at which there are some, and the first pair out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Model
+from dtpoly.poly.spaces import affs, computing, point, set_space
+
+LARGEST_SUM = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two instances, by the values of their dims, at some sizes."""
+
+    sizes: Mapping[str, int]  # of each parameter
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+
+
+def first_pair(model: Model, pairs: isl.Map) -> Pair:
+    """The pair with the smallest sum of sizes, then the lexicographically first.
+
+    Sizes are at least 1 if that is possible: a size of 0 is a strange example.
+    """
+    with computing("a counterexample"):
+        wrapped = pairs.wrap()
+        sizes = _smallest(wrapped.params(), model.params)
+        for name, size in sizes.items():
+            position = wrapped.find_dim_by_name(isl.dim_type.param, name)
+            wrapped = wrapped.fix_val(isl.dim_type.param, position, isl.Val(size))
+        values = point(wrapped.lexmin().sample_point(), isl.dim_type.set)
+        split = pairs.dim(isl.dim_type.in_)
+        return Pair(sizes, values[:split], values[split:])
+
+
+def _smallest(params: isl.Set, names: tuple[str, ...]) -> dict[str, int]:
+    moved = params.align_params(set_space("", [], names).params())
+    moved = isl.Set.from_params(moved).move_dims(
+        isl.dim_type.set, 0, isl.dim_type.param, 0, len(names)
+    )
+    moved = moved.insert_dims(isl.dim_type.set, 0, 1).reset_tuple_id()
+    of = affs(set_space("", ["total", *names], ()))
+    total = of[0]
+    for name in names:
+        total = total + of[name]
+    found = moved & total.eq_set(of["total"]) & of["total"].lt_set(of[0] + LARGEST_SUM)
+    some = found
+    for name in names:
+        some = some & of[name].gt_set(of[0])
+    best = (found if some.is_empty() else some).lexmin().sample_point()
+    values = point(best, isl.dim_type.set)[1:]
+    return dict(zip(names, values, strict=True))

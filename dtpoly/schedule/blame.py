@@ -1,0 +1,58 @@
+"""Primitives that are refused together in, the one to blame out."""
+
+from collections.abc import Callable, Set
+from itertools import combinations, islice
+
+from dtpoly.schedule.atomic import Atomic
+from dtpoly.schedule.primitive import Primitive, Stage
+
+# Sets that are tried in search of a smaller one; after that what is found counts.
+MOST = 60
+
+Chosen = tuple[Primitive, ...]
+
+
+def to_blame(
+    primitives: Chosen, involved: Set[str], is_refused: Callable[[Chosen], bool]
+) -> Primitive | None:
+    """The first directive, in source order, of a smallest set that is refused by itself.
+
+    Options and `compile` change no order, so they are always kept. Directives on the Funcs that
+    are involved are tried first.
+    """
+    always = tuple(p for p in primitives if not _may_be_wrong(p))
+    suspects = tuple(p for p in primitives if _may_be_wrong(p))
+
+    def wrong(some: Chosen) -> bool:
+        return is_refused((*always, *some))
+
+    likely = (p for p in suspects if p.func in involved)
+    alone = next((p for p in likely if wrong((p,))), None)
+    if alone is not None:
+        return alone
+    smallest = _minimal(suspects, wrong)
+    smaller = (some for size in range(1, len(smallest)) for some in combinations(suspects, size))
+    found = next((some for some in islice(smaller, MOST) if wrong(some)), smallest)
+    return found[0] if found else None
+
+
+def _may_be_wrong(primitive: Primitive) -> bool:
+    return primitive.stage < Stage.OPTIONS or isinstance(primitive, Atomic)
+
+
+def _minimal(suspects: Chosen, wrong: Callable[[Chosen], bool]) -> Chosen:
+    """A set from which nothing can be left out: halves are left out first, then smaller parts.
+
+    What stands first in the source is kept longest.
+    """
+    kept, size = suspects, max(len(suspects) // 2, 1)
+    while True:
+        at = len(kept)
+        while at > 0:
+            fewer = kept[: max(at - size, 0)] + kept[at:]
+            if wrong(fewer):
+                kept = fewer
+            at -= size
+        if size == 1:
+            return kept
+        size //= 2

@@ -1,0 +1,77 @@
+"""A broken dependence in, the violation with its witness in words out."""
+
+from collections.abc import Mapping
+
+from dtpoly.poly.axes import Path, finest, several
+from dtpoly.poly.coordinates import int_coordinates
+from dtpoly.poly.dependences import DependenceKind
+from dtpoly.poly.model import Statement, by_name
+from dtpoly.poly.order import Broken, ViolationKind
+from dtpoly.poly.witness import first_pair
+from dtpoly.schedule.state import State
+from dtpoly.schedule.verdict import Instance, Place, Violation, Witness
+
+
+def violation(state: State, one: Broken, ways: Mapping[str, Path]) -> Violation:
+    """The violation that broken pairs are, with the first of these pairs as the witness."""
+    known = by_name(state.lifted) | by_name(state.model)
+    source, target = known[one.dependence.source], known[one.dependence.target]
+    pair = first_pair(state.model, one.pairs)
+    witness = Witness(
+        {label: pair.sizes[param] for label, param in state.model.size_of.items()},
+        _instance(state, source, pair.source, ways),
+        _instance(state, target, pair.target, ways),
+    )
+    return Violation(
+        one.kind,
+        one.dependence,
+        source.func,
+        source.role,
+        target.func,
+        target.role,
+        witness,
+        _words(one, witness),
+    )
+
+
+def _instance(
+    state: State, statement: Statement, values: tuple[int, ...], ways: Mapping[str, Path]
+) -> Instance:
+    dims = dict(zip(statement.dims, values, strict=True))
+    indices = {label: dims[label] for label in statement.labels}
+    path = ways.get(statement.name)
+    place = None if path is None else _place(state, statement, dims, path)
+    return Instance(statement.name, statement.func, statement.role, indices, place)
+
+
+def _place(state: State, statement: Statement, dims: Mapping[str, int], path: Path) -> Place:
+    at = int_coordinates(path, statement, dims)
+    grid = several(finest(path.grid))
+    return Place(
+        state.kernels[path.kernel].name,
+        {axis.label: at[axis.name] // (axis.step or 1) for axis in grid},
+        {axis.label: at[axis.name] for axis in several(path.loops)},
+        {axis.label: at[axis.name] for axis in several(path.lanes)},
+    )
+
+
+def _words(one: Broken, witness: Witness) -> str:
+    sizes = ", ".join(f"{label} = {size}" for label, size in witness.sizes.items())
+    source, target = witness.source, witness.target
+    at = f"at {sizes}, " if sizes else ""
+    here = f" in {target.place}" if target.place else ""
+    there = f" in {source.place}" if source.place else ", in no place that it can see"
+    match one.kind:
+        case ViolationKind.RECOMPUTES:
+            return f"{one.kind}: {at}{source} is computed{there} and again{here}"
+        case ViolationKind.LOST:
+            return f"{one.kind}: {at}{source}"
+        case _:
+            verb = {
+                DependenceKind.FLOW: "reads what",
+                DependenceKind.ANTI: "overwrites what",
+                DependenceKind.OUTPUT: "overwrites what",
+                DependenceKind.REDUCTION: "adds to what",
+            }[one.dependence.kind]
+            done = "reads" if one.dependence.kind is DependenceKind.ANTI else "writes"
+            return f"{one.kind}: {at}{target}{here} {verb} {source} {done}{there}"

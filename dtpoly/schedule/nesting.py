@@ -1,0 +1,87 @@
+"""Statements and their loops in, trees out: neighbours share loops, and loops trade places."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.axes import Axis
+from dtpoly.poly.model import Statement
+from dtpoly.schedule.tree import Leaf, Loop, Node, in_sequence, leaves
+
+Nested = tuple[Leaf, tuple[Loop, ...]]
+
+
+def nest(statements: Iterable[Statement], fixed: Sequence[str] = ()) -> Node:
+    """The loops over all labels but those fixed, of each statement in its own order.
+
+    for x: init; for x: for k: update; for x: value
+      -->  for x: (init; for k: update; value)
+    """
+    return nested(
+        [
+            (
+                Leaf(statement.name),
+                tuple(
+                    _loop(statement, label)
+                    for label in statement.labels
+                    if label not in fixed or label in statement.bound
+                ),
+            )
+            for statement in statements
+        ]
+    )
+
+
+def _loop(statement: Statement, label: str) -> Loop:
+    axis = Axis(f"{statement.func}.{label}", label, Affine(((label, 1),)))
+    return Loop(statement.func, axis, Leaf(""), label in statement.bound)
+
+
+def nested(items: Sequence[Nested], depth: int = 0) -> Node:
+    """A tree of leaves, each inside of its loops; neighbours share loops as long as these agree."""
+    parts: list[Node] = []
+    for key, group in groupby(items, lambda item: _key(item[1], depth)):
+        below = tuple(group)
+        if key is None:
+            parts.extend(leaf for leaf, _ in below)
+        else:
+            loop = below[0][1][depth]
+            child = nested(below, depth + 1)
+            parts.append(Loop(loop.func, loop.axis, child, loop.is_reduction, loop.unroll))
+    return in_sequence(parts)
+
+
+def _key(around: tuple[Loop, ...], depth: int) -> tuple[Axis, bool] | None:
+    if depth >= len(around):
+        return None
+    return around[depth].axis, around[depth].is_reduction
+
+
+def reordered(node: Node, order: Sequence[str], labels: Sequence[str]) -> Node:
+    """The tree with the named loops in the places that these loops had.
+
+    `labels` are those of the Func's left side, whose loops stand first.
+    """
+    items = list(leaves(node))
+    found: dict[tuple[str, bool], None] = {}
+    own = [loop for _, around in items for loop in around if not loop.is_reduction]
+    own.sort(key=lambda loop: _rank(loop, labels))
+    for loop in (*own, *(loop for _, around in items for loop in around)):
+        found.setdefault((loop.axis.label, loop.is_reduction))
+    keys = list(found)
+    wanted = [key for label in order for key in keys if key[0] == label]
+    places = [at for at, key in enumerate(keys) if key in wanted]
+    for at, key in zip(places, wanted, strict=True):
+        keys[at] = key
+    rank = {key: at for at, key in enumerate(keys)}
+    return nested(
+        [
+            (leaf, tuple(sorted(around, key=lambda o: rank[o.axis.label, o.is_reduction])))
+            for leaf, around in items
+        ]
+    )
+
+
+def _rank(loop: Loop, labels: Sequence[str]) -> int:
+    index = loop.axis.index.plain
+    return labels.index(index) if index in labels else len(labels)

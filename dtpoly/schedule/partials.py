@@ -1,0 +1,61 @@
+"""A state and blocks of reduced labels in; the state with kernels of partial results out."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.axes import Axis
+from dtpoly.poly.model import Model, Part, by_name
+from dtpoly.poly.partial import Divided, First, divide_atomic, divide_reductions
+from dtpoly.schedule.nesting import nest
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite
+
+
+def with_partial_results(state: State, func: str, parts: Mapping[str, Part]) -> State:
+    """A kernel for each reduction that parts divide, then the Func's own, which combines them."""
+    (kernel,) = state.kernels_of(func)
+    divide = divide_atomic if kernel.options.atomic else divide_reductions
+    divided = divide(state.model, func, parts)
+    made = _kernels(kernel, divided, parts)
+    at = state.kernels.index(kernel)
+    kernels = (*state.kernels[:at], *made, *state.kernels[at + 1 :])
+    return replace(state, model=divided.model, kernels=kernels)
+
+
+def _kernels(kernel: Kernel, divided: Divided, parts: Mapping[str, Part]) -> tuple[Kernel, ...]:
+    model = divided.model
+    made: list[Kernel] = []
+    if divided.identity is not None:
+        body = _nest(model, (divided.identity,))
+        made.append(replace(kernel, name=divided.identity, func=divided.identity, body=body))
+    made += [_first(model, kernel, first, parts) for first in divided.firsts]
+    if divided.final:
+        made.append(replace(kernel, body=_nest(model, divided.final)))
+    return tuple(made)
+
+
+def _nest(model: Model, names: tuple[str, ...], fixed: tuple[str, ...] = ()) -> Node:
+    statements = by_name(model)
+    return nest((statements[name] for name in names), fixed)
+
+
+def _first(model: Model, kernel: Kernel, first: First, parts: Mapping[str, Part]) -> Kernel:
+    """The kernel of partial results: a grid axis over the parts of each divided label."""
+    grid = {
+        parts[new].of: Axis(
+            f"{kernel.func}.{parts[new].of}.block", parts[new].of, Affine(((new, 1),))
+        )
+        for new in first.parts
+    }
+    size = {parts[new].of: parts[new].size for new in first.parts}
+
+    def inside(node: Node) -> Node:
+        if not isinstance(node, Loop) or node.axis.label not in grid:
+            return node
+        label = node.axis.label
+        origin = Affine(((grid[label].name, size[label]),))
+        return replace(node, axis=replace(node.axis, origin=origin, extent=size[label]))
+
+    body = rewrite(_nest(model, first.statements, first.parts), inside)
+    return replace(kernel, name=first.name, grid=tuple(reversed(grid.values())), body=body)

@@ -1,0 +1,96 @@
+"""A Program's directives in, the scheduled Model and its kernels out: a set, in stages."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from dtpoly.algorithm.program import Program, in_order
+from dtpoly.poly.lift import without_statements
+from dtpoly.poly.model import by_name
+from dtpoly.schedule.atomic import Atomic
+from dtpoly.schedule.block import Block
+from dtpoly.schedule.compile import Compile
+from dtpoly.schedule.fuse_at import FuseAt
+from dtpoly.schedule.initial import initial
+from dtpoly.schedule.inline import Inline
+from dtpoly.schedule.map import Map
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.private import with_private_reductions
+from dtpoly.schedule.reorder import Reorder
+from dtpoly.schedule.split import Split
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tensorize import Tensorize
+from dtpoly.schedule.tree import statements
+
+# Of the loops of a kernel, in this order: what each one finds, the earlier ones made.
+LOOPS: tuple[type[Primitive], ...] = (Atomic, Block, Split, Reorder, Tensorize, Map)
+
+
+def resolve(program: Program, primitives: Iterable[Primitive]) -> State:
+    """All directives, whatever their order: loops, fusions, rewrites, options.
+
+    Directives that say nothing (a label that no loop has) change nothing.
+    """
+    chosen = _joined(primitives)
+    compiled = [p.func for p in chosen if isinstance(p, Compile)]
+    needed = {func.name for func in in_order(program, compiled or None)}
+    state = initial(program, compiled)
+    for primitive in chosen:
+        if isinstance(primitive, Inline) and primitive.func in needed:
+            state = primitive.apply(state)
+    for cls in LOOPS:
+        for primitive in chosen:
+            if isinstance(primitive, cls) and state.kernels_of(primitive.func):
+                state = primitive.apply(state)
+    for kernel in state.kernels:
+        state = with_private_reductions(state, kernel)
+    # Consumers first, so that each producer finds the final loops of its reader.
+    fusions = [p for p in chosen if isinstance(p, FuseAt)]
+    for func in dict.fromkeys(kernel.func for kernel in reversed(state.kernels)):
+        mine = [fusion for fusion in fusions if fusion.func == func]
+        for fusion in mine:
+            state = fusion.apply(state)
+        if mine and func not in compiled:
+            state = _without_unread(state, func)
+    for primitive in sorted(chosen, key=lambda p: p.stage):
+        if not isinstance(primitive, (*LOOPS, Inline, FuseAt)) and primitive.func in needed:
+            state = primitive.apply(state)
+    return state
+
+
+def scheduled(program: Program) -> State:
+    """The state after a Program's own directives, which have passed the static checks."""
+    return resolve(program, bind(program.directives).primitives)
+
+
+def _joined(primitives: Iterable[Primitive]) -> tuple[Primitive, ...]:
+    """The primitives; those on one Func that say the same kind of thing as one, in any order."""
+    joined: dict[tuple[str, str], Primitive] = {}
+    others: list[Primitive] = []
+    for primitive in primitives:
+        key = (primitive.func, primitive.name)
+        before = joined.get(key)
+        match primitive, before:
+            case Block(), Block():
+                joined[key] = replace(primitive, blocks=(*before.blocks, *primitive.blocks))
+            case Split(), Split():
+                joined[key] = replace(primitive, splits=(*before.splits, *primitive.splits))
+            case Tensorize(), Tensorize():
+                joined[key] = replace(primitive, tiles=(*before.tiles, *primitive.tiles))
+            case ((Block() | Split() | Tensorize()), _):
+                joined[key] = primitive
+            case _:
+                others.append(primitive)
+    return (*joined.values(), *others)
+
+
+def _without_unread(state: State, func: str) -> State:
+    """The state without the kernels of a fused Func, if nothing may read what they write."""
+    known = by_name(state.model)
+    outside = {name for fusion in state.fusions if fusion.func == func for name in fusion.outside}
+    names = (n for k in state.kernels if k.func != func for n in statements(k.body))
+    if any(read.array == func for n in names if n not in outside for read in known[n].reads):
+        return state
+    gone = [name for k in state.kernels_of(func) for name in statements(k.body)]
+    kernels = tuple(k for k in state.kernels if k.func != func)
+    return replace(state, model=without_statements(state.model, gone), kernels=kernels)

@@ -1,0 +1,46 @@
+"""What primitives rewrite: the Model and its schedule tree, and what became of fusions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dtpoly.algorithm.program import Program
+from dtpoly.poly.model import Model
+from dtpoly.schedule.tree import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """A private copy: what is copied into which kernel, by which directive.
+
+    `producer` is None for reductions of the kernel's own Func. `copies` and `outside` name
+    statements: the copies, and those of the kernel that read the original from outside.
+    """
+
+    func: str
+    kernel: str
+    consumer: str
+    label: str
+    copies: tuple[str, ...]
+    outside: tuple[str, ...] = ()
+    recompute: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A Program on its way to being scheduled. `lifted` is its Model as defined."""
+
+    program: Program
+    sized: Program  # what is known of sizes
+    lifted: Model
+    model: Model
+    kernels: tuple[Kernel, ...]
+    fusions: tuple[Fusion, ...] = ()
+
+    def kernels_of(self, func: str) -> tuple[Kernel, ...]:
+        """The kernels of a Func: of its partial results, and its own."""
+        return tuple(kernel for kernel in self.kernels if kernel.func == func)
+
+    def with_kernels(self, func: str, change: Callable[[Kernel], Kernel]) -> "State":
+        """The state with each kernel of a Func changed."""
+        kernels = tuple(change(k) if k.func == func else k for k in self.kernels)
+        return replace(self, kernels=kernels)

@@ -1,0 +1,154 @@
+"""The schedule tree: frozen nodes that primitives rewrite, and the paths that `poly` reads.
+
+The grid stands on the kernel and lanes on the leaves, so that programs are outermost and lanes
+innermost by construction.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, assert_never
+
+from dtpoly.poly.axes import Axis, Path
+from dtpoly.schedule.values import Divided, Sized
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One statement, all its lanes at once."""
+
+    statement: str
+    lanes: tuple[Axis, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Children one after another."""
+
+    children: "tuple[Node, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A sequential loop of a Func; `unroll` iterations of it are written out."""
+
+    func: str
+    axis: Axis
+    child: "Node"
+    is_reduction: bool = False  # over a label that a reduction binds
+    unroll: int = 1
+
+
+Node = Leaf | Sequence | Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What does not change the tree."""
+
+    num_warps: int | None = None
+    num_stages: int | None = None
+    precision: str | None = None
+    is_persistent: bool = False
+    is_specialized: bool = False
+    descriptors: tuple[str, ...] = ()
+    atomic: tuple[str, ...] = ()  # labels
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One launch of a Func's kernel. The grid is outermost first; the last axis runs fastest.
+
+    `tiles`, `splits` and `order` are what directives said of loops: it also counts for the loops
+    of Funcs that are fused in later.
+    """
+
+    name: str
+    func: str
+    body: Node
+    grid: tuple[Axis, ...] = ()
+    tiles: tuple[Sized, ...] = ()
+    splits: tuple[Divided, ...] = ()
+    order: tuple[str, ...] = ()
+    options: Options = Options()
+
+
+def with_options(kernel: Kernel, **changed: Any) -> Kernel:
+    """The kernel with other options."""
+    return replace(kernel, options=replace(kernel.options, **changed))
+
+
+def paths(kernels: tuple[Kernel, ...]) -> tuple[Path, ...]:
+    """The way to every leaf, in order."""
+    return tuple(
+        path
+        for number, kernel in enumerate(kernels)
+        for path in _below(kernel.body, Path(number, kernel.grid, (), ""))
+    )
+
+
+def _below(node: Node, way: Path) -> Iterator[Path]:
+    match node:
+        case Leaf(statement=statement, lanes=lanes):
+            yield replace(way, statement=statement, lanes=lanes)
+        case Sequence(children=children):
+            for position, child in enumerate(children):
+                yield from _below(child, replace(way, steps=(*way.steps, position)))
+        case Loop(axis=axis, child=child):
+            yield from _below(child, replace(way, steps=(*way.steps, axis)))
+        case _:
+            assert_never(node)
+
+
+def statements(node: Node) -> tuple[str, ...]:
+    """The names of the statements below, in order."""
+    return tuple(leaf.statement for leaf, _ in leaves(node))
+
+
+def leaves(node: Node, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Leaf, tuple[Loop, ...]]]:
+    """Each leaf and the loops around it, outermost first."""
+    match node:
+        case Leaf():
+            yield node, outer
+        case Sequence(children=children):
+            for child in children:
+                yield from leaves(child, outer)
+        case Loop(child=child):
+            yield from leaves(child, (*outer, node))
+        case _:
+            assert_never(node)
+
+
+def loops(node: Node, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Loop, ...]]:
+    """Each loop, as the last one of the loops down to it; outer loops first."""
+    match node:
+        case Leaf():
+            pass
+        case Sequence(children=children):
+            for child in children:
+                yield from loops(child, outer)
+        case Loop(child=child):
+            yield (*outer, node)
+            yield from loops(child, (*outer, node))
+        case _:
+            assert_never(node)
+
+
+def rewrite(node: Node, f: Callable[[Node], Node]) -> Node:
+    """The tree with f applied to every node, children first."""
+    match node:
+        case Leaf():
+            return f(node)
+        case Sequence(children=children):
+            return f(Sequence(tuple(rewrite(child, f) for child in children)))
+        case Loop(child=child):
+            return f(replace(node, child=rewrite(child, f)))
+        case _:
+            assert_never(node)
+
+
+def in_sequence(nodes: Iterable[Node]) -> Node:
+    """One after another, without sequences in sequences."""
+    flat: list[Node] = []
+    for node in nodes:
+        flat.extend(node.children if isinstance(node, Sequence) else (node,))
+    return flat[0] if len(flat) == 1 else Sequence(tuple(flat))

@@ -1,0 +1,47 @@
+"""A schedule tree in, text out: one node a line, with the source's labels."""
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from dtpoly.algorithm.show import show_affine
+from dtpoly.poly.axes import ZERO, Axis
+from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, Sequence
+
+
+def show_tree(kernels: Iterable[Kernel]) -> str:
+    """All kernels, in the order in which they run."""
+    return "\n".join(line for kernel in kernels for line in _kernel(kernel))
+
+
+def _kernel(kernel: Kernel) -> Iterator[str]:
+    yield f"kernel {kernel.name}"
+    for axis in kernel.grid:
+        yield f"  grid {_axis(axis)}"
+    yield from _node(kernel.body, "  ")
+
+
+def _node(node: Node, pad: str) -> Iterator[str]:
+    match node:
+        case Leaf(statement=statement, lanes=lanes):
+            of = "".join(f"  lanes {_axis(lane)}" for lane in lanes)
+            yield f"{pad}{statement}{of}"
+        case Sequence(children=children):
+            for child in children:
+                yield from _node(child, pad)
+        case Loop(axis=axis, child=child, unroll=unroll):
+            written = f", {unroll} at a time" if unroll > 1 else ""
+            yield f"{pad}loop {_axis(axis)}{written}"
+            yield from _node(child, pad + "  ")
+        case _:
+            assert_never(node)
+
+
+def _axis(axis: Axis) -> str:
+    """`x = x from f.x.block for 16 by 4`: the label that is walked, from where, how far."""
+    name = axis.label
+    index = "" if axis.index.plain == axis.label else f" = {show_affine(axis.index)}"
+    start = "" if axis.origin == ZERO else f" from {show_affine(axis.origin)}"
+    end = f" for {axis.extent}" if axis.extent is not None else ""
+    step = " at once" if axis.is_single else f" by {axis.step}"
+    counts = f", counting {show_affine(axis.time)}" if axis.time is not None else ""
+    return f"{name}{index}{start}{end}{step}{counts}"

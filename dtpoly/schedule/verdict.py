@@ -1,0 +1,118 @@
+"""What a judged schedule is: legal, or violations, each with one concrete example, in words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from dtpoly.poly.dependences import Dependence
+from dtpoly.poly.model import Role
+from dtpoly.poly.order import ViolationKind
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an instance is: its kernel, its program, its loops and lanes, by the source's labels.
+
+    A program is given by the number of its block of each label.
+    """
+
+    kernel: str
+    program: Mapping[str, int]
+    loops: Mapping[str, int]
+    lanes: Mapping[str, int]
+
+    def __str__(self) -> str:
+        """`program (m 1, n 0), loop k = 32, lane k 3`."""
+        parts = [f"kernel {self.kernel}"]
+        if self.program:
+            parts.append(f"program ({', '.join(f'{k} {v}' for k, v in self.program.items())})")
+        parts.extend(f"loop {label} = {value}" for label, value in self.loops.items())
+        parts.extend(f"lane {label} {value}" for label, value in self.lanes.items())
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One instance of a statement: of which Func, in what role, which element or step."""
+
+    statement: str
+    func: str
+    role: Role
+    indices: Mapping[str, int]  # label -> value
+    place: Place | None  # None if it is in no kernel
+
+    def __str__(self) -> str:
+        """`mm.k.update[m 0, l 1, k 2]`, or `mm[0, 1]` for a value."""
+        if self.role is Role.VALUE:
+            return f"{self.func}[{', '.join(map(str, self.indices.values()))}]"
+        indices = ", ".join(f"{label} {value}" for label, value in self.indices.items())
+        return f"the {self.role} of {self.func}[{indices}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Two concrete instances at concrete sizes, one for each label."""
+
+    sizes: Mapping[str, int]
+    source: Instance
+    target: Instance
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One dependence that a schedule breaks, or what it computes too often or not at all.
+
+    `dependence` is None where the statement is not computed exactly once.
+    """
+
+    kind: ViolationKind
+    dependence: Dependence | None
+    source: str  # the Func that is written
+    source_role: Role
+    target: str
+    target_role: Role
+    witness: Witness | None
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a legal schedule costs: something that several programs compute, each for itself.
+
+    That is a Func, or reductions of the kernel's own Func that lack a blocked label.
+    """
+
+    func: str
+    kernel: str
+    blocks: Mapping[str, int]  # labels whose blocks differ, and how long those are
+    is_reduction: bool = False
+
+    def times(self, sizes: Mapping[str, int]) -> int:
+        """How often an element is computed at some sizes, at most."""
+        return prod(-(-sizes[label] // size) for label, size in self.blocks.items())
+
+    def __str__(self) -> str:
+        blocks = " and of ".join(f"'{label}'" for label in self.blocks)
+        what = f"a reduction of '{self.func}'" if self.is_reduction else f"'{self.func}'"
+        where = "" if self.is_reduction else f" of '{self.kernel}'"
+        return f"{what} is computed again for each block of {blocks}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Legal for all sizes if there are no violations; then `scheduled` is what to generate."""
+
+    scheduled: State
+    violations: tuple[Violation, ...]
+    notes: tuple[Note, ...]
+    blame: Primitive | None = None
+
+    @property
+    def is_legal(self) -> bool:
+        """True if no dependence is broken at any sizes."""
+        return not self.violations
