@@ -75,7 +75,10 @@ def test(arguments: Sequence[str], long: bool) -> None:
         run([python, "-m", *tool])
     chosen = "not gpu" if long else "not gpu and not long"
     workers = str(min(os.cpu_count() or 1, 8))
-    run([python, "-m", "pytest", "-m", chosen, "-n", workers, "--dist=worksteal", *arguments])
+    pytest = [python, "-m", "pytest", "-m"]
+    run([*pytest, f"{chosen} and not alone", "-n", workers, "--dist=worksteal", *arguments])
+    if not arguments:
+        run([*pytest, f"{chosen} and alone"])
 
 
 def package() -> None:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 
 def many_funcs(count: int) -> str:
     """A chain of Funcs, each with a directive."""
@@ -28,6 +30,7 @@ def seconds(path: Path) -> float:
     return user + after.children_system - before.children_system
 
 
+@pytest.mark.alone
 def test_a_file_of_500_funcs(tmp_path: Path) -> None:
     path = tmp_path / "many.dt"
     path.write_text(many_funcs(500))

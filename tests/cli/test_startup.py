@@ -47,6 +47,7 @@ def test_a_wrong_file_needs_rich_at_most(name: str, wrong: Path) -> None:
     assert loaded(name, *(["--reference"] if name == "run" else []), str(wrong)) == {"rich"}
 
 
+@pytest.mark.alone
 def test_check_takes_less_than_a_quarter_of_a_second(good: Path) -> None:
     def seconds() -> float:
         """Processor time: on a busy machine the clock on the wall tells of other processes."""
