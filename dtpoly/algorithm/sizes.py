@@ -189,7 +189,10 @@ def sizes_of(
     for rule in size_rules(program):
         if rule.label in used or rule.label in given:
             sizes[rule.label] = _size(program, rule, shapes, sizes, given)
-    wrong = list(_disagreements(program, shapes, sizes, given))
+    # Where the tensors disagree, a read may be outside for no other reason.
+    wrong = list(_disagreements(program, shapes, sizes, given)) or list(
+        _outside(program, shapes, sizes)
+    )
     if wrong:
         raise DtpolyError(wrong)
     return sizes
@@ -227,7 +230,7 @@ def _must_be_passed(label: str) -> Diagnostic:
         Severity.ERROR,
         f"the size of '{label}' must be passed",
         None,
-        notes=(Note(f"no tensor input is read at '{label}' alone, so none shows its size"),),
+        notes=(Note(f"no tensor input is read at an index of '{label}' alone: none shows it"),),
         hint=f"pass {label}=...",
     )
 
@@ -244,7 +247,7 @@ def _disagreements(
             read = decided_by[label].reads[0]
             seen = _gives(read, _extent(program, read, shapes, sizes), sizes[label])
             yield _disagree(label, f"{size} was passed", seen, None)
-    for (tensor, axis), group in _by_axis(program).items():
+    for group in _by_axis(program).values():
         extent = _extent(program, group[0], shapes, sizes)
         for label in dict.fromkeys(name for r in group for name in r.index.labels):
             alone = [r for r in group if r.index.labels == (label,)]
@@ -257,6 +260,13 @@ def _disagreements(
                     read = decided_by[label].reads[0]
                     first = _gives(read, _extent(program, read, shapes, sizes), sizes[label])
                 yield _disagree(label, first, _gives(alone[0], extent, size), alone[0].span)
+
+
+def _outside(
+    program: Program, shapes: Mapping[str, tuple[int, ...]], sizes: Sizes
+) -> Iterator[Diagnostic]:
+    for (tensor, axis), group in _by_axis(program).items():
+        extent = _extent(program, group[0], shapes, sizes)
         for read in group:
             low, high = _range(read.index, sizes)
             if low < 0 or high >= extent:

@@ -209,3 +209,10 @@ def test_input_shapes_are_the_smallest() -> None:
     assert input_shapes(program(padded), {"x": 4}) == {"A": (4,), "B": (4,)}
     unread = "Func f; In A, B; Var x; f[x] = A[x];"
     assert input_shapes(program(unread), {"x": 4}) == {"A": (4,), "B": ()}
+
+
+def test_a_disagreement_is_told_once() -> None:
+    text = "Func g, f; In A, B; Var x, y; g[x] = A[x]; f[y] = g[y] + B[y]; f.compile();"
+    with pytest.raises(DtpolyError) as error:
+        sizes_of(load(Source("s.dt", text)), {"A": (3,), "B": (4,)})
+    assert [d.code for d in error.value.diagnostics] == ["DT172"]
