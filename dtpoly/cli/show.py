@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterable
 
 import click
 
@@ -15,7 +16,6 @@ from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frontend.reading import read_file
 from dtpoly.render.tree import show_tree, tree_data
 from dtpoly.schedule.resolve import scheduled
-from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.tree_text import show_tree as show_schedule
 
 VERSION = 1  # of the JSON document
@@ -46,25 +46,28 @@ def command(file: str, stage: str, as_json: bool) -> int:
     file goes to standard error.
     """
     checked = check(read_file(file))
-    root: object = checked.file if stage == "syntax" else checked.program
-    if root is None:
-        raise DtpolyError(checked.diagnostics)
-    kernels: tuple[Kernel, ...] = ()
-    if checked.program is not None and stage == "tree":
-        kernels = scheduled(checked.program).kernels
     with deep_recursion():
-        if as_json:
-            data = [tree_data(kernel) for kernel in kernels] if kernels else tree_data(root)
-            document = {"version": VERSION, "stage": stage, stage: data}
-            write(json.dumps(document, indent=2) + "\n")
-        elif stage == "syntax":
-            write("".join(f"{line}\n" for line in show_tree(root)))
-        elif kernels:
-            write(show_schedule(kernels) + "\n")
-        elif checked.program is not None:
-            sizes = "".join(f"# size of {rule}\n" for rule in size_rules(checked.program))
-            write("\n".join(part for part in (show(checked.program), sizes) if part))
+        if stage == "syntax":
+            text, data = lines(show_tree(checked.file)), tree_data(checked.file)
+        elif checked.program is None:
+            raise DtpolyError(checked.diagnostics)
+        elif stage == "tree":
+            kernels = scheduled(checked.program).kernels
+            text = lines(show_schedule(kernels).splitlines())
+            data = [tree_data(kernel) for kernel in kernels]
+        else:
+            sizes = lines(f"# size of {rule}" for rule in size_rules(checked.program))
+            text = "\n".join(part for part in (show(checked.program), sizes) if part)
+            data = tree_data(checked.program)
+    if as_json:
+        text = json.dumps({"version": VERSION, "stage": stage, stage: data}, indent=2) + "\n"
+    write(text)
     if not has_errors(checked.diagnostics):
         return 0
     report(checked.diagnostics, sys.stderr)
     return 1
+
+
+def lines(words: Iterable[str]) -> str:
+    """Each on a line of its own."""
+    return "".join(f"{word}\n" for word in words)

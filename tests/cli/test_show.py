@@ -81,3 +81,9 @@ def test_the_tree_has_one_node_a_line(call: Entry, good: Path) -> None:
     document = json.loads(call("show", "--stage", "tree", "--json", str(good))[1])
     names = [kernel["name"] for kernel in document["tree"]]
     assert names == [kernel.name for kernel in scheduled(program).kernels]
+
+
+def test_a_program_without_funcs_has_an_empty_tree(call: Entry) -> None:
+    assert call("show", "--stage", "tree", "-", stdin=b"Var x;")[:2] == (0, "")
+    document = json.loads(call("show", "--stage", "tree", "--json", "-", stdin=b"Var x;")[1])
+    assert document["tree"] == []
