@@ -9,6 +9,7 @@ from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.frontend.syntax import File
 from dtpoly.schedule.check import check_arguments, check_schedule
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives
 from dtpoly.source import Source
 
 
@@ -21,21 +22,21 @@ class Checked:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def check(source: Source) -> Checked:
+def check(source: Source, primitives: Primitives = PRIMITIVES) -> Checked:
     """Read, resolve and check a source."""
     parsed = parse(source)
     resolved = resolve(parsed.file)
     found = [*parsed.found, *resolved.found]
     # Where Funcs are missing, what is in which kernel is not known.
     check_directives = check_arguments if has_errors(found) else check_schedule
-    found.extend(check_directives(resolved.program))
+    found.extend(check_directives(resolved.program, primitives))
     program = None if has_errors(found) else resolved.program
     return Checked(parsed.file, program, limited(found))
 
 
-def load(source: Source) -> Program:
+def load(source: Source, primitives: Primitives = PRIMITIVES) -> Program:
     """The Program of a source. Raises DtpolyError with everything that is wrong."""
-    checked = check(source)
+    checked = check(source, primitives)
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)
     return checked.program
