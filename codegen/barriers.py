@@ -1,0 +1,85 @@
+"""A kernel's body in; the same with barriers where lanes read what other lanes wrote, out.
+
+Triton promises no order between a store and a later access to the same memory. So a barrier stands
+before every access that would meet one of the other kind since the last barrier, also round a loop.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from .kernel import Barrier, ForLoop, If, Load, Step, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What was written and what was read since the last barrier."""
+
+    written: frozenset[str] = frozenset()
+    read: frozenset[str] = frozenset()
+
+    def or_(self, other: "Pending") -> "Pending":
+        """What may be pending where two ways meet."""
+        return Pending(self.written | other.written, self.read | other.read)
+
+
+BARRIER = Step(Barrier(), "")
+
+
+def with_barriers(body: tuple[Step, ...], shared: Collection[str]) -> tuple[Step, ...]:
+    """The body with barriers around accesses to tensors that are shared between lanes."""
+    return _block(body, frozenset(shared), Pending())[0]
+
+
+def _block(
+    body: tuple[Step, ...], shared: frozenset[str], pending: Pending
+) -> tuple[tuple[Step, ...], Pending]:
+    done: list[Step] = []
+    for step in body:
+        match step.instruction:
+            case Load(tensor=tensor) if tensor in shared:
+                if tensor in pending.written:
+                    done.append(BARRIER)
+                    pending = Pending()
+                pending = replace(pending, read=pending.read | {tensor})
+                done.append(step)
+            case Store(tensor=tensor) if tensor in shared:
+                if tensor in pending.written or tensor in pending.read:
+                    done.append(BARRIER)
+                    pending = Pending()
+                pending = replace(pending, written=pending.written | {tensor})
+                done.append(step)
+            case ForLoop() as loop:
+                # Once round, what is pending at the end meets the beginning.
+                _, after = _block(loop.body, shared, pending)
+                inner, after = _block(loop.body, shared, pending.or_(after))
+                pipelined = loop.is_pipelined and not passes_values(loop.body, shared)
+                done.append(
+                    replace(step, instruction=replace(loop, body=inner, is_pipelined=pipelined))
+                )
+                pending = pending.or_(after)
+            case If() as choice:
+                inner, after = _block(choice.body, shared, pending)
+                done.append(replace(step, instruction=replace(choice, body=inner)))
+                pending = pending.or_(after)
+            case _:
+                done.append(step)
+    return tuple(done), pending
+
+
+def passes_values(body: tuple[Step, ...], shared: frozenset[str]) -> bool:
+    """Whether values pass through memory in a loop: then its loads must not run ahead."""
+    return bool(accessed(body, Store) & accessed(body, Load) & shared)
+
+
+def accessed(body: tuple[Step, ...], how: type[Load] | type[Store]) -> frozenset[str]:
+    """The tensors that are loaded, or stored to, in a body."""
+    found: set[str] = set()
+    for step in body:
+        match step.instruction:
+            case Load() | Store() as access if isinstance(access, how):
+                found.add(access.tensor)
+            case ForLoop(body=inner) | If(body=inner):
+                found |= accessed(inner, how)
+            case _:
+                pass
+    return frozenset(found)

@@ -1,0 +1,153 @@
+"""One kernel while it is being written: its parameters, its names, its open blocks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.loops import Bound, Combined
+from dtpoly.poly.model import Model
+from dtpoly.poly.tiles import Tiles
+
+from .elements import Elements
+from .kernel import Axes, Flag, Pointer
+from .kinds import Element, Kind, Named
+from .names import fresh, plain
+from .scopes import Scopes
+from .storage import Storage
+
+
+class NotVisible(Exception):
+    """A register tile is needed in a block where it cannot be seen."""
+
+    def __init__(self, array: str) -> None:
+        super().__init__(array)
+        self.array = array
+
+
+class Unsupported(Exception):
+    """A legal schedule that no code is generated for; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A register tile: its variable, and which dims of its array its axes are.
+
+    An accumulator may still have axes of labels that are reduced. `index` is its second tile.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    index: str | None = None
+
+
+@dataclass(slots=True)
+class Building:
+    """What is known of the kernel so far."""
+
+    model: Model
+    tiles: Mapping[str, Tiles]
+    storage: Storage
+    elements: Elements
+    scopes: Scopes
+    precision: str | None
+    variables: dict[str, str] = field(default_factory=dict[str, str])
+    pointers: dict[str, Pointer] = field(default_factory=dict[str, Pointer])
+    scalars: dict[str, tuple[str, Element]] = field(default_factory=dict[str, tuple[str, Element]])
+    shapes: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
+    counts: dict[str, str] = field(default_factory=dict[str, str])
+    flags: dict[tuple[str, int], Flag] = field(default_factory=dict[tuple[str, int], Flag])
+    passed: dict[str, Kind | None] = field(default_factory=dict[str, Kind | None])
+    held: list[dict[str, Held]] = field(default_factory=lambda: [{}])
+    lanes: dict[str, int | str] = field(default_factory=dict[str, int | str])  # and how many
+
+    def size(self, label: str) -> str:
+        """The variable of a label's size."""
+        return self.variables[self.model.size_of[label]]
+
+    def renamed(self, value: Affine) -> Affine:
+        """An expression over sizes, axes and iterators as one over the kernel's variables."""
+        return value.substitute(
+            {name: Affine(((self.variables[name], 1),)) for name in value.labels}
+        )
+
+    def bound(self, value: Bound) -> Bound:
+        """The same of a bound."""
+        if isinstance(value, Affine):
+            return self.renamed(value)
+        return Combined(value.operation, tuple(map(self.bound, value.operands)))
+
+    def pointer(self, tensor: str, rank: int, *, written: bool = False) -> str:
+        """The variable of the tensor parameter for an input or an array."""
+        is_scratch = tensor in self.storage.scratch
+        known = self.pointers.get(tensor)
+        if known is None:
+            wish = f"{plain(tensor)}_scratch" if is_scratch else plain(tensor)
+            taken = (p.variable for p in self.pointers.values())
+            known = Pointer(tensor, fresh(wish, taken), rank, is_scratch)
+            self.pointers[tensor] = known
+        if written and not known.is_written:
+            known = Pointer(tensor, known.variable, rank, is_scratch, is_written=True)
+            self.pointers[tensor] = known
+        return known.variable
+
+    def count(self, label: str) -> str:
+        """The compile-time number of lanes that holds a whole label."""
+        size = self.model.size_of[label]
+        name = next((n for n, s in self.counts.items() if s == self.variables[size]), None)
+        if name is None:
+            name = fresh(f"{size.removeprefix('N_')}_lanes", self._taken())
+            self.scopes.open[0].names.add(name)
+            self.counts[name] = self.variables[size]
+        return name
+
+    def flag(self, size: str, multiple: int) -> str:
+        """The compile-time flag that says that a size is a multiple."""
+        key = (size, multiple)
+        if key not in self.flags:
+            label = size.removeprefix("N_")
+            name = fresh(f"{label}_even" if multiple else f"{label}_full", self._taken())
+            self.scopes.open[0].names.add(name)
+            self.flags[key] = Flag(name, self.variables[size], multiple)
+        return self.flags[key].name
+
+    def scalar(self, name: str, element: Element) -> str:
+        """The parameter of a scalar input."""
+        if name not in self.scalars:
+            variable = fresh(name, self._taken())
+            self.scopes.open[0].names.add(variable)
+            self.scalars[name] = (variable, element)
+        return self.scalars[name][0]
+
+    def shape(self, tensor: str, axis: int) -> str:
+        """The parameter of a tensor's extent, where no label's size says it."""
+        key = (tensor, axis)
+        if key not in self.shapes:
+            name = fresh(f"{plain(tensor)}_shape_{axis}", self._taken())
+            self.scopes.open[0].names.add(name)
+            self.shapes[key] = name
+        return self.shapes[key]
+
+    def passing(self, element: Element, kind: Kind | None = None) -> Element:
+        """A type that is used: the wrapper passes it if the caller decides it."""
+        if isinstance(element, Named):
+            self.passed[element.name] = kind
+            self.scopes.open[0].names.add(element.name)
+        return element
+
+    def find_held(self, array: str) -> Held:
+        """The register tile of an array; it must be visible."""
+        for block in reversed(self.held):
+            if array in block:
+                return block[array]
+        raise NotVisible(array)
+
+    def axes(self, value: Affine, order: Axes) -> Axes:
+        """The lanes that an index varies along, in an order given."""
+        return tuple(name for name in order if name in value.labels and name in self.lanes)
+
+    def lane_count(self, name: str) -> int | str:
+        """How many lanes a lane variable has."""
+        return self.lanes[name]
+
+    def _taken(self) -> set[str]:
+        return {name for scope in self.scopes.open for name in scope.names}

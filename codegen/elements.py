@@ -1,0 +1,94 @@
+"""A Model in; the type in which each array is computed, and the identity of each reduction, out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dtpoly.algorithm.dtypes import DType, is_integer
+from dtpoly.algorithm.expressions import Dot, Expr, Reduce
+from dtpoly.algorithm.inference import LARGEST
+from dtpoly.algorithm.program import Program
+from dtpoly.poly.model import Model, Role
+
+from .kinds import (
+    Element,
+    Kind,
+    computed,
+    join,
+    kind_of,
+    kind_of_reduction,
+    kinds_of,
+    widest,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """Kinds of inputs, Funcs and accumulators by name; `numbers` is the type of weak floats."""
+
+    kinds: Mapping[str, Kind]
+    numbers: Element
+
+    def kind(self, expr: Expr) -> Kind:
+        """The kind of an expression of a statement."""
+        return kind_of(expr, self.kinds)
+
+    def of(self, name: str) -> Element:
+        """The type in which an input's or an array's values are computed."""
+        return computed(self.kinds[name], self.numbers)
+
+
+def elements_of(program: Program, model: Model) -> Elements:
+    """The kinds of everything that statements read and write, private copies included."""
+    kinds = kinds_of(program)
+    for statement in model.statements:
+        array = model.arrays[statement.writes.array]
+        match statement.role, statement.body:
+            case Role.UPDATE, Reduce(operation=operation, operand=operand):
+                kind = kind_of_reduction(operation, kind_of(operand, kinds))
+            case Role.UPDATE, Dot(left=left, right=right):
+                both = join(kind_of(left, kinds), kind_of(right, kinds))
+                kind = kind_of_reduction("rsum", both)
+            case Role.VALUE, body if body is not None:
+                is_func = _is_func(array.name, array.func)
+                kind = kinds[array.func] if is_func else kind_of(body, kinds)
+            case _:
+                continue
+        if array.name not in kinds:
+            kinds[array.name] = kind
+    return Elements(kinds, widest(program))
+
+
+def _is_func(array: str, func: str) -> bool:
+    """Whether it holds the Func's values: the Func itself, or a private copy."""
+    return array == func or array.startswith(f"{func}@")
+
+
+def identity(reduction: str, element: Element) -> int | float:
+    """What changes nothing."""
+    match reduction:
+        case "rsum" | "rany":
+            return 0
+        case "rprod" | "rall":
+            return 1
+        case "rmax" | "rargmax":
+            return _lowest(element)
+        case "rmin" | "rargmin":
+            return _highest(element)
+        case _:
+            raise AssertionError(reduction)
+
+
+def _lowest(element: Element) -> int | float:
+    if element is DType.BOOL or element is DType.U8:
+        return 0
+    if isinstance(element, DType) and is_integer(element):
+        return -LARGEST[element] - 1
+    return float("-inf")
+
+
+def _highest(element: Element) -> int | float:
+    if element is DType.BOOL:
+        return 1
+    if isinstance(element, DType) and is_integer(element):
+        return LARGEST[element]
+    return float("inf")

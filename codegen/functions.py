@@ -1,0 +1,192 @@
+"""Operations of the language in, their Triton spelling out; and the functions that the file needs.
+
+NaN wins every comparison here, as in torch; Triton's own `tl.max` and `%` do otherwise.
+"""
+
+from dtpoly.algorithm.dtypes import DType, is_float
+
+from .kinds import Element, Named
+
+DTYPES = {
+    DType.BOOL: "tl.int1",
+    DType.U8: "tl.uint8",
+    DType.I8: "tl.int8",
+    DType.I16: "tl.int16",
+    DType.I32: "tl.int32",
+    DType.I64: "tl.int64",
+    DType.F8E4M3: "tl.float8e4nv",
+    DType.F8E5M2: "tl.float8e5",
+    DType.F16: "tl.float16",
+    DType.BF16: "tl.bfloat16",
+    DType.F32: "tl.float32",
+    DType.F64: "tl.float64",
+}
+
+# Written between operands; the number says how tightly Python binds it.
+INFIX = {
+    "or": ("|", 2),
+    "and": ("&", 4),
+    "add": ("+", 6),
+    "sub": ("-", 6),
+    "mul": ("*", 7),
+    "div": ("/", 7),
+    "lt": ("<", 1),
+    "le": ("<=", 1),
+    "gt": (">", 1),
+    "ge": (">=", 1),
+    "eq": ("==", 1),
+    "ne": ("!=", 1),
+}
+PREFIX = {"neg": ("-", 8), "not": ("~", 8)}
+
+PLAIN = {
+    "abs": "tl.abs",
+    "ceil": "tl.ceil",
+    "cos": "tl.cos",
+    "erf": "tl.erf",
+    "exp": "tl.exp",
+    "exp2": "tl.exp2",
+    "fdiv": "tl.fdiv",
+    "floor": "tl.floor",
+    "fma": "tl.fma",
+    "log": "tl.log",
+    "log2": "tl.log2",
+    "rsqrt": "tl.rsqrt",
+    "sigmoid": "tl.sigmoid",
+    "sin": "tl.sin",
+    "sqrt": "tl.sqrt",
+    "where": "tl.where",
+}
+OWN = {
+    "cdiv": ("dt_cdiv", "dt_cdiv_whole"),
+    "div_rn": ("dt_div_rn", "dt_div_rn"),
+    "maximum": ("dt_max", "tl.maximum"),
+    "minimum": ("dt_min", "tl.minimum"),
+    "clamp": ("dt_clamp", "dt_clamp_whole"),
+    "mod": ("dt_mod", "dt_mod_whole"),
+    "pow": ("dt_pow", "dt_pow_whole"),
+    "sqrt_rn": ("dt_sqrt_rn", "dt_sqrt_rn"),
+    "tanh": ("dt_tanh", "dt_tanh"),
+}
+# The function that joins two partial results.
+JOIN = {
+    "rprod": ("dt_mul", "dt_mul"),
+    "rmax": ("dt_max", "tl.maximum"),
+    "rmin": ("dt_min", "tl.minimum"),
+    "rany": ("dt_or", "dt_or"),
+    "rall": ("dt_and", "dt_and"),
+    "rargmax": ("dt_argmax", "dt_argmax"),
+    "rargmin": ("dt_argmin", "dt_argmin"),
+}
+ATOMIC = {"rsum": "tl.atomic_add", "rmax": "tl.atomic_max", "rmin": "tl.atomic_min"}
+
+TEXTS = {
+    "dt_max": """def dt_max(a, b):
+    return tl.maximum(a, b, tl.PropagateNan.ALL)
+""",
+    "dt_min": """def dt_min(a, b):
+    return tl.minimum(a, b, tl.PropagateNan.ALL)
+""",
+    "dt_mul": """def dt_mul(a, b):
+    return a * b
+""",
+    "dt_or": """def dt_or(a, b):
+    return a | b
+""",
+    "dt_and": """def dt_and(a, b):
+    return a & b
+""",
+    "dt_argmax": """def dt_argmax(a, i, b, j):
+    # The first of the largest; NaN is larger than any number.
+    is_same = (a == b) | ((a != a) & (b != b))
+    is_better = (b > a) | ((b != b) & (a == a)) | (is_same & (j < i))
+    return tl.where(is_better, b, a), tl.where(is_better, j, i)
+""",
+    "dt_argmin": """def dt_argmin(a, i, b, j):
+    # The first of the smallest; NaN is smaller than any number.
+    is_same = (a == b) | ((a != a) & (b != b))
+    is_better = (b < a) | ((b != b) & (a == a)) | (is_same & (j < i))
+    return tl.where(is_better, b, a), tl.where(is_better, j, i)
+""",
+    "dt_clamp": """def dt_clamp(a, low, high):
+    at_least = tl.maximum(a, low, tl.PropagateNan.ALL)
+    return tl.minimum(at_least, high, tl.PropagateNan.ALL)
+""",
+    "dt_clamp_whole": """def dt_clamp_whole(a, low, high):
+    return tl.minimum(tl.maximum(a, low), high)
+""",
+    "dt_mod": """def dt_mod(a, b):
+    # The sign of the divisor, as in Python.
+    rest = a % b
+    return tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
+""",
+    "dt_mod_whole": """def dt_mod_whole(a, b):
+    # The sign of the divisor, as in Python; 0 where that is 0.
+    rest = a % tl.where(b == 0, 1, b)
+    rest = tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
+    return tl.where(b == 0, 0, rest)
+""",
+    "dt_cdiv": """def dt_cdiv(a, b):
+    return tl.ceil(a / b)
+""",
+    "dt_cdiv_whole": """def dt_cdiv_whole(a, b):
+    # Rounded up, also below 0; 0 where the divisor is 0.
+    divisor = tl.where(b == 0, 1, b)
+    down = a // divisor
+    is_short = (a % divisor != 0) & ((a < 0) == (divisor < 0))
+    return tl.where(b == 0, 0, tl.where(is_short, down + 1, down))
+""",
+    "dt_div_rn": """def dt_div_rn(a, b):
+    if a.dtype == tl.float64:
+        return a / b
+    else:
+        return tl.div_rn(a, b)
+""",
+    "dt_sqrt_rn": """def dt_sqrt_rn(a):
+    if a.dtype == tl.float64:
+        return tl.sqrt(a)
+    else:
+        return tl.sqrt_rn(a)
+""",
+    "dt_tanh": """def dt_tanh(a):
+    # Near 0 the quotient loses digits, so there it is the beginning of the series.
+    small = tl.exp(-2.0 * tl.abs(a))
+    quotient = (1.0 - small) / (1.0 + small)
+    far = tl.where(a < 0, -quotient, quotient)
+    square = a * a
+    near = a * (1.0 + square * (-1.0 / 3.0 + square * (2.0 / 15.0 - square * (17.0 / 315.0))))
+    if a.dtype == tl.float64:
+        return tl.where(tl.abs(a) < 0.002, near, far)
+    else:
+        return tl.where(tl.abs(a) < 0.15, near, far)
+""",
+    "dt_pow": """def dt_pow(a, b):
+    wide_a, wide_b = a.to(tl.float64), b.to(tl.float64)
+    is_whole = tl.floor(wide_b) == wide_b
+    is_odd = is_whole & (wide_b - 2 * tl.floor(wide_b / 2) == 1)
+    size = tl.exp2(wide_b * tl.log2(tl.abs(wide_a)))
+    size = tl.where((wide_b == 0) | (wide_a == 1), 1.0, size)
+    signed = tl.where(is_odd & (wide_a < 0), -size, size)
+    return tl.where((wide_a < 0) & ~is_whole, float("nan"), signed).to(a.dtype)
+""",
+    "dt_pow_whole": """def dt_pow_whole(a, b):
+    # Squares, from the highest bit that an exponent can have and matter.
+    result = a * 0 + 1
+    factor, rest = a, b + a * 0
+    for _ in tl.static_range(6):
+        result = tl.where(rest % 2 == 1, result * factor, result)
+        factor = factor * factor
+        rest = rest // 2
+    return result
+""",
+}
+
+
+def is_float_element(element: Element) -> bool:
+    """Whether values of the type are floats; the wrapper passes only those."""
+    return isinstance(element, Named) or is_float(element)
+
+
+def function(names: tuple[str, str], element: Element) -> str:
+    """The spelling for floats, or the one for whole numbers."""
+    return names[0] if is_float_element(element) else names[1]

@@ -1,0 +1,321 @@
+"""The kernel IR: a small tile program that knows nothing of Triton's spelling.
+
+A value varies along axes, which are named by their lane variables, in order; it meets another
+value by axis. Indices and conditions are affine over variables of the kernel.
+"""
+
+from dataclasses import dataclass, field
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.loops import Bound, Condition
+
+from .kinds import Element, Kind
+
+Axes = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A named tile or scalar."""
+
+    name: str
+    axes: Axes
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal; its type is that of what it meets."""
+
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An index as a value."""
+
+    index: Affine
+    axes: Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An elementwise operation of the language; operands have been brought to one type."""
+
+    operation: str
+    operands: "tuple[Value, ...]"
+    axes: Axes
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A value in another type."""
+
+    value: "Value"
+    axes: Axes
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """The value where every condition holds, else a number."""
+
+    value: "Value"
+    conditions: "tuple[Test, ...]"
+    other: int | float
+    axes: Axes
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """Whether a test holds, as a value."""
+
+    test: "Test"
+    axes: Axes
+    dtype: Element = DType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Two values combined as a reduction does."""
+
+    reduction: str
+    left: "Value"
+    right: "Value"
+    axes: Axes
+    dtype: Element
+
+
+Value = Variable | Number | Place | Call | Converted | Masked | Holds | Merged
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """`value >= 0`; `unless` is a compile-time flag under which it always holds."""
+
+    value: Affine
+    axes: Axes
+    unless: str | None = None
+    name: str | None = None  # of the variable that holds it, if there is one
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """`name = start + step * (0 .. count - 1)`; the count may be a compile-time name."""
+
+    name: str
+    start: Affine
+    count: int | str
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """`name = test`: which lanes of one axis have something to do."""
+
+    name: str
+    test: Test
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`name = value`."""
+
+    name: str
+    value: Value
+    axes: Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """`name = bound`: a number of the loops."""
+
+    name: str
+    value: Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """A tile of one value: an accumulator before its loop."""
+
+    name: str
+    shape: tuple[int | str, ...]
+    value: int | float
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A tile of a tensor; `other` where a condition fails."""
+
+    name: str
+    tensor: str
+    indices: tuple[Affine, ...]
+    conditions: tuple[Test, ...]
+    axes: Axes
+    other: int | float | None
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A tile written where the conditions hold; `atomic` names a reduction to add it by."""
+
+    tensor: str
+    indices: tuple[Affine, ...]
+    conditions: tuple[Test, ...]
+    value: Value
+    axes: Axes
+    atomic: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """`name = name (+) value`, lane by lane."""
+
+    name: str
+    reduction: str
+    value: Value
+    axes: Axes
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """The better of `name` and a value, with its index: an accumulator of two tiles."""
+
+    name: str
+    index: str
+    reduction: str
+    value: Value
+    at: Value
+    axes: Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """`name += left @ right`: two-dimensional tiles, or three with a batch axis in front."""
+
+    name: str
+    left: Value
+    left_axes: Axes
+    right: Value
+    right_axes: Axes
+    dtype: Element  # of the accumulator
+    precision: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Collapse:
+    """`name = source` with the axes that are not kept reduced."""
+
+    name: str
+    source: str
+    reduction: str
+    axes: Axes
+    kept: Axes
+    index: str | None = None  # the second tile of a `Select`, which becomes the result
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """What lanes wrote to memory before is seen by all lanes after."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForLoop:
+    """A sequential loop; not pipelined where values pass from iteration to iteration in memory."""
+
+    name: str
+    start: Bound
+    stop: Bound
+    step: int
+    body: "tuple[Step, ...]"
+    unroll: int = 1
+    is_pipelined: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """The body if every condition holds."""
+
+    conditions: tuple[Condition, ...]
+    body: "tuple[Step, ...]"
+
+
+Instruction = (
+    Lanes
+    | Mask
+    | Let
+    | Scalar
+    | Fill
+    | Load
+    | Store
+    | Accumulate
+    | Select
+    | Product
+    | Collapse
+    | Barrier
+    | ForLoop
+    | If
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An instruction, and the statement or axis that it comes from."""
+
+    instruction: Instruction
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class GridAxis:
+    """One loop of the launch grid, outermost first: so many blocks, or groups of blocks."""
+
+    name: str  # the variable: where the block starts, or its number
+    label: str
+    size: str  # the variable of the size
+    step: int  # indices of the label that a block or a group has
+    unit: int  # what the variable counts in: indices, or whole blocks for parts
+    group: int | None  # blocks a group; None for the blocks themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A tensor parameter: one stride an axis; a scratch tensor belongs to one program."""
+
+    name: str  # of the tensor
+    variable: str
+    rank: int
+    is_scratch: bool = False
+    is_written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A compile-time truth: a size is a multiple of a number, or as large as its lanes (0)."""
+
+    name: str
+    size: str
+    multiple: int
+
+
+@dataclass(frozen=True, slots=True)
+class TileKernel:
+    """A launch: parameters, grid, body."""
+
+    name: str
+    tensors: tuple[Pointer, ...]
+    scalars: tuple[tuple[str, str, Element], ...]  # input, variable, type
+    sizes: tuple[tuple[str, str], ...]  # size parameter, variable
+    shapes: tuple[tuple[str, int, str], ...]  # tensor, axis, variable
+    counts: tuple[tuple[str, str], ...]  # compile-time lane count, and the size it rounds up
+    flags: tuple[Flag, ...]
+    elements: tuple[tuple[str, Kind | None], ...]  # dtypes that the wrapper passes
+    grid: tuple[GridAxis, ...]
+    body: tuple[Step, ...]
+    comment: tuple[str, ...] = field(default=())

@@ -1,0 +1,234 @@
+"""Loops, tiles and storage of a kernel in, kernel IR out."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.axes import Axis, Path, several
+from dtpoly.poly.loops import Bound, Compared, Either, For, Guard, LoopNode, Once, Tile
+from dtpoly.poly.loops import Condition as LoopCondition
+from dtpoly.poly.masks import Condition, lane_dims, mask, start_name
+from dtpoly.poly.model import Model
+from dtpoly.poly.tiles import Tiles
+
+from .barriers import accessed, with_barriers
+from .building import Building
+from .elements import Elements
+from .kernel import (
+    Axes,
+    ForLoop,
+    GridAxis,
+    If,
+    Load,
+    Scalar,
+    Step,
+    Test,
+    TileKernel,
+)
+from .kinds import REAL
+from .names import fresh, plain
+from .rewrites import without_empty_starts
+from .scopes import Scope, Scopes
+from .statements import write_tile
+from .storage import Storage
+from .values import (
+    Tiling,
+)
+
+PAIRED = ("rargmax", "rargmin")
+
+
+def lower(
+    model: Model,
+    name: str,
+    tiles: Mapping[str, Tiles],
+    loops: tuple[LoopNode, ...],
+    storage: Storage,
+    elements: Elements,
+    precision: str | None = None,
+    unrolled: Mapping[str, int] | None = None,
+    comment: tuple[str, ...] = (),
+) -> TileKernel:
+    """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
+    path = next(iter(tiles.values())).path
+    own = {REAL.name, "offset", "pid", "program"}
+    building = Building(model, tiles, storage, elements, Scopes([Scope(set(), own)]), precision)
+    for size in model.params:
+        building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")
+    grid = _grid(building, path)
+    outermost = building.scopes.open[0]
+    outermost.variables |= {*building.variables.values(), "program"}
+    outermost.wide |= {axis.name for axis in grid}
+    _nodes(building, loops, unrolled or {})
+    body = without_empty_starts((*outermost.head, *outermost.body))
+    body = with_barriers(body, _shared(building, body))
+    return TileKernel(
+        plain(name),
+        tuple(building.pointers.values()),
+        tuple((n, variable, e) for n, (variable, e) in building.scalars.items()),
+        tuple((size, building.variables[size]) for size in model.params),
+        tuple((tensor, axis, n) for (tensor, axis), n in building.shapes.items()),
+        tuple(building.counts.items()),
+        tuple(building.flags.values()),
+        tuple(building.passed.items()),
+        grid,
+        body,
+        comment,
+    )
+
+
+def _shared(building: Building, body: tuple[Step, ...]) -> frozenset[str]:
+    """Memory through which values pass inside of the kernel."""
+    read = accessed(body, Load)
+    return frozenset(
+        p.variable
+        for p in building.pointers.values()
+        if p.is_written and (p.is_scratch or p.variable in read)
+    )
+
+
+def _grid(building: Building, path: Path) -> tuple[GridAxis, ...]:
+    """The axes of the launch grid; those of one block only are left out."""
+    axes = several(path.grid)
+    outer = {label for axis in axes for label in axis.origin.labels}
+    found: list[GridAxis] = []
+    for axis in axes:
+        step = axis.step or 1
+        is_group = axis.name in outer
+        name = building.scopes.name(f"{axis.label}_{'group' if is_group else 'start'}")
+        building.variables[axis.name] = name
+        inner = next((a for a in axes if a.origin.plain == axis.name), None)
+        group = step // (inner.step or 1) if inner is not None else None
+        part = building.model.parts.get(axis.index.plain or "")
+        label, unit = (part.of, part.size) if part else (axis.label, 1)
+        size = building.size(label)
+        found.append(GridAxis(name, axis.label, size, step * unit, unit, group))
+    return tuple(found)
+
+
+# Blocks
+
+
+def _nodes(building: Building, nodes: tuple[LoopNode, ...], unrolled: Mapping[str, int]) -> None:
+    scopes = building.scopes
+    for node in nodes:
+        match node:
+            case For(name=name, axis=axis, body=body):
+                label = _label(building, axis)
+                variable = fresh(f"{label}_start", building.scopes.visible())
+                building.variables[name] = variable
+                inner = _block(building, body, unrolled, variable)
+                start, stop = building.bound(node.start), building.bound(node.stop)
+                loop = ForLoop(variable, start, stop, node.step, inner, unrolled.get(axis, 1))
+                scopes.emit(loop, axis)
+            case Once(name=name, axis=axis, value=value, body=body):
+                wish = f"{_label(building, axis)}_start"
+                scalar = Scalar("", building.bound(value))
+                building.variables[name] = scopes.bind_scalar(wish, scalar, axis)
+                _nodes(building, body, unrolled)
+            case Guard(conditions=conditions, body=body):
+                checks = tuple(_condition(building, c) for c in conditions)
+                scopes.emit(If(checks, _block(building, body, unrolled)), "")
+            case Tile():
+                _tile(building, node)
+
+
+def _condition(building: Building, condition: LoopCondition) -> LoopCondition:
+    match condition:
+        case Compared(left=left, right=right):
+            return replace(condition, left=building.bound(left), right=building.bound(right))
+        case Either(ways=ways):
+            return Either(tuple(tuple(_condition(building, c) for c in way) for way in ways))
+
+
+def _label(building: Building, axis: str) -> str:
+    """What the source calls a loop."""
+    for one in building.tiles.values():
+        for step in one.path.steps:
+            if isinstance(step, Axis) and step.name == axis:
+                return step.label
+    raise AssertionError(axis)
+
+
+def _block(
+    building: Building,
+    nodes: tuple[LoopNode, ...],
+    unrolled: Mapping[str, int],
+    variable: str | None = None,
+) -> tuple[Step, ...]:
+    own = {variable} if variable else set[str]()
+    scope = Scope(set(own), set(own))
+    building.scopes.open.append(scope)
+    building.held.append({})
+    _nodes(building, nodes, unrolled)
+    building.held.pop()
+    building.scopes.close()
+    return (*scope.head, *scope.body)
+
+
+# Tiles of a statement
+
+
+def _tile(building: Building, node: Tile) -> None:
+    tiles = building.tiles[node.statement]
+    tiling = _tiling(building, tiles, node)
+    write_tile(tiling, tiles)
+
+
+def _tiling(building: Building, tiles: Tiles, node: Tile) -> Tiling:
+    """Where the labels of this tile are, and which of its lanes compute."""
+    statement = tiles.statement
+    starts = {dim: _start(building, dim, node.start[dim], tiles) for dim in statement.dims}
+    at: dict[str, Affine] = {}
+    ordered: list[str] = []
+    lane_names: dict[str, str] = {}
+    dims = {dim.lanes.axis: dim for dim in lane_dims(tiles)}
+    for label in statement.labels:
+        at[label] = starts[label]
+        if not tiles.of_label(label):
+            at[label] = building.scopes.bound_index(label, starts[label], tiles.name)
+        for lanes in tiles.of_label(label):
+            dim = dims[lanes.axis]
+            count = building.count(label) if lanes.count is None else lanes.count
+            origin = lanes.axis
+            if dim.is_index:
+                name = building.scopes.bound_lanes(label, starts[label], count, lanes.step, origin)
+                at[label] = Affine(((name, 1),))
+            else:
+                name = building.scopes.bound_lanes(label, Affine(), count, 1, origin)
+                at[label] = at[label] + Affine(((name, lanes.step),))
+            building.lanes[name] = count
+            lane_names[dim.name] = name
+            ordered.append(name)
+    order = tuple(ordered)
+    found = mask(tiles, node.occurs, building.model.context, building.model.size_of)
+    put = {start_name(dim): start for dim, start in starts.items()}
+    put |= {dim: Affine(((name, 1),)) for dim, name in lane_names.items()}
+    put |= {
+        name: Affine(((building.variables[name], 1),))
+        for condition in found
+        for name in condition.value.labels
+        if name not in put
+    }
+    tests = tuple(_test(building, condition, put, order) for condition in found)
+    return Tiling(building, statement, at, starts, order, tests)
+
+
+def _test(building: Building, condition: Condition, put: Mapping[str, Affine], order: Axes) -> Test:
+    value = condition.value.substitute(put)
+    flag = None
+    if condition.size is not None and condition.multiple is not None:
+        flag = building.flag(condition.size, condition.multiple)
+    test = Test(value, building.axes(value, order), flag)
+    if len(test.axes) != 1:
+        return test
+    name = building.scopes.bound_mask(f"{test.axes[0]}_mask", test, "")
+    return replace(test, name=name)
+
+
+def _start(building: Building, dim: str, value: Bound, tiles: Tiles) -> Affine:
+    bound = building.bound(value)
+    if isinstance(bound, Affine):
+        return bound
+    name = building.scopes.bind_scalar(f"{plain(dim)}_start", Scalar("", bound), tiles.name)
+    return Affine(((name, 1),))

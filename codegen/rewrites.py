@@ -1,0 +1,48 @@
+"""A kernel's body in, the same as a person would write it out."""
+
+from dataclasses import replace
+
+from .kernel import Accumulate, Fill, ForLoop, If, Let, Number, Step, Value
+
+# What `start (+) value` is, where the start is the identity: the value itself.
+PLAIN_SUMS = ("rsum", "rprod")
+
+
+def without_empty_starts(body: tuple[Step, ...]) -> tuple[Step, ...]:
+    """`acc = 0; acc += value` as `acc = value`, where the value is a whole tile of its own."""
+    done: list[Step] = []
+    for step in body:
+        match step.instruction:
+            case ForLoop(body=inner) | If(body=inner):
+                inner = without_empty_starts(inner)
+                done.append(replace(step, instruction=replace(step.instruction, body=inner)))
+            case Accumulate(name=name, value=value) as one if (
+                one.reduction in PLAIN_SUMS
+                and not isinstance(value, Number)
+                and _axes(value) == one.axes
+                and (at := _start(done, name)) is not None
+            ):
+                del done[at]
+                done.append(replace(step, instruction=Let(name, value, one.axes)))
+            case _:
+                done.append(step)
+    return tuple(done)
+
+
+def _axes(value: Value) -> tuple[str, ...]:
+    return () if isinstance(value, Number) else value.axes
+
+
+def _start(done: list[Step], name: str) -> int | None:
+    """Where an accumulator starts, if nothing has touched it since."""
+    for at in reversed(range(len(done))):
+        match done[at].instruction:
+            case Fill(name=started) if started == name:
+                return at
+            case ForLoop() | If():
+                return None
+            case Accumulate(name=other) if other == name:
+                return None
+            case _:
+                pass
+    return None

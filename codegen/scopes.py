@@ -1,0 +1,152 @@
+"""What is visible where in a kernel that is being written: names, lanes, loads."""
+
+from dataclasses import dataclass, field
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.loops import Bound
+
+from .kernel import (
+    Converted,
+    Instruction,
+    Lanes,
+    Let,
+    Load,
+    Mask,
+    Place,
+    Scalar,
+    Step,
+    Test,
+    Variable,
+)
+from .kinds import Named
+from .names import fresh
+
+OFFSET = Named("offset")
+LaneKey = tuple[str, Affine, int | str, int]  # label, start, count, step
+LoadKey = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class Scope:
+    """A block being written. What it binds for all that follows comes first."""
+
+    variables: set[str]
+    names: set[str]
+    inner: set[str] = field(default_factory=set[str])  # names of blocks inside that are closed
+    head: list[Step] = field(default_factory=list[Step])
+    body: list[Step] = field(default_factory=list[Step])
+    lanes: dict[LaneKey, str] = field(default_factory=dict[LaneKey, str])
+    masks: dict[tuple[Affine, str | None], str] = field(
+        default_factory=dict[tuple[Affine, str | None], str]
+    )
+    scalars: dict[Bound, str] = field(default_factory=dict[Bound, str])
+    # Variables that are as wide as offsets are.
+    wide: set[str] = field(default_factory=set[str])
+    indices: dict[Affine, str] = field(default_factory=dict[Affine, str])
+    loads: dict[LoadKey, Variable] = field(default_factory=dict[LoadKey, Variable])
+
+
+@dataclass(slots=True)
+class Scopes:
+    """The blocks that are open, outermost first."""
+
+    open: list[Scope]
+
+    def name(self, wish: str) -> str:
+        """A name that nothing visible has."""
+        name = fresh(wish, self.visible())
+        self.open[-1].names.add(name)
+        return name
+
+    def visible(self) -> set[str]:
+        """Names that mean something here."""
+        return {name for scope in self.open for name in scope.names}
+
+    def close(self) -> None:
+        """The end of the innermost block. What it called by a name may be called so elsewhere."""
+        done = self.open.pop()
+        self.open[-1].inner |= done.names | done.inner
+
+    def _free(self, wish: str, home: Scope) -> str:
+        """A name for an outer block: free there, in what is open inside, and in what was."""
+        since = self.open[next(i for i, scope in enumerate(self.open) if scope is home) :]
+        return fresh(wish, self.visible().union(*(scope.inner for scope in since)))
+
+    def emit(self, instruction: Instruction, origin: str) -> None:
+        """One more instruction of the innermost block."""
+        self.open[-1].body.append(Step(instruction, origin))
+
+    def bound_lanes(
+        self, label: str, start: Affine, count: int | str, step: int, origin: str
+    ) -> str:
+        """The variable of some lanes: bound as far out as what it starts from is known."""
+        key = (label, start, count, step)
+        for scope in self.open:
+            if key in scope.lanes:
+                return scope.lanes[key]
+        home = self._home(start)
+        name = self._free(label, home)
+        home.names.add(name)
+        home.variables.add(name)
+        home.lanes[key] = name
+        home.head.append(Step(Lanes(name, start, count, step), origin))
+        return name
+
+    def bound_index(self, label: str, start: Affine, origin: str) -> Affine:
+        """Where a label without lanes is, as wide as offsets are: loops count in 32 bits."""
+        wide = {name for scope in self.open for name in scope.wide}
+        if set(start.labels) <= wide:
+            return start
+        for scope in self.open:
+            if start in scope.indices:
+                return Affine(((scope.indices[start], 1),))
+        home = self._home(start)
+        name = self._free(label, home)
+        home.names.add(name)
+        home.variables.add(name)
+        home.wide.add(name)
+        home.indices[start] = name
+        home.head.append(Step(Let(name, Converted(Place(start, ()), (), OFFSET), ()), origin))
+        return Affine(((name, 1),))
+
+    def bound_mask(self, wish: str, test: Test, origin: str) -> str:
+        """The name of a test on the lanes of one axis: bound where these lanes are."""
+        key = (test.value, test.unless)
+        for scope in self.open:
+            if key in scope.masks:
+                return scope.masks[key]
+        home = self._home(test.value)
+        name = self._free(wish, home)
+        home.names.add(name)
+        home.masks[key] = name
+        home.head.append(Step(Mask(name, test), origin))
+        return name
+
+    def bound_load(self, key: LoadKey, load: Load, variable: Variable, origin: str) -> Variable:
+        """A load of an input, shared by all that need the same elements."""
+        self.open[-1].loads[key] = variable
+        self.emit(load, origin)
+        return variable
+
+    def find_load(self, key: LoadKey) -> Variable | None:
+        """The tile that was loaded before, if that can be seen."""
+        return next((s.loads[key] for s in self.open if key in s.loads), None)
+
+    def bind_scalar(self, wish: str, scalar: Scalar, origin: str) -> str:
+        """A number of the loops, under a name."""
+        scope = self.open[-1]
+        if scalar.value not in scope.scalars:
+            name = self._free(wish, scope)
+            scope.names.add(name)
+            scope.variables.add(name)
+            scope.scalars[scalar.value] = name
+            scope.head.append(Step(Scalar(name, scalar.value), origin))
+        return scope.scalars[scalar.value]
+
+    def _home(self, start: Affine) -> Scope:
+        seen: set[str] = set()
+        for scope in self.open:
+            seen |= scope.variables
+            if set(start.labels) <= seen:
+                return scope
+        raise AssertionError(f"{start} is not known here")

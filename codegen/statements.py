@@ -1,0 +1,270 @@
+"""One tile of a statement in, its instructions out: accumulators, steps, results."""
+
+from dataclasses import replace
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import Dot, Read, Reduce
+from dtpoly.poly.model import Role
+from dtpoly.poly.tiles import Tiles
+
+from .building import Building, Held, Unsupported
+from .elements import identity
+from .kernel import (
+    Accumulate,
+    Axes,
+    Collapse,
+    Fill,
+    Let,
+    Merged,
+    Number,
+    Place,
+    Select,
+    Store,
+    Value,
+    Variable,
+)
+from .kinds import Element, computed
+from .names import plain
+from .products import is_product, product_step, sum_step
+from .values import (
+    Tiling,
+    converted,
+    loaded,
+    local_indices,
+    masked,
+    named,
+    value_of,
+)
+
+PAIRED = ("rargmax", "rargmin")
+
+
+def write_tile(tiling: Tiling, tiles: Tiles) -> None:
+    """The instructions of one tile, at the end of the innermost block."""
+    match tiling.statement.role:
+        case Role.INIT:
+            _init(tiling)
+        case Role.UPDATE:
+            _update(tiling, tiles)
+        case Role.COMBINE:
+            _combine(tiling)
+        case Role.VALUE:
+            _value(tiling)
+
+
+def _lanes_by_label(tiles: Tiles) -> dict[str, int | None]:
+    """How many lanes each label has; None for all of it. Labels with several axes are left out."""
+    return {
+        label: lanes[0].count
+        for label in tiles.statement.labels
+        if len(lanes := tiles.of_label(label)) == 1
+    }
+
+
+def _is_product(building: Building, update: Tiles) -> bool:
+    body = update.statement.body
+    if not isinstance(body, Dot):
+        return False
+    kind = building.elements.kind(body)
+    has_pairs = any(len(update.of_label(x)) > 1 for x in update.statement.labels)
+    return not has_pairs and is_product(body, _lanes_by_label(update), kind)
+
+
+def _init(tiling: Tiling) -> None:
+    """An accumulator, with an axis also for lanes of the labels that are reduced."""
+    building, statement = tiling.building, tiling.statement
+    array = building.model.arrays[statement.writes.array]
+    assert array.reduction is not None
+    element = building.passing(building.elements.of(array.name))
+    if array.name not in building.storage.registers:
+        number = identity(array.reduction, _compared(tiling, array.name))
+        _store(tiling, Number(number))
+        return
+    update = next(
+        one
+        for one in building.tiles.values()
+        if one.statement.writes.array == array.name and one.statement.role is Role.UPDATE
+    )
+    shape: list[int | str] = []
+    labels: list[str] = []
+    is_matrix = _is_product(building, update)
+    for label in update.statement.labels:
+        if is_matrix and label not in array.dims:
+            continue
+        for lanes in update.of_label(label):
+            shape.append(building.count(label) if lanes.count is None else lanes.count)
+            labels.append(label)
+    name = building.scopes.name(f"{plain(array.func)}_acc")
+    value = identity(array.reduction, _compared(tiling, array.name))
+    emit = building.scopes.emit
+    index: str | None = None
+    if array.reduction in PAIRED:
+        emit(Fill(name, tuple(shape), value, _compared(tiling, array.name)), statement.name)
+        index = building.scopes.name(f"{plain(array.func)}_at")
+        emit(Fill(index, tuple(shape), 2**63 - 1, DType.I64), statement.name)
+    else:
+        emit(Fill(name, tuple(shape), value, element), statement.name)
+    building.held[-1][array.name] = Held(name, tuple(labels), index)
+
+
+def _compared(tiling: Tiling, array: str) -> Element:
+    """The type of what a reduction looks at: of its values, also where its result is an index."""
+    building = tiling.building
+    if building.model.arrays[array].reduction not in PAIRED:
+        return building.elements.of(array)
+    for one in building.model.statements:
+        if one.writes.array == array and isinstance(one.body, Reduce):
+            kind = building.elements.kind(one.body.operand)
+            return building.passing(computed(kind, building.elements.numbers))
+    raise AssertionError(array)
+
+
+def _update(tiling: Tiling, tiles: Tiles) -> None:
+    """One step of a reduction."""
+    building, statement = tiling.building, tiling.statement
+    body = statement.body
+    assert isinstance(body, Reduce | Dot)
+    array = statement.writes.array
+    reduced = tuple(lane for label in body.labels for lane in tiling.lanes_of(label))
+    if array not in building.storage.registers:
+        _update_in_memory(tiling, body, reduced)
+        return
+    held = building.find_held(array)
+    axes = _axes(tiling, held)
+    emit = building.scopes.emit
+    match body:
+        case Dot() if _is_product(building, tiles):
+            emit(product_step(tiling, body, held, _lanes_by_label(tiles)), statement.name)
+        case Dot():
+            emit(sum_step(tiling, body, held, axes, reduced), statement.name)
+        case Reduce(operation=operation) if operation in PAIRED:
+            value, at = _candidate(tiling, body, reduced)
+            assert held.index is not None
+            emit(Select(held.name, held.index, operation, value, at, axes), statement.name)
+        case Reduce(operation=operation):
+            value = _operand(tiling, body, reduced)
+            element = building.elements.of(array)
+            emit(Accumulate(held.name, operation, value, axes, element), statement.name)
+
+
+def _axes(tiling: Tiling, held: Held) -> Axes:
+    """The lanes of this statement that the axes of a tile are."""
+    return tuple(n for label in dict.fromkeys(held.labels) for n in tiling.lanes_of(label))
+
+
+def _operand(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> Value:
+    """What a step adds; the identity in lanes that have nothing to say."""
+    building = tiling.building
+    array = tiling.statement.writes.array
+    element = building.passing(_compared(tiling, array))
+    if isinstance(body, Dot):
+        step = sum_step(tiling, body, Held("", ()), (), reduced)
+        return step.value
+    other = identity(body.operation, element)
+    operand = body.operand
+    if (
+        other == 0
+        and isinstance(operand, Read)
+        and operand.padding is None
+        and operand.tensor not in building.storage.registers
+    ):
+        return converted(loaded(tiling, operand, tiling.lanes), element)
+    value = converted(value_of(tiling, operand), element)
+    return masked(tiling, value, reduced, other, element)
+
+
+def _candidate(tiling: Tiling, body: Reduce, reduced: Axes) -> tuple[Value, Value]:
+    """A value and its index, which is the largest number where there is no value."""
+    (label,) = body.labels
+    at: Value = Place(tiling.at[label], tiling.lanes_of(label))
+    value = named(tiling, _operand(tiling, body, reduced), "candidate")
+    return value, masked(tiling, converted(at, DType.I64), reduced, 2**63 - 1, DType.I64)
+
+
+def _update_in_memory(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> None:
+    """A step whose accumulator is in memory: lanes are combined first, then once added."""
+    building, statement = tiling.building, tiling.statement
+    array = statement.writes.array
+    element = building.elements.of(array)
+    operation = body.operation if isinstance(body, Reduce) else "rsum"
+    if operation in PAIRED:
+        raise Unsupported(f"the result of '{operation}' does not stay in registers")
+    value = _operand(tiling, body, reduced)
+    kept = tuple(name for name in tiling.lanes if name not in reduced)
+    if reduced:
+        tile, total = building.scopes.name("step_tile"), building.scopes.name("step_total")
+        start = identity(operation, element)
+        emit = building.scopes.emit
+        emit(Fill(tile, tuple(map(building.lane_count, tiling.lanes)), start, element), "")
+        emit(Accumulate(tile, operation, value, tiling.lanes, element), statement.name)
+        building.scopes.emit(Collapse(total, tile, operation, tiling.lanes, kept), statement.name)
+        value = Variable(total, kept, element)
+    tests = tuple(test for test in tiling.tests if set(test.axes) <= set(kept))
+    inner = replace(tiling, lanes=kept, tests=tests)
+    if statement.is_atomic:
+        _store(inner, value, atomic=operation)
+        return
+    own = Read(array, statement.writes.indices)
+    before = loaded(inner, own, kept)
+    _store(inner, Merged(operation, before, value, kept, element))
+
+
+def _combine(tiling: Tiling) -> None:
+    """The partial results of lanes become one."""
+    building = tiling.building
+    array = building.model.arrays[tiling.statement.writes.array]
+    if array.name not in building.storage.registers:
+        return
+    held = building.find_held(array.name)
+    assert array.reduction is not None
+    kept = tuple(label for label in held.labels if label in array.dims)
+    if kept == held.labels:
+        if held.index is not None:
+            building.held[-1][array.name] = Held(held.index, kept)
+        return
+    axes = tuple(f"{label}{at}" for at, label in enumerate(held.labels))
+    stay = tuple(a for a, label in zip(axes, held.labels, strict=True) if label in array.dims)
+    name = building.scopes.name(f"{plain(array.func)}_{array.reduction.removeprefix('r')}")
+    collapse = Collapse(name, held.name, array.reduction, axes, stay, held.index)
+    building.scopes.emit(collapse, tiling.statement.name)
+    building.held[-1][array.name] = Held(name, kept)
+
+
+def _value(tiling: Tiling) -> None:
+    """An element of a Func, or a partial result."""
+    building, statement = tiling.building, tiling.statement
+    assert statement.body is not None
+    array = building.model.arrays[statement.writes.array]
+    element = building.passing(building.elements.of(array.name))
+    value = converted(value_of(tiling, statement.body), element)
+    if array.name in building.storage.registers:
+        value = _hold(tiling, value, array.name, element)
+    if array.name in building.storage.scratch or array.name in building.storage.stored:
+        _store(tiling, value)
+
+
+def _hold(tiling: Tiling, value: Value, array: str, element: Element) -> Value:
+    """The value as a register tile, under the name of its Func."""
+    building = tiling.building
+    if not isinstance(value, Variable):
+        name = building.scopes.name(plain(building.model.arrays[array].func))
+        axes = tiling.lanes if isinstance(value, Number) else value.axes
+        building.scopes.emit(Let(name, value, axes), tiling.statement.name)
+        value = Variable(name, axes, element)
+    labels = [
+        label
+        for label in tiling.statement.labels
+        for lane in tiling.lanes_of(label)
+        if lane in value.axes
+    ]
+    building.held[-1][array] = Held(value.name, tuple(labels))
+    return value
+
+
+def _store(tiling: Tiling, value: Value, atomic: str | None = None) -> None:
+    building, statement = tiling.building, tiling.statement
+    array = statement.writes.array
+    indices = local_indices(tiling, array, tuple(map(tiling.index, statement.writes.indices)))
+    pointer = building.pointer(array, len(indices), written=True)
+    store = Store(pointer, indices, tiling.tests, value, tiling.lanes, atomic)
+    building.scopes.emit(store, statement.name)

@@ -1,0 +1,137 @@
+"""Tiles of all kernels in, where each array lives out: a register tile, scratch, or memory."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.axes import Axis, Path, axes_by_name, resolved
+from dtpoly.poly.model import Access, Array, Model, Statement
+from dtpoly.poly.tiles import Tiles
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The part of a label that one program keeps: from an origin, so many; None for all of it."""
+
+    label: str
+    origin: Affine
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """Memory of which each program has its own slice, used again by every iteration."""
+
+    array: str
+    kernel: int
+    extents: tuple[Extent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Where the arrays live. `stored` ones are seen by other kernels or by the caller.
+
+    `why` says of what is in scratch why no tile of registers holds it.
+    """
+
+    registers: frozenset[str]
+    scratch: Mapping[str, Scratch]
+    stored: frozenset[str]
+    why: Mapping[str, str]
+
+
+def plan(
+    model: Model,
+    tiles: Mapping[str, Tiles],
+    outputs: Collection[str],
+    spilled: Collection[str] = (),
+) -> Storage:
+    """The place of every array that a statement writes; those in `spilled` get memory."""
+    registers: set[str] = set()
+    scratch: dict[str, Scratch] = {}
+    stored: set[str] = set()
+    why: dict[str, str] = {}
+    for array in model.arrays.values():
+        writers = [s for s in model.statements if s.writes.array == array.name]
+        if not writers:
+            continue
+        home = tiles[writers[0].name].path.kernel
+        readers = [(s, r) for s in model.statements for r in s.reads if r.array == array.name]
+        inside = [(s, r) for s, r in readers if tiles[s.name].path.kernel == home]
+        is_shared = array.name in outputs or len(inside) < len(readers)
+        kernels = {tiles[s.name].path.kernel for s in writers}
+        if is_shared or len(kernels) > 1 or any(s.is_atomic for s in writers):
+            stored.add(array.name)
+        if not inside or any(s.is_atomic for s in writers):
+            continue
+        reason = next(_reasons(writers, inside, tiles), None)
+        if array.name in spilled:
+            reason = "it is needed where its tile cannot be seen"
+        if reason is None:
+            registers.add(array.name)
+        elif array.name not in stored:
+            scratch[array.name] = _scratch(array, tiles[writers[0].name])
+            why[array.name] = reason
+    return Storage(frozenset(registers), scratch, frozenset(stored), why)
+
+
+def _reasons(
+    writers: list[Statement], readers: list[tuple[Statement, Access]], tiles: Mapping[str, Tiles]
+) -> Iterator[str]:
+    """Why one register tile does not hold what is live, if it does not."""
+    for writer in writers:
+        for reader, read in readers:
+            if writer is not reader:
+                yield from _reason(tiles[writer.name], tiles[reader.name], read)
+
+
+def _reason(writer: Tiles, reader: Tiles, read: Access) -> Iterator[str]:
+    array = writer.statement.writes
+    dims = {label for index in array.indices for label in index.labels}
+    for axis in _own_loops(writer.path, reader.path):
+        if axis.label in dims or axis.name in writer.statement.copies:
+            yield f"it is written tile by tile along '{axis.label}' before it is read"
+    for written, index in zip(array.indices, read.indices, strict=True):
+        if index.plain is None or written.plain is None:
+            yield "it is read at other indices than it is written at"
+        elif _position(written.plain, writer) != _position(index.plain, reader):
+            yield f"it is read in other tiles along '{index.plain}' than it is written in"
+
+
+def _own_loops(path: Path, other: Path) -> tuple[Axis, ...]:
+    """Loops of several iterations that only the first path is in."""
+    common = 0
+    for one, two in zip(path.steps, other.steps, strict=False):
+        if one != two:
+            break
+        common += 1
+    rest = path.steps[common:]
+    return tuple(s for s in rest if isinstance(s, Axis) and not s.is_single)
+
+
+def _position(label: str, tiles: Tiles) -> tuple[Affine, tuple[tuple[int, int | None], ...]]:
+    """Where a tile starts along a label, and its lanes."""
+    named = axes_by_name(tiles.path)
+    lanes = tiles.of_label(label)
+    axes = [a for a in (*tiles.path.loops, *tiles.path.lanes) if a.index.plain == label]
+    walked = {one.axis for one in lanes}
+    start = Affine()
+    for axis in axes:
+        if axis.name not in walked and not axis.is_single:
+            start = start + Affine(((axis.name, 1),))
+    if start == Affine() and axes:
+        start = resolved(axes[0].origin, named)
+    return start, tuple((one.step, one.count) for one in lanes)
+
+
+def _scratch(array: Array, writer: Tiles) -> Scratch:
+    named = axes_by_name(writer.path)
+    extents: list[Extent] = []
+    for dim in array.dims:
+        axes = (*writer.path.loops, *writer.path.lanes)
+        outer = next((a for a in axes if a.index.plain == dim), None)
+        if outer is None or outer.extent is None:
+            extents.append(Extent(dim, Affine(), None))
+        else:
+            extents.append(Extent(dim, resolved(outer.origin, named), outer.extent))
+    return Scratch(array.name, writer.path.kernel, tuple(extents))

@@ -1,0 +1,263 @@
+"""Values, conditions and bounds of the kernel IR in, their Triton text out."""
+
+from math import isinf, isnan
+from typing import assert_never
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.loops import Bound, Combined, Condition, Either
+
+from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
+from .kernel import (
+    Axes,
+    Call,
+    Converted,
+    Holds,
+    Masked,
+    Merged,
+    Number,
+    Place,
+    Test,
+    Value,
+    Variable,
+)
+from .kinds import Element, Named
+
+COMPARISON, OR, AND, SUM, PRODUCT, SIGN, ATOM = 1, 2, 4, 6, 7, 8, 9
+
+Text = tuple[str, int]  # and how tightly it binds
+
+
+def dtype(element: Element) -> str:
+    """A type, or the parameter that holds it."""
+    return element.name if isinstance(element, Named) else DTYPES[element]
+
+
+def bound_text(value: Bound) -> str:
+    """A bound of a loop."""
+    return bound_parts(value)[0]
+
+
+def bound_parts(value: Bound) -> Text:
+    """A bound, and how tightly its text binds."""
+    if isinstance(value, Affine):
+        return affine_text(value, ())
+    parts = [bound_parts(one) for one in value.operands]
+    match value.operation:
+        case "min" | "max":
+            text = parts[0][0]
+            for part, _ in parts[1:]:
+                text = f"{value.operation}({text}, {part})"
+            return text, ATOM
+        case "-" if parts[0][0] == "0":
+            return f"-{_within(parts[1], SIGN)}", SUM
+        case "+" if parts[0][0].startswith("-"):
+            return f"{parts[1][0]} - {_within((parts[0][0][1:], PRODUCT), PRODUCT)}", SUM
+        case "+" | "-":
+            return f"{parts[0][0]} {value.operation} {_within(parts[1], SUM + 1)}", SUM
+        case _:
+            left, right = _within(parts[0], PRODUCT), _within(parts[1], PRODUCT + 1)
+            return f"{left} {value.operation} {right}", PRODUCT
+
+
+def compared_text(one: Condition) -> str:
+    """A condition on sizes and loops."""
+    if isinstance(one, Either):
+        ways = (" and ".join(map(compared_text, way)) for way in one.ways)
+        return f"({' or '.join(f'({way})' for way in ways)})"
+    left, right = bound_text(one.left), bound_text(one.right)
+    if one.is_equal:
+        return f"{left} == {right}"
+    is_rest = isinstance(one.left, Combined) and one.left.operation == "%"
+    if is_rest and one.right == Affine((), 1):
+        return f"{left} != 0"
+    return f"{left} >= {right}"
+
+
+def _within(text: Text, least: int) -> str:
+    return text[0] if text[1] >= least else f"({text[0]})"
+
+
+# Values
+
+
+def value_text(value: Value, axes: Axes, element: Element | None = None) -> Text:
+    """A value laid out along axes; literals as those of an element."""
+    match value:
+        case Variable(name=name, axes=own):
+            return _laid_out(name, own, axes), ATOM
+        case Number(value=number):
+            return (number_text(number, element) if element else _plain(number)), ATOM
+        case Place(index=index):
+            return affine_text(index, axes)
+        case Holds(test=test):
+            return test_text(test, axes)
+        case Converted():
+            return _converted(value, axes)
+        case Masked(value=inner, conditions=conditions, other=other, dtype=own):
+            text = value_text(inner, axes, own)[0]
+            return (
+                f"tl.where({tests_text(conditions, axes)}, {text}, {number_text(other, own)})",
+                ATOM,
+            )
+        case Merged(reduction="rsum" | "rprod" as operation, left=left, right=right):
+            name = "add" if operation == "rsum" else "mul"
+            return _infix(name, [value_text(left, axes), value_text(right, axes)])
+        case Merged(reduction=operation, left=left, right=right, dtype=own):
+            join = function(JOIN[operation], own)
+            return f"{join}({value_text(left, axes)[0]}, {value_text(right, axes)[0]})", ATOM
+        case Call():
+            return _call(value, axes)
+        case _:
+            assert_never(value)
+
+
+def _call(call: Call, axes: Axes) -> Text:
+    operands: tuple[Value, ...] = call.operands
+    element = call.dtype
+    if call.operation in INFIX and INFIX[call.operation][1] == COMPARISON:
+        element = next((_type(o) for o in operands if _type(o) is not None), element) or element
+    if all(isinstance(one, Number) for one in operands):
+        operands = tuple(Converted(one, (), element) for one in operands)
+    texts = [value_text(one, axes, element) for one in operands]
+    if call.operation in INFIX:
+        return _infix(call.operation, texts)
+    if call.operation in PREFIX:
+        symbol, level = PREFIX[call.operation]
+        return f"{symbol}{_within(texts[0], level)}", level
+    if call.operation == "where":
+        texts[0] = value_text(operands[0], axes, DType.BOOL)
+    if call.operation in ("ceil", "floor") and not is_float_element(element):
+        return texts[0]
+    if call.operation in PLAIN:
+        name = PLAIN[call.operation]
+    else:
+        name = function(OWN[call.operation], element)
+    exact = [
+        f"tl.full((), {text}, {dtype(element)})"
+        if isinstance(one, Number) and (name.startswith("dt_") or _is_inexact(one, element))
+        else text
+        for one, (text, _) in zip(operands, texts, strict=True)
+    ]
+    return f"{name}({', '.join(exact)})", ATOM
+
+
+def _type(value: Value) -> Element | None:
+    match value:
+        case Number():
+            return None
+        case Place():
+            return DType.I64
+        case _:
+            return value.dtype
+
+
+def _is_inexact(number: Number, element: Element) -> bool:
+    """Whether Triton would round a literal to f32 although it meets f64."""
+    return element is not DType.F32 and is_float_element(element) and number.value % 1 != 0
+
+
+def _infix(operation: str, texts: list[Text]) -> Text:
+    symbol, level = INFIX[operation]
+    # Comparisons do not chain, and `a - (b - c)` needs its brackets.
+    left = _within(texts[0], level if level > COMPARISON else level + 1)
+    return f"{left} {symbol} {_within(texts[1], level + 1)}", level
+
+
+def _converted(value: Converted, axes: Axes) -> Text:
+    inner, target = value.value, dtype(value.dtype)
+    match inner:
+        case Number(value=number):
+            return f"tl.full((), {number_text(number, value.dtype)}, {target})", ATOM
+        case Variable(axes=()) | Place(axes=()):
+            return f"tl.cast({value_text(inner, axes)[0]}, {target})", ATOM
+        case _:
+            return f"{_within(value_text(inner, axes), ATOM)}.to({target})", ATOM
+
+
+def _laid_out(name: str, own: Axes, axes: Axes) -> str:
+    """The tile with a 1 for every axis it lacks, its own in the order asked for."""
+    wanted = tuple(a for a in axes if a in own)
+    assert len(wanted) == len(own), (name, own, axes)
+    if wanted != own:
+        name = f"tl.permute({name}, {', '.join(str(own.index(a)) for a in wanted)})"
+    if not own or len(wanted) == len(axes):
+        return name
+    return f"{name}[{', '.join(':' if a in own else 'None' for a in axes)}]"
+
+
+def affine_text(index: Affine, axes: Axes) -> Text:
+    """A sum; terms that are subtracted come after others."""
+    parts: list[tuple[bool, str]] = []
+    for name, coefficient in index.terms:
+        one = _laid_out(name, (name,) if name in axes else (), axes)
+        size = abs(coefficient)
+        parts.append((coefficient < 0, f"{size} * {one}" if size != 1 else one))
+    if index.constant or not parts:
+        parts.append((index.constant < 0, str(abs(index.constant))))
+    parts.sort(key=lambda part: part[0])
+    text = ("-" if parts[0][0] else "") + parts[0][1]
+    for is_minus, part in parts[1:]:
+        text += f" {'-' if is_minus else '+'} {part}"
+    single = len(parts) == 1
+    level = ATOM if single and "*" not in text and not text.startswith("-") else PRODUCT
+    return text, level if single else SUM
+
+
+def address_text(tensor: str, indices: tuple[Affine, ...], axes: Axes) -> str:
+    """Where elements are: indices times strides."""
+    terms = [f"{tensor}_ptr"]
+    for axis, index in enumerate(indices):
+        if index != Affine():
+            text = _within(affine_text(index, axes), PRODUCT)
+            terms.append(f"{text} * {tensor}_stride_{axis}")
+    return " + ".join(terms)
+
+
+def tests_text(tests: tuple[Test, ...], axes: Axes) -> str:
+    """Whether all tests hold, outer axes first."""
+    order = sorted(tests, key=lambda t: [n in t.axes for n in axes], reverse=True)
+    texts = [test_text(test, axes) for test in order]
+    if len(texts) == 1:
+        return texts[0][0]
+    text = " & ".join(_within(text, AND) for text in texts)
+    if any(test.axes for test in tests) and not all(test.axes for test in tests):
+        # Triton's interpreter makes numbers of a tile of truths that meets a single truth.
+        return f"({text}) != 0"
+    return text
+
+
+def test_text(test: Test, axes: Axes) -> Text:
+    """`value >= 0`, with what is negative on the left."""
+    if test.name is not None:
+        return _laid_out(test.name, test.axes, axes), ATOM
+    value = test.value
+    less = Affine(tuple((n, -c) for n, c in value.terms if c < 0))
+    more = Affine(tuple((n, c) for n, c in value.terms if c > 0))
+    sign = "<" if value.constant == -1 else "<="
+    if value.constant > 0:
+        more = more + Affine((), value.constant)
+    elif value.constant < -1:
+        less = less + Affine((), -value.constant)
+    text = f"{affine_text(less, axes)[0]} {sign} {affine_text(more, axes)[0]}"
+    if test.unless is not None:
+        return f"({text}) | {test.unless}", OR
+    return text, COMPARISON
+
+
+def _plain(value: int | float) -> str:
+    if isinstance(value, float):
+        if isnan(value):
+            return 'float("nan")'
+        if isinf(value):
+            return 'float("inf")' if value > 0 else 'float("-inf")'
+    return repr(value)
+
+
+def number_text(value: int | float, element: Element) -> str:
+    """A literal as the type writes it."""
+    if element is DType.BOOL:
+        return str(bool(value))
+    if is_float_element(element):
+        return _plain(float(value))
+    return _plain(value)

@@ -1,0 +1,316 @@
+"""An expression and a tile in, its value out: loads on the way, operands brought to one type."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Apply,
+    Cast,
+    Dot,
+    Expr,
+    Float,
+    Index,
+    Integer,
+    ProgramId,
+    Read,
+    Reduce,
+    Reshape,
+    ScalarRead,
+    Size,
+)
+from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
+from dtpoly.poly.model import Statement
+from dtpoly.poly.tiles import axis_value
+
+from .building import Building
+from .kernel import (
+    Axes,
+    Call,
+    Converted,
+    Holds,
+    Let,
+    Load,
+    Masked,
+    Number,
+    Place,
+    Test,
+    Value,
+    Variable,
+)
+from .kinds import Element, computed, in_memory, joined
+from .names import plain
+
+# Up to here a power is a product.
+LARGEST_PRODUCT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """One tile of a statement: where its labels are, its lanes in order, what must hold."""
+
+    building: Building
+    statement: Statement
+    at: Mapping[str, Affine]  # label -> index, over the kernel's variables
+    starts: Mapping[str, Affine]  # label or copy -> where the tile starts
+    lanes: Axes
+    tests: tuple[Test, ...]
+
+    def index(self, value: Affine) -> Affine:
+        """An index over labels as one over the kernel's variables."""
+        return value.substitute(self.at)
+
+    def lanes_of(self, label: str) -> Axes:
+        """The lanes along a label."""
+        return self.building.axes(self.at[label], self.lanes)
+
+
+def axes_of(value: Value) -> Axes:
+    """The axes a value varies along."""
+    return () if isinstance(value, Number) else value.axes
+
+
+def union(lanes: Axes, *parts: Axes) -> Axes:
+    """All axes of several values, in the order of lanes."""
+    return tuple(name for name in lanes if any(name in part for part in parts))
+
+
+def element_of(value: Value) -> Element | None:
+    """The type of a value; None for a literal."""
+    match value:
+        case Number():
+            return None
+        case Place():
+            return DType.I64
+        case _:
+            return value.dtype
+
+
+def converted(value: Value, element: Element) -> Value:
+    """The value in a type; a literal takes the type of what it meets."""
+    if isinstance(value, Number) or element_of(value) == element:
+        return value
+    return Converted(value, axes_of(value), element)
+
+
+def value_of(tiling: Tiling, expr: Expr, order: Axes | None = None) -> Value:
+    """The value of an expression; tiles are loaded with their axes in the order given."""
+    building = tiling.building
+    order = tiling.lanes if order is None else order
+    match expr:
+        case Integer(value=number) | Float(value=number):
+            return Number(number)
+        case ScalarRead(name=name):
+            element = building.passing(building.elements.of(name))
+            return Variable(building.scalar(name, element), (), element)
+        case Size(label=label):
+            size = Place(Affine(((building.size(label), 1),)), ())
+            return Converted(size, (), building.passing(building.elements.numbers))
+        case Index(label=label):
+            index = tiling.at[label]
+            return Place(index, building.axes(index, order))
+        case ProgramId():
+            return Variable("program", (), DType.I32)
+        case Read():
+            return _read(tiling, expr, order)
+        case Reshape(operand=operand):
+            return value_of(tiling, operand, order)
+        case Cast(operand=operand, dtype=dtype):
+            value = value_of(tiling, operand, order)
+            # Also to the type that it is computed in: a cast rounds.
+            return value if isinstance(value, Number) else Converted(value, axes_of(value), dtype)
+        case Apply():
+            return _apply(tiling, expr, order)
+        case Reduce() | Dot():
+            raise AssertionError("reductions are statements of their own")
+
+
+def _apply(tiling: Tiling, expr: Apply, order: Axes) -> Value:
+    building = tiling.building
+    operation = expr.operation
+    values = [value_of(tiling, operand, order) for operand in expr.operands]
+    if operation == "pow" and (power := _power(tiling, values)) is not None:
+        return power
+    kinds = [building.elements.kind(operand) for operand in expr.operands]
+    result = building.elements.kind(expr)
+    element = building.passing(computed(result, building.elements.numbers))
+    info = OPERATION[operation]
+    if info.result is Result.CHOSEN:
+        values = [values[0], *(converted(value, element) for value in values[1:])]
+    elif info.precedence == COMPARISON:
+        common = building.passing(computed(joined(kinds), building.elements.numbers))
+        if not all(isinstance(value, Place | Number) for value in values):
+            values = [converted(value, common) for value in values]
+    elif not info.operands_are_bool:
+        values = [converted(value, element) for value in values]
+    axes = union(order, *map(axes_of, values))
+    return Call(operation, tuple(values), axes, element)
+
+
+def _power(tiling: Tiling, values: list[Value]) -> Value | None:
+    """A small whole power as a product."""
+    base, exponent = values
+    if not isinstance(exponent, Number) or exponent.value not in range(1, LARGEST_PRODUCT + 1):
+        return None
+    if not isinstance(base, Variable):
+        base = named(tiling, base, "base")
+    factors = [base] * int(exponent.value)
+    return reduce(
+        lambda a, b: Call("mul", (a, b), axes_of(base), element_of(base) or DType.I64),
+        factors[1:],
+        factors[0],
+    )
+
+
+def named(tiling: Tiling, value: Value, wish: str) -> Value:
+    """The value under a name, so that it is computed once."""
+    if isinstance(value, Variable | Number):
+        return value
+    building = tiling.building
+    name = building.scopes.name(wish)
+    building.scopes.emit(Let(name, value, axes_of(value)), tiling.statement.name)
+    return Variable(name, axes_of(value), element_of(value) or DType.I64)
+
+
+def _read(tiling: Tiling, read: Read, order: Axes) -> Value:
+    building = tiling.building
+    if read.tensor in building.storage.registers and read.padding is None:
+        held = building.find_held(read.tensor)
+        dims = building.model.arrays[read.tensor].dims
+        here = dict(zip(dims, read.indices, strict=True))
+        axes = tuple(
+            lane for label in held.labels for lane in tiling.lanes_of(here[label].plain or "")
+        )
+        return Variable(held.name, axes, building.passing(building.elements.of(read.tensor)))
+    if read.padding is None:
+        return converted(
+            loaded(tiling, read, order), building.passing(building.elements.of(read.tensor))
+        )
+    return _padded(tiling, read, order)
+
+
+def loaded(tiling: Tiling, read: Read, order: Axes, other: int | float | None = None) -> Variable:
+    """The elements as they lie in memory."""
+    building = tiling.building
+    indices = tuple(map(tiling.index, read.indices))
+    lanes = {name for index in indices for name in index.labels if name in building.lanes}
+    tests = tuple(t for t in tiling.tests if not t.axes or lanes & set(t.axes))
+    return _load(tiling, read.tensor, indices, tests, order, 0 if other is None else other)
+
+
+def _load(
+    tiling: Tiling,
+    tensor: str,
+    indices: tuple[Affine, ...],
+    tests: tuple[Test, ...],
+    order: Axes,
+    other: int | float,
+) -> Variable:
+    building = tiling.building
+    needed = {name for index in indices for name in index.labels} | {
+        name for test in tests for name in test.axes
+    }
+    axes = tuple(name for name in order if name in needed)
+    tests = tuple(replace(t, axes=tuple(n for n in axes if n in t.axes)) for t in tests)
+    element = stored_element(building, tensor)
+    key = (tensor, indices, tests, axes, repr(other))
+    is_input = tensor not in building.model.arrays
+    if is_input and (found := building.scopes.find_load(key)) is not None:
+        return found
+    name = building.scopes.name(f"{plain(tensor)}_tile" if axes else f"{plain(tensor)}_value")
+    places = local_indices(tiling, tensor, indices)
+    pointer = building.pointer(tensor, len(places))
+    load = Load(name, pointer, places, tests, axes, other if tests else None, element)
+    variable = Variable(name, axes, element)
+    return building.scopes.bound_load(key, load, variable, tiling.statement.name)
+
+
+def stored_element(building: Building, tensor: str) -> Element:
+    """The type of elements in memory, as far as the text knows it."""
+    kind = building.elements.kinds[tensor]
+    if tensor in building.storage.scratch or (
+        tensor in building.model.arrays and not is_func(building, tensor)
+    ):
+        return building.passing(building.elements.of(tensor))
+    return in_memory(kind)
+
+
+def is_func(building: Building, tensor: str) -> bool:
+    """Whether an array is a Func as the caller or another kernel sees it."""
+    return building.model.arrays[tensor].func == tensor
+
+
+def local_indices(tiling: Tiling, tensor: str, indices: tuple[Affine, ...]) -> tuple[Affine, ...]:
+    """Indices into memory: of scratch, the program's slice, counted from what it holds first."""
+    scratch = tiling.building.storage.scratch.get(tensor)
+    if scratch is None:
+        return indices
+    local = tuple(
+        index - _origin(tiling, extent.origin)
+        for index, extent in zip(indices, scratch.extents, strict=True)
+    )
+    return (Affine((("program", 1),)), *local)
+
+
+def _origin(tiling: Tiling, origin: Affine) -> Affine:
+    """Where a slice starts: an expression over axes as one over the kernel's variables."""
+    building = tiling.building
+    tiles = building.tiles[tiling.statement.name]
+    put: dict[str, Affine] = {}
+    for name in origin.labels:
+        value = axis_value(tiles, name)
+        put[name] = value.substitute(
+            {
+                n: tiling.starts[n] if n in tiling.starts else Affine(((building.variables[n], 1),))
+                for n in value.labels
+            }
+        )
+    return origin.substitute(put)
+
+
+def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
+    """Elements where the index is inside, the padding elsewhere."""
+    building = tiling.building
+    assert read.padding is not None
+    indices = tuple(map(tiling.index, read.indices))
+    padding = value_of(tiling, read.padding, order)
+    element = building.passing(building.elements.of(read.tensor))
+    inside: list[Test] = []
+    for axis, index in enumerate(indices):
+        extent = extent_of(building, read.tensor, axis)
+        axes = building.axes(index, order)
+        inside.append(Test(index, axes))
+        inside.append(Test(extent - index + Affine((), -1), axes))
+    lanes = {name for index in indices for name in index.labels if name in building.lanes}
+    tests = tuple(t for t in tiling.tests if not t.axes or lanes & set(t.axes))
+    if isinstance(padding, Number):
+        padded = _load(tiling, read.tensor, indices, (*tests, *inside), order, padding.value)
+        return converted(padded, element)
+    tile = converted(_load(tiling, read.tensor, indices, (*tests, *inside), order, 0), element)
+    axes = axes_of(tile)
+    tests = tuple(replace(t, axes=tuple(n for n in axes if n in t.axes)) for t in inside)
+    condition: Value = Holds(tests[0], tests[0].axes)
+    for test in tests[1:]:
+        condition = Call("and", (condition, Holds(test, test.axes)), axes, DType.BOOL)
+    return Call("where", (condition, tile, converted(padding, element)), axes, element)
+
+
+def extent_of(building: Building, tensor: str, axis: int) -> Affine:
+    """The extent of an axis of a tensor in memory."""
+    if tensor in building.model.arrays:
+        label = building.model.arrays[tensor].dims[axis]
+        return Affine(((building.size(label), 1),))
+    return Affine(((building.shape(tensor, axis), 1),))
+
+
+def masked(
+    tiling: Tiling, value: Value, lanes: Axes, other: int | float, element: Element
+) -> Value:
+    """The value, with the identity where a lane of those given has nothing to say."""
+    tests = tuple(t for t in tiling.tests if set(t.axes) & set(lanes) or not t.axes)
+    if not tests or not lanes:
+        return value
+    axes = union(tiling.lanes, axes_of(value), *(t.axes for t in tests))
+    return Masked(value, tests, other, axes, element)

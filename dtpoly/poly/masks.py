@@ -1,0 +1,198 @@
+"""A tile in, the conditions under which its lanes compute out.
+
+A lane is named by the index it stands for; where several axes go along one label, by its number
+on its own axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.coordinates import aff_coordinates
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.spaces import affs, dim_name, to_aff, to_map
+from dtpoly.poly.tiles import Lanes, Tiles
+
+
+@dataclass(frozen=True, slots=True)
+class LaneDim:
+    """A dim of the sets here: the indices, or the numbers, of the lanes of an axis."""
+
+    name: str
+    label: str
+    lanes: Lanes
+    is_index: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`value >= 0`, over lane dims, starts of tiles (`label^`), grid axes and sizes.
+
+    `multiple` says of which number a size must be a multiple for it to hold anyway; 0 that the
+    lanes must be as many as the label has indices.
+    """
+
+    value: Affine
+    size: str | None = None
+    multiple: int | None = None
+
+    def over(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Which of these dims it speaks of."""
+        return tuple(name for name in self.value.labels if name in names)
+
+
+def start_name(dim: str) -> str:
+    """The name of the start of a tile in conditions: a label itself names its lanes."""
+    return f"{dim}^"
+
+
+def lane_dims(tiles: Tiles) -> tuple[LaneDim, ...]:
+    """One dim for each axis of lanes."""
+    found: list[LaneDim] = []
+    for lanes in tiles.lanes:
+        alone = len(tiles.of_label(lanes.label)) == 1
+        found.append(LaneDim(lanes.label if alone else lanes.axis, lanes.label, lanes, alone))
+    return tuple(found)
+
+
+def active_lanes(tiles: Tiles) -> isl.Set:
+    """`[tile, lanes]` for every instance of a program."""
+    statement = tiles.statement
+    space = tiles.instances.get_space()
+    of = affs(space)
+    value = aff_coordinates(tiles.path, statement, of)
+    values: list[isl.Aff] = []
+    for dim in lane_dims(tiles):
+        offset = value[dim.lanes.axis]
+        if dim.is_index:
+            values.append(of[dim.label])
+        else:
+            values.append(offset.scale_down_val(isl.Val(dim.lanes.step)))
+    names = [dim.name for dim in lane_dims(tiles)]
+    lanes = to_map(space, "", names, values)
+    pairs = tiles.tile_of.flat_range_product(lanes).intersect_domain(tiles.instances)
+    return _named(pairs.range(), tiles)
+
+
+def addressed_lanes(tiles: Tiles) -> isl.Set:
+    """`[tile, lanes]` for every lane that there physically is, of every tile."""
+    return _addressed(tiles, tiles.domain)
+
+
+def _addressed(tiles: Tiles, domain: isl.Set) -> isl.Set:
+    dims = lane_dims(tiles)
+    result = domain.reset_tuple_id().add_dims(isl.dim_type.set, len(dims))
+    result = _named(result, tiles)
+    of = affs(result.get_space())
+    for dim in dims:
+        lane = of[dim.name]
+        start = of[start_name(dim.label)] if dim.is_index else of[0]
+        span = dim.lanes.span if dim.is_index else dim.lanes.count
+        result = result & lane.ge_set(start)
+        if span is not None:
+            result = result & lane.lt_set(start + span)
+        if dim.is_index and dim.lanes.step > 1:
+            step = isl.Val(dim.lanes.step)
+            offset = lane - start
+            result = result & offset.eq_set(offset.scale_down_val(step).floor().scale_val(step))
+    return result
+
+
+def _named(of: isl.Set, tiles: Tiles) -> isl.Set:
+    names = [*map(start_name, tiles.statement.dims), *(dim.name for dim in lane_dims(tiles))]
+    for position, name in enumerate(names):
+        of = of.set_dim_name(isl.dim_type.set, position, name)
+    return of
+
+
+def mask(
+    tiles: Tiles, occurs: isl.Set, context: isl.Set, size_of: Mapping[str, str]
+) -> tuple[Condition, ...]:
+    """What must hold beyond what the tiles of an occurrence and its lanes guarantee."""
+    if not tiles.lanes:
+        return ()
+    known = _addressed(tiles, occurs.intersect(tiles.domain)).intersect_params(context)
+    active = active_lanes(tiles).intersect_params(context)
+    left = active.gist(known).coalesce()
+    return _needed(_conditions(left), known, tiles, size_of)
+
+
+def _needed(
+    found: list[Affine], known: isl.Set, tiles: Tiles, size_of: Mapping[str, str]
+) -> tuple[Condition, ...]:
+    """The conditions that the others do not imply, and when sizes make one hold."""
+    of = affs(known.get_space())
+    kept = list(found)
+    for one in found:
+        others = known
+        for other in kept:
+            if other is not one:
+                others = others & to_aff(other, of).ge_set(of[0])
+        if others.is_subset(to_aff(one, of).ge_set(of[0])):
+            kept.remove(one)
+    return tuple(_with_multiple(one, known, tiles, size_of) for one in kept)
+
+
+def _with_multiple(
+    value: Affine, known: isl.Set, tiles: Tiles, size_of: Mapping[str, str]
+) -> Condition:
+    """Whether an even size makes a condition hold: tried for `label < size` only."""
+    dims = {dim.name: dim for dim in lane_dims(tiles)}
+    for name in value.labels:
+        dim = dims.get(name)
+        if dim is None or not dim.is_index:
+            continue
+        size = size_of[dim.label]
+        if value != Affine(((name, -1), (size, 1)), -1) and value != Affine(
+            ((size, 1), (name, -1)), -1
+        ):
+            continue
+        of = affs(known.get_space())
+        holds = to_aff(value, of).ge_set(of[0])
+        if dim.lanes.count is None:
+            end = of[start_name(dim.label)] + of[size]
+            is_whole = dim.lanes.step == 1 and (known & of[name].lt_set(end)).is_subset(holds)
+            return Condition(value, size, 0) if is_whole else Condition(value)
+        candidates = [axis.step for axis in tiles.path.grid if axis.label == dim.label]
+        for step in dict.fromkeys((dim.lanes.span, *candidates)):
+            if step is None or step < 2:
+                continue
+            whole = of[size].scale_down_val(isl.Val(step)).floor().scale_val(isl.Val(step))
+            even = known & of[size].eq_set(whole)
+            if not even.is_empty() and even.is_subset(holds):
+                return Condition(value, size, step)
+    return Condition(value)
+
+
+def _conditions(left: isl.Set) -> list[Affine]:
+    parts = left.get_basic_sets()
+    if len(parts) > 1:
+        # A hull with equal points says the same; else the domain of a statement has a hole.
+        hull = left.simple_hull()
+        assert hull.to_set().is_equal(left), f"a mask with an 'or': {left}"
+        parts = [hull]
+    found: list[Affine] = []
+    for part in parts:
+        for one in part.get_constraints():
+            value = _affine(one)
+            found.append(value)
+            if one.is_equality():
+                found.append(value.scaled(-1))
+    return found
+
+
+def _affine(one: isl.Constraint) -> Affine:
+    assert not one.dim(isl.dim_type.div), f"a mask with a floor: {one}"
+    space = one.get_space()
+    terms = [
+        (
+            dim_name(space, kind, i),
+            one.get_coefficient_val(kind, i).to_python(),
+        )
+        for kind in (isl.dim_type.set, isl.dim_type.param)
+        for i in range(space.dim(kind))
+    ]
+    named = tuple((name.removesuffix("@"), c) for name, c in terms if c)
+    return Affine(named, one.get_constant_val().to_python())

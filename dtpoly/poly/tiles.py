@@ -1,0 +1,169 @@
+"""A statement and its path in; its tiles, and which lanes of a tile compute, out.
+
+A tile is named by where it starts: the index of each label in the first lane. Grid axes are
+parameters, so everything here is about one program instance. `axis@` is the parameter of a grid
+axis: a private copy has a dim of the axis's own name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.axes import (
+    Axis,
+    Path,
+    axes_by_name,
+    finest,
+    is_absolute,
+    resolved,
+    several,
+)
+from dtpoly.poly.coordinates import aff_coordinates
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Model, Statement
+from dtpoly.poly.spaces import PolyError, affs, param_names, set_space, to_aff, to_map
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """The lanes of one axis of a leaf: `count` of them, each `step` indices after the other.
+
+    The count is None for as many as the label has indices, rounded up to a power of two.
+    """
+
+    axis: str
+    label: str
+    step: int
+    count: int | None
+
+    @property
+    def span(self) -> int | None:
+        """How many indices they span."""
+        return None if self.count is None else self.count * self.step
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """The tiles of one statement in one program."""
+
+    statement: Statement
+    path: Path
+    lanes: tuple[Lanes, ...]
+    instances: isl.Set  # those of one program
+    tile_of: isl.Map  # instance -> tile
+    domain: isl.Set  # the tiles
+
+    @property
+    def name(self) -> str:
+        """The statement's name."""
+        return self.statement.name
+
+    def of_label(self, label: str) -> tuple[Lanes, ...]:
+        """The lanes along a label."""
+        return tuple(lanes for lanes in self.lanes if lanes.label == label)
+
+
+def grid_param(axis: str) -> str:
+    """The parameter that is a grid axis."""
+    return f"{axis}@"
+
+
+def grid_names(path: Path) -> tuple[str, ...]:
+    """The grid axes that have several programs, each known from its block."""
+    return tuple(axis.name for axis in several(finest(path.grid)))
+
+
+def rounded(count: int) -> int:
+    """The next power of two, which is what a vector has lanes for."""
+    return 1 << (count - 1).bit_length()
+
+
+def tiles_of(model: Model, statement: Statement, path: Path) -> Tiles:
+    """The tiles of a statement on its path."""
+    instances = _in_program(model, statement, path)
+    space = instances.get_space()
+    of = affs(space)
+    value = aff_coordinates(path, statement, of)
+    lane_axes = several(path.lanes)
+    starts = {label: of[label] for label in statement.labels}
+    for axis in lane_axes:
+        label = axis.index.plain
+        assert label is not None
+        starts[label] = starts[label] - value[axis.name]
+    names = statement.dims
+    values = [of[name] for name in statement.copies] + list(starts.values())
+    tile_of = to_map(space, statement.name, names, values)
+    domain = instances.apply(tile_of)
+    domain = _with_known_facts(domain, statement, path).coalesce()
+    return Tiles(statement, path, tuple(map(_lanes, lane_axes)), instances, tile_of, domain)
+
+
+def _lanes(axis: Axis) -> Lanes:
+    step = axis.step or 1
+    count = None if axis.extent is None else rounded(-(-axis.extent // step))
+    assert axis.index.plain is not None
+    return Lanes(axis.name, axis.index.plain, step, count)
+
+
+def _in_program(model: Model, statement: Statement, path: Path) -> isl.Set:
+    """The instances that one program runs."""
+    names = grid_names(path)
+    space = statement.domain.get_space()
+    params = (*param_names(space), *map(grid_param, names))
+    space = set_space(statement.name, statement.dims, params)
+    of = affs(space)
+    value = aff_coordinates(path, statement, of)
+    result = isl.Set.universe(space)
+    for name in names:
+        result = result & of[grid_param(name)].eq_set(value[name])
+    return statement.domain.align_params(space) & result
+
+
+def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.Set:
+    """The tiles, with what isl does not find: a multiple of 16 above -16 is not negative."""
+    of = affs(domain.get_space())
+    known = dict(of)
+    for name in grid_names(path):
+        known[name] = of[grid_param(name)]
+    named = axes_by_name(path)
+    for axis in several((*path.grid, *path.loops, *path.lanes)):
+        label = axis.index.plain
+        origin = resolved(axis.origin, named)
+        if label in of and label in statement.labels and set(origin.labels) <= known.keys():
+            domain = domain & of[label].ge_set(to_aff(origin, known))
+    for name, axis in ((n, named[n]) for n in grid_names(path)):
+        if not axis.origin.terms:
+            domain = domain & known[name].ge_set(to_aff(axis.origin, known))
+    return domain
+
+
+def axis_value(tiles: Tiles, name: str) -> Affine:
+    """Where an axis of the path is, over starts of tiles (by label), copies, programs and sizes."""
+    named = axes_by_name(tiles.path)
+    axis = named[name]
+    if axis.is_single:
+        return resolved(axis.origin, named)
+    if name in grid_names(tiles.path) or name in tiles.statement.copies:
+        return Affine(((name, 1),))
+    value = aff_coordinates(tiles.path, tiles.statement, affs(tiles.instances.get_space()))[name]
+    along = isl.Map.from_aff(value).intersect_domain(tiles.instances)
+    along = tiles.tile_of.reverse().apply_range(along).intersect_domain(tiles.domain)
+    of = affs(tiles.domain.get_space())
+    for start, aff in of.items():
+        if isinstance(start, str) and isl.Map.from_aff(aff).intersect_domain(tiles.domain).is_equal(
+            along
+        ):
+            return _absolute(Affine(((start.removesuffix("@"), 1),)), axis, tiles)
+    graph = along.gist_domain(tiles.domain)
+    raise PolyError(f"where '{name}' is cannot be told from a tile: {graph}")
+
+
+def _absolute(value: Affine, axis: Axis, tiles: Tiles) -> Affine:
+    """The value counted from 0: a loop outside of what it divides counts from there."""
+    if is_absolute(axis, tiles.path):
+        return value
+    total = value + Affine((), axis.origin.constant)
+    for name, coefficient in axis.origin.terms:
+        total = total + axis_value(tiles, name).scaled(coefficient)
+    return total
