@@ -1,10 +1,10 @@
 """One kernel while it is being written: its parameters, its names, its open blocks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.poly.loops import Bound, Combined
+from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
 from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
@@ -72,9 +72,22 @@ class Building:
 
     def bound(self, value: Bound) -> Bound:
         """The same of a bound."""
-        if isinstance(value, Affine):
-            return self.renamed(value)
-        return Combined(value.operation, tuple(map(self.bound, value.operands)))
+        match value:
+            case Affine():
+                return self.renamed(value)
+            case Combined(operation=operation, operands=operands):
+                return Combined(operation, tuple(map(self.bound, operands)))
+            case Chosen(left=left, right=right):
+                conditions = tuple(map(self.condition, value.conditions))
+                return Chosen(conditions, self.bound(left), self.bound(right))
+
+    def condition(self, value: Condition) -> Condition:
+        """The same of a condition."""
+        match value:
+            case Compared(left=left, right=right):
+                return replace(value, left=self.bound(left), right=self.bound(right))
+            case Either(ways=ways):
+                return Either(tuple(tuple(map(self.condition, way)) for way in ways))
 
     def pointer(self, tensor: str, rank: int, *, written: bool = False) -> str:
         """The variable of the tensor parameter for an input or an array."""

@@ -100,6 +100,7 @@ class Test:
     axes: Axes
     unless: str | None = None
     name: str | None = None  # of the variable that holds it, if there is one
+    own: Axes = ()  # the axes of that variable
 
 
 @dataclass(frozen=True, slots=True)

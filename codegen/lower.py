@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.axes import Axis, Path, several
-from dtpoly.poly.loops import Bound, Compared, Either, For, Guard, LoopNode, Once, Tile
-from dtpoly.poly.loops import Condition as LoopCondition
+from dtpoly.poly.loops import Bound, For, Guard, LoopNode, Once, Tile
 from dtpoly.poly.masks import Condition, lane_dims, mask, start_name
 from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
@@ -16,14 +16,18 @@ from .building import Building
 from .elements import Elements
 from .kernel import (
     Axes,
+    Call,
     ForLoop,
     GridAxis,
+    Holds,
     If,
+    Let,
     Load,
     Scalar,
     Step,
     Test,
     TileKernel,
+    Value,
 )
 from .kinds import REAL
 from .names import fresh, plain
@@ -127,18 +131,10 @@ def _nodes(building: Building, nodes: tuple[LoopNode, ...], unrolled: Mapping[st
                 building.variables[name] = scopes.bind_scalar(wish, scalar, axis)
                 _nodes(building, body, unrolled)
             case Guard(conditions=conditions, body=body):
-                checks = tuple(_condition(building, c) for c in conditions)
+                checks = tuple(map(building.condition, conditions))
                 scopes.emit(If(checks, _block(building, body, unrolled)), "")
             case Tile():
                 _tile(building, node)
-
-
-def _condition(building: Building, condition: LoopCondition) -> LoopCondition:
-    match condition:
-        case Compared(left=left, right=right):
-            return replace(condition, left=building.bound(left), right=building.bound(right))
-        case Either(ways=ways):
-            return Either(tuple(tuple(_condition(building, c) for c in way) for way in ways))
 
 
 def _label(building: Building, axis: str) -> str:
@@ -206,12 +202,32 @@ def _tiling(building: Building, tiles: Tiles, node: Tile) -> Tiling:
     put |= {dim: Affine(((name, 1),)) for dim, name in lane_names.items()}
     put |= {
         name: Affine(((building.variables[name], 1),))
-        for condition in found
+        for way in found
+        for condition in way
         for name in condition.value.labels
         if name not in put
     }
-    tests = tuple(_test(building, condition, put, order) for condition in found)
-    return Tiling(building, statement, at, starts, order, tests)
+    ways = [tuple(_test(building, one, put, order) for one in way) for way in found]
+    tests = ways[0] if len(ways) == 1 else (_either(building, ways, order, statement.name),)
+    loops = {axis: building.renamed(value) for axis, value in node.loops.items()}
+    return Tiling(building, statement, at, starts, loops, order, tests)
+
+
+def _either(building: Building, ways: list[tuple[Test, ...]], order: Axes, origin: str) -> Test:
+    """One of several conjunctions, under a name."""
+    axes = tuple(n for n in order if any(n in test.axes for way in ways for test in way))
+    values: list[Value] = []
+    for way in ways:
+        value: Value = Holds(way[0], way[0].axes)
+        for test in way[1:]:
+            value = Call("and", (value, Holds(test, test.axes)), axes, DType.BOOL)
+        values.append(value)
+    value = values[0]
+    for other in values[1:]:
+        value = Call("or", (value, other), axes, DType.BOOL)
+    name = building.scopes.name("mask")
+    building.scopes.emit(Let(name, value, axes), origin)
+    return Test(Affine(), axes, name=name, own=axes)
 
 
 def _test(building: Building, condition: Condition, put: Mapping[str, Affine], order: Axes) -> Test:
@@ -223,7 +239,7 @@ def _test(building: Building, condition: Condition, put: Mapping[str, Affine], o
     if len(test.axes) != 1:
         return test
     name = building.scopes.bound_mask(f"{test.axes[0]}_mask", test, "")
-    return replace(test, name=name)
+    return replace(test, name=name, own=test.axes)
 
 
 def _start(building: Building, dim: str, value: Bound, tiles: Tiles) -> Affine:

@@ -113,7 +113,7 @@ def _position(label: str, tiles: Tiles) -> tuple[Affine, tuple[tuple[int, int | 
     """Where a tile starts along a label, and its lanes."""
     named = axes_by_name(tiles.path)
     lanes = tiles.of_label(label)
-    axes = [a for a in (*tiles.path.loops, *tiles.path.lanes) if a.index.plain == label]
+    axes = _axes_of(label, tiles)
     walked = {one.axis for one in lanes}
     start = Affine()
     for axis in axes:
@@ -124,12 +124,18 @@ def _position(label: str, tiles: Tiles) -> tuple[Affine, tuple[tuple[int, int | 
     return start, tuple((one.step, one.count) for one in lanes)
 
 
+def _axes_of(label: str, tiles: Tiles) -> list[Axis]:
+    """The loops and lanes along a label, without those that a copy is private to."""
+    axes = (*tiles.path.loops, *tiles.path.lanes)
+    copies = tiles.statement.copies
+    return [a for a in axes if a.index.plain == label and a.name not in copies]
+
+
 def _scratch(array: Array, writer: Tiles) -> Scratch:
     named = axes_by_name(writer.path)
     extents: list[Extent] = []
     for dim in array.dims:
-        axes = (*writer.path.loops, *writer.path.lanes)
-        outer = next((a for a in axes if a.index.plain == dim), None)
+        outer = next(iter(_axes_of(dim, writer)), None)
         if outer is None or outer.extent is None:
             extents.append(Extent(dim, Affine(), None))
         else:

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.poly.loops import Bound, Combined, Condition, Either
+from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
 
 from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
 from .kernel import (
@@ -42,6 +42,9 @@ def bound_parts(value: Bound) -> Text:
     """A bound, and how tightly its text binds."""
     if isinstance(value, Affine):
         return affine_text(value, ())
+    if isinstance(value, Chosen):
+        test = " and ".join(map(compared_text, value.conditions))
+        return f"tl.where({test}, {bound_text(value.left)}, {bound_text(value.right)})", ATOM
     parts = [bound_parts(one) for one in value.operands]
     match value.operation:
         case "min" | "max":
@@ -230,7 +233,7 @@ def tests_text(tests: tuple[Test, ...], axes: Axes) -> str:
 def test_text(test: Test, axes: Axes) -> Text:
     """`value >= 0`, with what is negative on the left."""
     if test.name is not None:
-        return _laid_out(test.name, test.axes, axes), ATOM
+        return _laid_out(test.name, test.own, axes), ATOM
     value = test.value
     less = Affine(tuple((n, -c) for n, c in value.terms if c < 0))
     more = Affine(tuple((n, c) for n, c in value.terms if c > 0))

@@ -55,6 +55,7 @@ class Tiling:
     statement: Statement
     at: Mapping[str, Affine]  # label -> index, over the kernel's variables
     starts: Mapping[str, Affine]  # label or copy -> where the tile starts
+    loops: Mapping[str, Affine]  # axis -> what the loop over it counts
     lanes: Axes
     tests: tuple[Test, ...]
 
@@ -260,10 +261,11 @@ def _origin(tiling: Tiling, origin: Affine) -> Affine:
     tiles = building.tiles[tiling.statement.name]
     put: dict[str, Affine] = {}
     for name in origin.labels:
-        value = axis_value(tiles, name)
+        value = axis_value(tiles, name, frozenset(tiling.loops))
+        here = {**tiling.loops, **tiling.starts}
         put[name] = value.substitute(
             {
-                n: tiling.starts[n] if n in tiling.starts else Affine(((building.variables[n], 1),))
+                n: here[n] if n in here else Affine(((building.variables[n], 1),))
                 for n in value.labels
             }
         )

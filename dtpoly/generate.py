@@ -22,7 +22,7 @@ class Code:
 def code_of(state: State, header: str = "") -> Code:
     """The Python file of a state that was judged legal."""
     stages = stages_of(state)
-    return Code(stages, module_text(state.program, state.model, stages, header))
+    return Code(stages, module_text(state.sized, state.model, stages, header))
 
 
 def stages_of(state: State) -> Generated:

@@ -7,7 +7,7 @@ loops over tiles and nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import assert_never
 
@@ -29,7 +29,16 @@ class Combined:
     operands: tuple[Bound, ...]
 
 
-Bound = Affine | Combined
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One bound where every condition holds, else another."""
+
+    conditions: tuple[Condition, ...]
+    left: Bound
+    right: Bound
+
+
+Bound = Affine | Combined | Chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,7 @@ class Tile:
 
     statement: str
     start: Mapping[str, Bound]  # dim -> index of its first lane
+    loops: Mapping[str, Affine]  # axis -> what the loop over it counts here
     occurs: isl.Set
 
 
@@ -228,7 +238,9 @@ class _Reader:
     occurrences: tuple[isl.Set, ...]
 
 
-Names = Mapping[str, Affine]  # isl's iterators -> our loops
+Names = Mapping[str, Affine]  # isl's iterators, and axes, -> our loops
+
+AXIS = "axis "  # begins the names of axes there
 
 
 def _nodes(
@@ -265,16 +277,18 @@ def _tile(node: isl.AstNode, reader: _Reader, names: Names) -> Tile:
     name = call.get_op_arg(0).get_id().get_name()
     dims = reader.tiles[name].statement.dims
     start = {dim: bound(call.get_op_arg(i + 1), names) for i, dim in enumerate(dims)}
-    return Tile(name, start, reader.occurrences[int(node.get_annotation().get_name())])
+    loops = {key.removeprefix(AXIS): value for key, value in names.items() if key.startswith(AXIS)}
+    return Tile(name, start, loops, reader.occurrences[int(node.get_annotation().get_name())])
 
 
 def _once(node: isl.AstNode, reader: _Reader, names: Names, axis: str) -> tuple[LoopNode, ...]:
     iterator = node.for_get_iterator().get_id().get_name()
     start = bound(node.for_get_init(), names)
     if isinstance(start, Affine):
-        return _nodes(node.for_get_body(), reader, {**names, iterator: start})
+        return _nodes(node.for_get_body(), reader, _with(names, iterator, axis, start))
     name = _fresh(iterator, names)
-    body = _nodes(node.for_get_body(), reader, {**names, iterator: Affine(((name, 1),))})
+    here = Affine(((name, 1),))
+    body = _nodes(node.for_get_body(), reader, _with(names, iterator, axis, here))
     return (Once(name, axis, start, body),)
 
 
@@ -287,8 +301,13 @@ def _for(node: isl.AstNode, reader: _Reader, names: Names, axis: str) -> For:
     step = node.for_get_inc().get_val().to_python()
     start = bound(node.for_get_init(), names)
     name = _fresh(iterator, names)
-    body = _nodes(node.for_get_body(), reader, {**names, iterator: Affine(((name, 1),))})
+    here = Affine(((name, 1),))
+    body = _nodes(node.for_get_body(), reader, _with(names, iterator, axis, here))
     return For(name, axis, start, stop, step, body)
+
+
+def _with(names: Names, iterator: str, axis: str, value: Affine) -> Names:
+    return {**names, iterator: value, f"{AXIS}{axis}": value}
 
 
 def _fresh(iterator: str, names: Names) -> str:
@@ -308,6 +327,8 @@ def plus(value: Bound, number: int) -> Bound:
             return Combined("+", (one, Affine((), total))) if total else one
         case Combined():
             return Combined("+", (value, Affine((), number))) if number else value
+        case Chosen(left=left, right=right):
+            return replace(value, left=plus(left, number), right=plus(right, number))
         case _:
             assert_never(value)
 
@@ -364,8 +385,12 @@ def bound(expr: isl.AstExpr, names: Names) -> Bound:
             return names.get(name, Affine(((name, 1),)))
         case _:
             pass
-    operands = tuple(bound(expr.get_op_arg(i), names) for i in range(expr.get_op_n_arg()))
     kind = _operation(expr)
+    if kind in ("cond", "select"):
+        conditions = tuple(_conditions(expr.get_op_arg(0), names))
+        left, right = (bound(expr.get_op_arg(i), names) for i in (1, 2))
+        return Chosen(conditions, left, right)
+    operands = tuple(bound(expr.get_op_arg(i), names) for i in range(expr.get_op_n_arg()))
     match kind, operands:
         case "add", (Affine() as one, Affine() as two):
             return one + two

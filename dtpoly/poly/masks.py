@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
-from dtpoly.poly.spaces import affs, dim_name, to_aff, to_map
+from dtpoly.poly.spaces import Affs, PolyError, affs, dim_name, to_aff, to_map
 from dtpoly.poly.tiles import Lanes, Tiles
 
 
@@ -109,21 +109,30 @@ def _named(of: isl.Set, tiles: Tiles) -> isl.Set:
 
 def mask(
     tiles: Tiles, occurs: isl.Set, context: isl.Set, size_of: Mapping[str, str]
-) -> tuple[Condition, ...]:
-    """What must hold beyond what the tiles of an occurrence and its lanes guarantee."""
+) -> tuple[tuple[Condition, ...], ...]:
+    """What must hold beyond what the tiles of an occurrence and its lanes guarantee.
+
+    Of several conjunctions one must hold: a producer may be needed in lanes here and there.
+    """
     if not tiles.lanes:
-        return ()
+        return ((),)
     known = _addressed(tiles, occurs.intersect(tiles.domain)).intersect_params(context)
     active = active_lanes(tiles).intersect_params(context)
     left = active.gist(known).coalesce()
-    return _needed(_conditions(left), known, tiles, size_of)
+    parts = left.get_basic_sets()
+    if len(parts) == 1:
+        return (_needed(_conditions(parts[0], known), known, tiles, size_of),)
+    hull = left.simple_hull()
+    if hull.to_set().intersect(known).is_equal(left.intersect(known)):
+        return (_needed(_conditions(hull, known), known, tiles, size_of),)
+    return tuple(_needed(_conditions(part, known), known, tiles, size_of) for part in parts)
 
 
 def _needed(
     found: list[Affine], known: isl.Set, tiles: Tiles, size_of: Mapping[str, str]
 ) -> tuple[Condition, ...]:
     """The conditions that the others do not imply, and when sizes make one hold."""
-    of = affs(known.get_space())
+    of = _named_affs(known)
     kept = list(found)
     for one in found:
         others = known
@@ -149,7 +158,7 @@ def _with_multiple(
             ((size, 1), (name, -1)), -1
         ):
             continue
-        of = affs(known.get_space())
+        of = _named_affs(known)
         holds = to_aff(value, of).ge_set(of[0])
         if dim.lanes.count is None:
             end = of[start_name(dim.label)] + of[size]
@@ -166,25 +175,29 @@ def _with_multiple(
     return Condition(value)
 
 
-def _conditions(left: isl.Set) -> list[Affine]:
-    parts = left.get_basic_sets()
-    if len(parts) > 1:
-        # A hull with equal points says the same; else the domain of a statement has a hole.
-        hull = left.simple_hull()
-        assert hull.to_set().is_equal(left), f"a mask with an 'or': {left}"
-        parts = [hull]
+def _named_affs(of: isl.Set) -> Affs:
+    """Dims and parameters by name; grid axes by their own."""
+    named = affs(of.get_space())
+    return named | {str(n).removesuffix("@"): aff for n, aff in named.items() if n != 0}
+
+
+def _conditions(part: isl.BasicSet, known: isl.Set) -> list[Affine]:
     found: list[Affine] = []
-    for part in parts:
-        for one in part.get_constraints():
-            value = _affine(one)
-            found.append(value)
-            if one.is_equality():
-                found.append(value.scaled(-1))
+    for one in part.get_constraints():
+        count = one.dim(isl.dim_type.div)
+        if count and one.involves_dims(isl.dim_type.div, 0, count):
+            # Which tiles there are, which is known: no lane can say otherwise.
+            if known.is_subset(isl.BasicSet.from_constraint(one).to_set()):
+                continue
+            raise PolyError(f"a mask with a remainder: {one}")
+        value = _affine(one)
+        found.append(value)
+        if one.is_equality():
+            found.append(value.scaled(-1))
     return found
 
 
 def _affine(one: isl.Constraint) -> Affine:
-    assert not one.dim(isl.dim_type.div), f"a mask with a floor: {one}"
     space = one.get_space()
     terms = [
         (

@@ -128,7 +128,8 @@ def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.
         known[name] = of[grid_param(name)]
     named = axes_by_name(path)
     for axis in several((*path.grid, *path.loops, *path.lanes)):
-        label = axis.index.plain
+        # An axis of the reader that a copy is private to says nothing of the copy's own labels.
+        label = None if axis.name in statement.copies else axis.index.plain
         origin = resolved(axis.origin, named)
         if label in of and label in statement.labels and set(origin.labels) <= known.keys():
             domain = domain & of[label].ge_set(to_aff(origin, known))
@@ -138,14 +139,19 @@ def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.
     return domain
 
 
-def axis_value(tiles: Tiles, name: str) -> Affine:
-    """Where an axis of the path is, over starts of tiles (by label), copies, programs and sizes."""
+def axis_value(tiles: Tiles, name: str, counted: frozenset[str] = frozenset()) -> Affine:
+    """Where an axis of the path is, over starts of tiles (by label), copies, programs and sizes.
+
+    Loops in `counted` are known by what they count, by the name of their axis.
+    """
     named = axes_by_name(tiles.path)
     axis = named[name]
     if axis.is_single:
         return resolved(axis.origin, named)
     if name in grid_names(tiles.path) or name in tiles.statement.copies:
         return Affine(((name, 1),))
+    if name in counted and axis.time is None:
+        return _absolute(Affine(((name, 1),)), axis, tiles, counted)
     value = aff_coordinates(tiles.path, tiles.statement, affs(tiles.instances.get_space()))[name]
     along = isl.Map.from_aff(value).intersect_domain(tiles.instances)
     along = tiles.tile_of.reverse().apply_range(along).intersect_domain(tiles.domain)
@@ -154,16 +160,16 @@ def axis_value(tiles: Tiles, name: str) -> Affine:
         if isinstance(start, str) and isl.Map.from_aff(aff).intersect_domain(tiles.domain).is_equal(
             along
         ):
-            return _absolute(Affine(((start.removesuffix("@"), 1),)), axis, tiles)
+            return _absolute(Affine(((start.removesuffix("@"), 1),)), axis, tiles, counted)
     graph = along.gist_domain(tiles.domain)
     raise PolyError(f"where '{name}' is cannot be told from a tile: {graph}")
 
 
-def _absolute(value: Affine, axis: Axis, tiles: Tiles) -> Affine:
+def _absolute(value: Affine, axis: Axis, tiles: Tiles, counted: frozenset[str]) -> Affine:
     """The value counted from 0: a loop outside of what it divides counts from there."""
     if is_absolute(axis, tiles.path):
         return value
     total = value + Affine((), axis.origin.constant)
     for name, coefficient in axis.origin.terms:
-        total = total + axis_value(tiles, name).scaled(coefficient)
+        total = total + axis_value(tiles, name, counted).scaled(coefficient)
     return total
