@@ -9,7 +9,7 @@ from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
 from .elements import Elements
-from .kernel import Axes, Flag, Pointer
+from .kernel import Axes, Flag, Given, Pointer, Step
 from .kinds import Element, Kind, Named
 from .names import fresh, plain
 from .scopes import Scopes
@@ -104,8 +104,12 @@ class Building:
         return known.variable
 
     def count(self, label: str) -> str:
-        """The compile-time number of lanes that holds a whole label."""
-        size = self.model.size_of[label]
+        """The compile-time number of lanes that holds a whole label.
+
+        Of the parts of a label there are never more than of its indices.
+        """
+        part = self.model.parts.get(label)
+        size = self.model.size_of[part.of if part else label]
         name = next((n for n, s in self.counts.items() if s == self.variables[size]), None)
         if name is None:
             name = fresh(f"{size.removeprefix('N_')}_lanes", self._taken())
@@ -128,6 +132,7 @@ class Building:
         if name not in self.scalars:
             variable = fresh(name, self._taken())
             self.scopes.open[0].names.add(variable)
+            self.scopes.open[0].head.append(Step(Given(variable, element), ""))
             self.scalars[name] = (variable, element)
         return self.scalars[name][0]
 

@@ -19,6 +19,11 @@ from .kinds import (
     kinds_of,
     widest,
 )
+from .storage import INDEX
+
+# Reductions whose accumulators are a value and its index.
+PAIRED = ("rargmax", "rargmin")
+VALUE = "!value"  # after the name of such an accumulator: what it compares
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,10 @@ class Elements:
     def of(self, name: str) -> Element:
         """The type in which an input's or an array's values are computed."""
         return computed(self.kinds[name], self.numbers)
+
+    def in_scratch(self, name: str) -> Element:
+        """The type of an array in scratch memory: of what an accumulator compares, if it does."""
+        return self.of(name + VALUE if name + VALUE in self.kinds else name)
 
 
 def elements_of(program: Program, model: Model) -> Elements:
@@ -55,6 +64,9 @@ def elements_of(program: Program, model: Model) -> Elements:
                 continue
         if array.name not in kinds:
             kinds[array.name] = kind
+        if array.reduction in PAIRED and isinstance(statement.body, Reduce):
+            kinds[array.name + INDEX] = kind
+            kinds[array.name + VALUE] = kind_of(statement.body.operand, kinds)
     return Elements(kinds, widest(program))
 
 

@@ -153,12 +153,13 @@ TEXTS = {
     small = tl.exp(-2.0 * tl.abs(a))
     quotient = (1.0 - small) / (1.0 + small)
     far = tl.where(a < 0, -quotient, quotient)
-    square = a * a
-    near = a * (1.0 + square * (-1.0 / 3.0 + square * (2.0 / 15.0 - square * (17.0 / 315.0))))
+    x = a * a
+    near = 62.0 / 2835.0 - x * (1382.0 / 155925.0)
+    near = 1.0 + x * (-1.0 / 3.0 + x * (2.0 / 15.0 + x * (-17.0 / 315.0 + x * near)))
     if a.dtype == tl.float64:
-        return tl.where(tl.abs(a) < 0.002, near, far)
+        return tl.where(tl.abs(a) < 0.03, a * near, far)
     else:
-        return tl.where(tl.abs(a) < 0.15, near, far)
+        return tl.where(tl.abs(a) < 0.25, a * near, far)
 """,
     "dt_pow": """def dt_pow(a, b):
     wide_a, wide_b = a.to(tl.float64), b.to(tl.float64)

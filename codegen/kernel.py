@@ -139,6 +139,14 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """A scalar parameter in the type that it is computed with."""
+
+    name: str
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
 class Fill:
     """A tile of one value: an accumulator before its loop."""
 
@@ -219,6 +227,7 @@ class Collapse:
     axes: Axes
     kept: Axes
     index: str | None = None  # the second tile of a `Select`, which becomes the result
+    keeps_value: bool = False  # both tiles are reduced, each under its own name
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +261,7 @@ Instruction = (
     | Mask
     | Let
     | Scalar
+    | Given
     | Fill
     | Load
     | Store

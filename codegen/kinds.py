@@ -159,7 +159,8 @@ def widest(program: Program) -> Element:
     """The type of numbers: the widest that anything is computed in."""
     if any(tensor.dtype is None for tensor in program.tensors):
         return REAL
-    dtypes = {tensor.dtype for tensor in program.tensors} | {f.dtype for f in program.funcs}
+    kinds = kinds_of(program)
+    dtypes = {kinds[one.name].dtype for one in (*program.tensors, *program.funcs)}
     return DType.F64 if DType.F64 in dtypes else DType.F32
 
 

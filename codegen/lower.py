@@ -23,6 +23,7 @@ from .kernel import (
     If,
     Let,
     Load,
+    Number,
     Scalar,
     Step,
     Test,
@@ -174,7 +175,7 @@ def _tile(building: Building, node: Tile) -> None:
 def _tiling(building: Building, tiles: Tiles, node: Tile) -> Tiling:
     """Where the labels of this tile are, and which of its lanes compute."""
     statement = tiles.statement
-    starts = {dim: _start(building, dim, node.start[dim], tiles) for dim in statement.dims}
+    starts = {dim: _start(building, dim, node.start[dim], tiles) for dim in tiles.dims}
     at: dict[str, Affine] = {}
     ordered: list[str] = []
     lane_names: dict[str, str] = {}
@@ -191,7 +192,8 @@ def _tiling(building: Building, tiles: Tiles, node: Tile) -> Tiling:
                 name = building.scopes.bound_lanes(label, starts[label], count, lanes.step, origin)
                 at[label] = Affine(((name, 1),))
             else:
-                name = building.scopes.bound_lanes(label, Affine(), count, 1, origin)
+                wish = f"{label}_{len(ordered)}"
+                name = building.scopes.bound_lanes(wish, Affine(), count, 1, origin)
                 at[label] = at[label] + Affine(((name, lanes.step),))
             building.lanes[name] = count
             lane_names[dim.name] = name
@@ -225,6 +227,8 @@ def _either(building: Building, ways: list[tuple[Test, ...]], order: Axes, origi
     value = values[0]
     for other in values[1:]:
         value = Call("or", (value, other), axes, DType.BOOL)
+    # Triton's interpreter makes numbers of a tile of truths that meets a single truth.
+    value = Call("ne", (value, Number(0)), axes, DType.BOOL)
     name = building.scopes.name("mask")
     building.scopes.emit(Let(name, value, axes), origin)
     return Test(Affine(), axes, name=name, own=axes)

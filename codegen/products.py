@@ -49,15 +49,20 @@ def product_step(tiling: Tiling, dot: Dot, held: Held, lanes: dict[str, int | No
     rows, reduced, columns = (tiling.lanes_of(label)[0] for label in labels)
     kind = join(building.elements.kind(dot.left), building.elements.kind(dot.right))
     element = operand_element(tiling, kind)
-    left = _side(tiling, dot.left, (rows, reduced), reduced, element)
-    right = _side(tiling, dot.right, (reduced, columns), reduced, element)
+    sides = [(dot.left, rows), (dot.right, columns)]
+    if held.labels[0] != labels[0]:
+        # The accumulator has the right's label first: the transposed product.
+        sides.reverse()
+    (first, above), (second, beside) = sides
+    left = _side(tiling, first, (above, reduced), reduced, element)
+    right = _side(tiling, second, (reduced, beside), reduced, element)
     accumulator = building.elements.of(tiling.statement.writes.array)
     return Product(
         held.name,
         left,
-        (rows, reduced),
+        (above, reduced),
         right,
-        (reduced, columns),
+        (reduced, beside),
         accumulator,
         building.precision,
     )

@@ -15,7 +15,9 @@ def without_empty_starts(body: tuple[Step, ...]) -> tuple[Step, ...]:
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner):
                 inner = without_empty_starts(inner)
-                done.append(replace(step, instruction=replace(step.instruction, body=inner)))
+                # What only gave other names to tiles has left nothing to do.
+                if inner:
+                    done.append(replace(step, instruction=replace(step.instruction, body=inner)))
             case Accumulate(name=name, value=value) as one if (
                 one.reduction in PLAIN_SUMS
                 and not isinstance(value, Number)

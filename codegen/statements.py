@@ -3,29 +3,32 @@
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Dot, Read, Reduce
+from dtpoly.algorithm.expressions import Affine, Dot, Read, Reduce
 from dtpoly.poly.model import Role
 from dtpoly.poly.tiles import Tiles
 
-from .building import Building, Held, Unsupported
-from .elements import identity
+from .building import Building, Held
+from .elements import PAIRED, VALUE, identity
 from .kernel import (
     Accumulate,
     Axes,
     Collapse,
     Fill,
+    Holds,
     Let,
     Merged,
     Number,
     Place,
     Select,
     Store,
+    Test,
     Value,
     Variable,
 )
-from .kinds import Element, computed
+from .kinds import Element
 from .names import plain
 from .products import is_product, product_step, sum_step
+from .storage import INDEX
 from .values import (
     Tiling,
     converted,
@@ -36,7 +39,8 @@ from .values import (
     value_of,
 )
 
-PAIRED = ("rargmax", "rargmin")
+# The index of no value: larger than every other one.
+NOWHERE = 2**63 - 1
 
 
 def write_tile(tiling: Tiling, tiles: Tiles) -> None:
@@ -79,6 +83,8 @@ def _init(tiling: Tiling) -> None:
     if array.name not in building.storage.registers:
         number = identity(array.reduction, _compared(tiling, array.name))
         _store(tiling, Number(number))
+        if array.reduction in PAIRED:
+            _store(tiling, Number(NOWHERE), array=array.name + INDEX)
         return
     update = next(
         one
@@ -101,7 +107,7 @@ def _init(tiling: Tiling) -> None:
     if array.reduction in PAIRED:
         emit(Fill(name, tuple(shape), value, _compared(tiling, array.name)), statement.name)
         index = building.scopes.name(f"{plain(array.func)}_at")
-        emit(Fill(index, tuple(shape), 2**63 - 1, DType.I64), statement.name)
+        emit(Fill(index, tuple(shape), NOWHERE, DType.I64), statement.name)
     else:
         emit(Fill(name, tuple(shape), value, element), statement.name)
     building.held[-1][array.name] = Held(name, tuple(labels), index)
@@ -110,13 +116,8 @@ def _init(tiling: Tiling) -> None:
 def _compared(tiling: Tiling, array: str) -> Element:
     """The type of what a reduction looks at: of its values, also where its result is an index."""
     building = tiling.building
-    if building.model.arrays[array].reduction not in PAIRED:
-        return building.elements.of(array)
-    for one in building.model.statements:
-        if one.writes.array == array and isinstance(one.body, Reduce):
-            kind = building.elements.kind(one.body.operand)
-            return building.passing(computed(kind, building.elements.numbers))
-    raise AssertionError(array)
+    is_paired = building.model.arrays[array].reduction in PAIRED
+    return building.passing(building.elements.of(array + VALUE if is_paired else array))
 
 
 def _update(tiling: Tiling, tiles: Tiles) -> None:
@@ -178,7 +179,7 @@ def _candidate(tiling: Tiling, body: Reduce, reduced: Axes) -> tuple[Value, Valu
     (label,) = body.labels
     at: Value = Place(tiling.at[label], tiling.lanes_of(label))
     value = named(tiling, _operand(tiling, body, reduced), "candidate")
-    return value, masked(tiling, converted(at, DType.I64), reduced, 2**63 - 1, DType.I64)
+    return value, masked(tiling, converted(at, DType.I64), reduced, NOWHERE, DType.I64)
 
 
 def _update_in_memory(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> None:
@@ -187,8 +188,9 @@ def _update_in_memory(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> None
     array = statement.writes.array
     element = building.elements.of(array)
     operation = body.operation if isinstance(body, Reduce) else "rsum"
-    if operation in PAIRED:
-        raise Unsupported(f"the result of '{operation}' does not stay in registers")
+    if operation in PAIRED and isinstance(body, Reduce):
+        _select_in_memory(tiling, body, reduced)
+        return
     value = _operand(tiling, body, reduced)
     kept = tuple(name for name in tiling.lanes if name not in reduced)
     if reduced:
@@ -199,14 +201,61 @@ def _update_in_memory(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> None
         emit(Accumulate(tile, operation, value, tiling.lanes, element), statement.name)
         building.scopes.emit(Collapse(total, tile, operation, tiling.lanes, kept), statement.name)
         value = Variable(total, kept, element)
-    tests = tuple(test for test in tiling.tests if set(test.axes) <= set(kept))
-    inner = replace(tiling, lanes=kept, tests=tests)
+    inner = _kept(tiling, kept)
     if statement.is_atomic:
         _store(inner, value, atomic=operation)
         return
     own = Read(array, statement.writes.indices)
     before = loaded(inner, own, kept)
     _store(inner, Merged(operation, before, value, kept, element))
+
+
+def _kept(tiling: Tiling, kept: Axes) -> Tiling:
+    """The tile without the lanes that have been reduced."""
+    tests = tuple(test for test in tiling.tests if set(test.axes) <= set(kept))
+    mixed = tuple(test for test in tiling.tests if not set(test.axes) <= set(kept))
+    if any(set(test.axes) & set(kept) for test in mixed):
+        tests = (*tests, _anywhere(tiling, mixed, kept))
+    return replace(tiling, lanes=kept, tests=tests)
+
+
+def _select_in_memory(tiling: Tiling, body: Reduce, reduced: Axes) -> None:
+    """A step whose best value and its index are in memory."""
+    building, statement = tiling.building, tiling.statement
+    array = statement.writes.array
+    element = _compared(tiling, array)
+    kept = tuple(name for name in tiling.lanes if name not in reduced)
+    value, at = _candidate(tiling, body, reduced)
+    emit = building.scopes.emit
+    best, where = building.scopes.name("best"), building.scopes.name("best_at")
+    shape = tuple(map(building.lane_count, tiling.lanes))
+    emit(Fill(best, shape, identity(body.operation, element), element), statement.name)
+    emit(Fill(where, shape, NOWHERE, DType.I64), statement.name)
+    emit(Select(best, where, body.operation, value, at, tiling.lanes), statement.name)
+    if reduced:
+        both = Collapse(best, best, body.operation, tiling.lanes, kept, where, keeps_value=True)
+        emit(both, statement.name)
+    inner = _kept(tiling, kept)
+    before = loaded(inner, Read(array, statement.writes.indices), kept)
+    before_at = loaded(inner, Read(array + INDEX, statement.writes.indices), kept)
+    found, found_at = Variable(best, kept, element), Variable(where, kept, DType.I64)
+    emit(Select(before.name, before_at.name, body.operation, found, found_at, kept), "")
+    _store(inner, Variable(before.name, kept, element))
+    _store(inner, Variable(before_at.name, kept, DType.I64), array=array + INDEX)
+
+
+def _anywhere(tiling: Tiling, tests: tuple[Test, ...], kept: Axes) -> Test:
+    """Whether tests hold in some lane of those that are reduced."""
+    building, lanes = tiling.building, tiling.lanes
+    tile, found = building.scopes.name("is_step"), building.scopes.name("is_kept")
+    emit = building.scopes.emit
+    shape = tuple(map(building.lane_count, lanes))
+    emit(Fill(tile, shape, 1, DType.BOOL), tiling.statement.name)
+    for test in tests:
+        holds = Holds(test, test.axes)
+        emit(Accumulate(tile, "rall", holds, lanes, DType.BOOL), tiling.statement.name)
+    emit(Collapse(found, tile, "rany", lanes, kept), tiling.statement.name)
+    return Test(Affine(), kept, name=found, own=kept)
 
 
 def _combine(tiling: Tiling) -> None:
@@ -261,9 +310,11 @@ def _hold(tiling: Tiling, value: Value, array: str, element: Element) -> Value:
     return value
 
 
-def _store(tiling: Tiling, value: Value, atomic: str | None = None) -> None:
+def _store(
+    tiling: Tiling, value: Value, atomic: str | None = None, array: str | None = None
+) -> None:
     building, statement = tiling.building, tiling.statement
-    array = statement.writes.array
+    array = array or statement.writes.array
     indices = local_indices(tiling, array, tuple(map(tiling.index, statement.writes.indices)))
     pointer = building.pointer(array, len(indices), written=True)
     store = Store(pointer, indices, tiling.tests, value, tiling.lanes, atomic)

@@ -4,9 +4,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.poly.axes import Axis, Path, axes_by_name, resolved
+from dtpoly.poly.axes import Axis, Path, axes_by_name, is_absolute, resolved
 from dtpoly.poly.model import Access, Array, Model, Statement
 from dtpoly.poly.tiles import Tiles
+
+# After the name of an accumulator: where it keeps the index of the best value so far.
+INDEX = "!index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ def plan(
         elif array.name not in stored:
             scratch[array.name] = _scratch(array, tiles[writers[0].name])
             why[array.name] = reason
+            if array.name + INDEX in model.arrays:
+                scratch[array.name + INDEX] = _scratch(array, tiles[writers[0].name])
     return Storage(frozenset(registers), scratch, frozenset(stored), why)
 
 
@@ -121,13 +126,19 @@ def _position(label: str, tiles: Tiles) -> tuple[Affine, tuple[tuple[int, int | 
             start = start + Affine(((axis.name, 1),))
     if start == Affine() and axes:
         start = resolved(axes[0].origin, named)
+    if any(not is_absolute(named[name], tiles.path) for name in start.labels if name in named):
+        # It counts from what it divides: the same name may mean another place elsewhere.
+        start = start + Affine(((tiles.name, 1),))
     return start, tuple((one.step, one.count) for one in lanes)
 
 
 def _axes_of(label: str, tiles: Tiles) -> list[Axis]:
-    """The loops and lanes along a label, without those that a copy is private to."""
-    axes = (*tiles.path.loops, *tiles.path.lanes)
+    """The statement's own loops and lanes along a label."""
+    path, func = tiles.path, tiles.statement.func
+    owned = zip((*path.grid, *path.loops), path.owners, strict=True)
+    loops = [axis for axis, owner in owned if owner == func and axis not in path.grid]
     copies = tiles.statement.copies
+    axes = (*loops, *path.lanes)
     return [a for a in axes if a.index.plain == label and a.name not in copies]
 
 
@@ -135,7 +146,10 @@ def _scratch(array: Array, writer: Tiles) -> Scratch:
     named = axes_by_name(writer.path)
     extents: list[Extent] = []
     for dim in array.dims:
-        outer = next(iter(_axes_of(dim, writer)), None)
+        axes = _axes_of(dim, writer)
+        own = {axis.name for axis in axes}
+        # The one that divides no other one of them: `reorder` may have put it inside.
+        outer = next((a for a in axes if not own & set(a.origin.labels)), None)
         if outer is None or outer.extent is None:
             extents.append(Extent(dim, Affine(), None))
         else:

@@ -14,6 +14,7 @@ from .kernel import (
     Collapse,
     Fill,
     ForLoop,
+    Given,
     If,
     Instruction,
     Lanes,
@@ -55,7 +56,8 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
     """The kernel as a Triton function."""
     lines = [Line("@triton.jit", ""), Line(f"def {kernel.name}_kernel(", "")]
     lines.extend(Line(f"    {one},", "") for one in parameters(kernel))
-    lines.append(Line("):", ""))
+    # A formatter would give each parameter a line; here those of a tensor share one.
+    lines.append(Line("):  # fmt: skip", ""))
     lines.extend(Line(f"    # {text}", "") for text in kernel.comment)
     if uses_program(kernel):
         lines.append(Line("    program = tl.program_id(0).to(offset)", ""))
@@ -208,7 +210,18 @@ def _head(one: ForLoop | If) -> str:
 
 def _line(
     one: (
-        Lanes | Mask | Let | Scalar | Fill | Load | Store | Accumulate | Select | Product | Barrier
+        Lanes
+        | Mask
+        | Let
+        | Scalar
+        | Given
+        | Fill
+        | Load
+        | Store
+        | Accumulate
+        | Select
+        | Product
+        | Barrier
     ),
 ) -> str:
     match one:
@@ -223,6 +236,8 @@ def _line(
             return f"{name} = {value_text(value, axes)[0]}"
         case Scalar(name=name, value=number):
             return f"{name} = {bound_text(number)}"
+        case Given(name=name, dtype=element):
+            return f"{name} = tl.full((), {name}, {dtype(element)})"
         case Fill(name=name, shape=shape, value=start, dtype=element):
             dims = f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
             return f"{name} = tl.full({dims}, {number_text(start, element)}, {dtype(element)})"
@@ -290,7 +305,7 @@ def _collapse(one: Collapse) -> list[str]:
         axes = tuple(a for a in axes if a != axis)
         if one.index is not None:
             join = JOIN[one.reduction][0]
-            is_last = number == len(gone) - 1
+            is_last = number == len(gone) - 1 and not one.keeps_value
             names = f"_, {one.name}" if is_last else f"{one.source}, {one.index}"
             lines.append(f"{names} = tl.reduce(({one.source}, {one.index}), {at}, {join})")
             continue

@@ -119,10 +119,18 @@ def _call(call: Call, axes: Axes) -> Text:
     operands: tuple[Value, ...] = call.operands
     element = call.dtype
     if call.operation in INFIX and INFIX[call.operation][1] == COMPARISON:
-        element = next((_type(o) for o in operands if _type(o) is not None), element) or element
+        compared = next((_type(o) for o in operands if _type(o) is not None), None)
+        element = compared or _literal_type(operands)
     if all(isinstance(one, Number) for one in operands):
         operands = tuple(Converted(one, (), element) for one in operands)
     texts = [value_text(one, axes, element) for one in operands]
+    if not is_float_element(element):
+        texts = [
+            (f"tl.full((), {text}, {dtype(element)})", ATOM)
+            if isinstance(one, Number) and _is_inexact(one, element)
+            else (text, level)
+            for one, (text, level) in zip(operands, texts, strict=True)
+        ]
     if call.operation in INFIX:
         return _infix(call.operation, texts)
     if call.operation in PREFIX:
@@ -138,7 +146,9 @@ def _call(call: Call, axes: Axes) -> Text:
         name = function(OWN[call.operation], element)
     exact = [
         f"tl.full((), {text}, {dtype(element)})"
-        if isinstance(one, Number) and (name.startswith("dt_") or _is_inexact(one, element))
+        if isinstance(one, Number)
+        and not text.startswith("tl.full")
+        and (name.startswith("dt_") or _is_inexact(one, element))
         else text
         for one, (text, _) in zip(operands, texts, strict=True)
     ]
@@ -155,9 +165,16 @@ def _type(value: Value) -> Element | None:
             return value.dtype
 
 
+def _literal_type(operands: tuple[Value, ...]) -> Element:
+    is_float = any(isinstance(o, Number) and isinstance(o.value, float) for o in operands)
+    return DType.F64 if is_float else DType.I64
+
+
 def _is_inexact(number: Number, element: Element) -> bool:
     """Whether Triton would round a literal to f32 although it meets f64."""
-    return element is not DType.F32 and is_float_element(element) and number.value % 1 != 0
+    if is_float_element(element):
+        return element is not DType.F32 and (abs(number.value) > 2**24 or number.value % 1 != 0)
+    return not -(2**31) <= number.value < 2**31
 
 
 def _infix(operation: str, texts: list[Text]) -> Text:
@@ -221,13 +238,15 @@ def tests_text(tests: tuple[Test, ...], axes: Axes) -> str:
     """Whether all tests hold, outer axes first."""
     order = sorted(tests, key=lambda t: [n in t.axes for n in axes], reverse=True)
     texts = [test_text(test, axes) for test in order]
+    is_mixed = any(not test.axes for test in tests) and bool(axes)
+    if is_mixed and not any(test.axes for test in tests):
+        lane = _laid_out(axes[0], axes[:1], axes)
+        texts.insert(0, (f"{lane} == {lane}", COMPARISON))
     if len(texts) == 1:
         return texts[0][0]
     text = " & ".join(_within(text, AND) for text in texts)
-    if any(test.axes for test in tests) and not all(test.axes for test in tests):
-        # Triton's interpreter makes numbers of a tile of truths that meets a single truth.
-        return f"({text}) != 0"
-    return text
+    # Triton's interpreter makes numbers of a tile of truths that meets a single truth.
+    return f"({text}) != 0" if is_mixed else text
 
 
 def test_text(test: Test, axes: Axes) -> Text:

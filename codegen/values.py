@@ -1,10 +1,11 @@
 """An expression and a tile in, its value out: loads on the way, operands brought to one type."""
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
@@ -21,11 +22,14 @@ from dtpoly.algorithm.expressions import (
     ScalarRead,
     Size,
 )
+from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
 from dtpoly.poly.model import Statement
 from dtpoly.poly.tiles import axis_value
 
 from .building import Building
+from .elements import VALUE
+from .functions import is_float_element
 from .kernel import (
     Axes,
     Call,
@@ -42,6 +46,17 @@ from .kernel import (
 )
 from .kinds import Element, computed, in_memory, joined
 from .names import plain
+from .scopes import OFFSET
+from .storage import INDEX
+
+COMPARED: Mapping[str, Callable[[float, float], bool]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
 
 # Up to here a power is a product.
 LARGEST_PRODUCT = 4
@@ -84,7 +99,7 @@ def element_of(value: Value) -> Element | None:
         case Number():
             return None
         case Place():
-            return DType.I64
+            return OFFSET
         case _:
             return value.dtype
 
@@ -94,6 +109,32 @@ def converted(value: Value, element: Element) -> Value:
     if isinstance(value, Number) or element_of(value) == element:
         return value
     return Converted(value, axes_of(value), element)
+
+
+def cast_to(value: Value, dtype: DType) -> Value:
+    """The value rounded to a type. Between bytes of floats and whole numbers Triton has no way."""
+    if isinstance(value, Number):
+        value = Number(_as_written(value.value, dtype))
+        whole = Converted(value, (), DType.F32 if dtype in EIGHT_BIT_FLOATS else dtype)
+        return Converted(whole, (), dtype) if dtype in EIGHT_BIT_FLOATS else whole
+    own = element_of(value)
+    is_eight = (own in EIGHT_BIT_FLOATS, dtype in EIGHT_BIT_FLOATS)
+    is_whole = not is_float_element(own) if is_eight[1] and own else not is_float(dtype)
+    if any(is_eight) and is_whole:
+        value = Converted(value, axes_of(value), DType.F32)
+    return Converted(value, axes_of(value), dtype)
+
+
+def _as_written(value: int | float, dtype: DType) -> int | float:
+    """A literal as a value of a type; what no whole number says becomes the smallest one."""
+    if is_float(dtype):
+        return float(value)
+    if dtype is DType.BOOL:
+        return int(value != 0)
+    low = 0 if dtype is DType.U8 else -LARGEST[dtype] - 1
+    if value != value or not low <= int(max(min(value, 2.0**64), -(2.0**64))) <= LARGEST[dtype]:
+        return low
+    return int(value)
 
 
 def value_of(tiling: Tiling, expr: Expr, order: Axes | None = None) -> Value:
@@ -119,9 +160,7 @@ def value_of(tiling: Tiling, expr: Expr, order: Axes | None = None) -> Value:
         case Reshape(operand=operand):
             return value_of(tiling, operand, order)
         case Cast(operand=operand, dtype=dtype):
-            value = value_of(tiling, operand, order)
-            # Also to the type that it is computed in: a cast rounds.
-            return value if isinstance(value, Number) else Converted(value, axes_of(value), dtype)
+            return cast_to(value_of(tiling, operand, order), dtype)
         case Apply():
             return _apply(tiling, expr, order)
         case Reduce() | Dot():
@@ -142,12 +181,38 @@ def _apply(tiling: Tiling, expr: Apply, order: Axes) -> Value:
         values = [values[0], *(converted(value, element) for value in values[1:])]
     elif info.precedence == COMPARISON:
         common = building.passing(computed(joined(kinds), building.elements.numbers))
+        if common in LARGEST and not all(_fits(value, common) for value in values):
+            common = DType.I64
+        if isinstance(values[0], Number) and isinstance(values[1], Number):
+            return Number(int(COMPARED[operation](values[0].value, values[1].value)))
         if not all(isinstance(value, Place | Number) for value in values):
             values = [converted(value, common) for value in values]
-    elif not info.operands_are_bool:
+    elif info.operands_are_bool:
+        values = [_spread(tiling, value, values) for value in values]
+    else:
         values = [converted(value, element) for value in values]
     axes = union(order, *map(axes_of, values))
     return Call(operation, tuple(values), axes, element)
+
+
+def _spread(tiling: Tiling, value: Value, others: list[Value]) -> Value:
+    """A single truth that meets tiles of truths, as a tile: Triton's interpreter spreads none."""
+    lanes = union(tiling.lanes, *map(axes_of, others))
+    if isinstance(value, Number) or axes_of(value) or not lanes:
+        return value
+    lane = Place(Affine(((lanes[0], 1),)), lanes[:1])
+    nothing = Call("sub", (lane, lane), lanes[:1], DType.I32)
+    number = Converted(value, (), DType.I32)
+    total = Call("add", (number, nothing), lanes[:1], DType.I32)
+    return Call("ne", (total, Number(0)), lanes[:1], DType.BOOL)
+
+
+def _fits(value: Value, element: Element) -> bool:
+    """Whether a literal is a value of a whole-number type."""
+    if not isinstance(value, Number) or not isinstance(element, DType):
+        return True
+    low = 0 if element is DType.U8 else -LARGEST[element] - 1
+    return low <= value.value <= LARGEST[element]
 
 
 def _power(tiling: Tiling, values: list[Value]) -> Value | None:
@@ -177,14 +242,20 @@ def named(tiling: Tiling, value: Value, wish: str) -> Value:
 
 def _read(tiling: Tiling, read: Read, order: Axes) -> Value:
     building = tiling.building
+    if not read.indices:
+        read = replace(read, padding=None)
     if read.tensor in building.storage.registers and read.padding is None:
         held = building.find_held(read.tensor)
         dims = building.model.arrays[read.tensor].dims
         here = dict(zip(dims, read.indices, strict=True))
         axes = tuple(
-            lane for label in held.labels for lane in tiling.lanes_of(here[label].plain or "")
+            lane
+            for label in dict.fromkeys(held.labels)
+            for lane in tiling.lanes_of(here[label].plain or "")
         )
         return Variable(held.name, axes, building.passing(building.elements.of(read.tensor)))
+    if read.tensor + INDEX in building.storage.scratch:
+        read = replace(read, tensor=read.tensor + INDEX)
     if read.padding is None:
         return converted(
             loaded(tiling, read, order), building.passing(building.elements.of(read.tensor))
@@ -231,6 +302,8 @@ def _load(
 def stored_element(building: Building, tensor: str) -> Element:
     """The type of elements in memory, as far as the text knows it."""
     kind = building.elements.kinds[tensor]
+    if tensor + INDEX in building.storage.scratch:
+        return building.passing(building.elements.of(tensor + VALUE))
     if tensor in building.storage.scratch or (
         tensor in building.model.arrays and not is_func(building, tensor)
     ):
@@ -249,19 +322,20 @@ def local_indices(tiling: Tiling, tensor: str, indices: tuple[Affine, ...]) -> t
     if scratch is None:
         return indices
     local = tuple(
-        index - _origin(tiling, extent.origin)
+        index - _origin(tiling, extent.origin, tensor)
         for index, extent in zip(indices, scratch.extents, strict=True)
     )
     return (Affine((("program", 1),)), *local)
 
 
-def _origin(tiling: Tiling, origin: Affine) -> Affine:
+def _origin(tiling: Tiling, origin: Affine, tensor: str) -> Affine:
     """Where a slice starts: an expression over axes as one over the kernel's variables."""
     building = tiling.building
     tiles = building.tiles[tiling.statement.name]
+    private = building.model.arrays[tensor].copies
     put: dict[str, Affine] = {}
     for name in origin.labels:
-        value = axis_value(tiles, name, frozenset(tiling.loops))
+        value = axis_value(tiles, name, frozenset(tiling.loops), private)
         here = {**tiling.loops, **tiling.starts}
         put[name] = value.substitute(
             {
@@ -278,6 +352,9 @@ def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
     assert read.padding is not None
     indices = tuple(map(tiling.index, read.indices))
     padding = value_of(tiling, read.padding, order)
+    if read.tensor in building.model.arrays and not _is_written(building, read.tensor):
+        # No read is ever inside, so nothing was computed.
+        return converted(padding, building.passing(building.elements.of(read.tensor)))
     element = building.passing(building.elements.of(read.tensor))
     inside: list[Test] = []
     for axis, index in enumerate(indices):
@@ -285,8 +362,13 @@ def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
         axes = building.axes(index, order)
         inside.append(Test(index, axes))
         inside.append(Test(extent - index + Affine((), -1), axes))
+    if any(not test.value.terms and test.value.constant < 0 for test in inside):
+        return converted(padding, element)
+    inside = [test for test in inside if test.value.terms]
     lanes = {name for index in indices for name in index.labels if name in building.lanes}
     tests = tuple(t for t in tiling.tests if not t.axes or lanes & set(t.axes))
+    if not inside:
+        return converted(_load(tiling, read.tensor, indices, tests, order, 0), element)
     if isinstance(padding, Number):
         padded = _load(tiling, read.tensor, indices, (*tests, *inside), order, padding.value)
         return converted(padded, element)
@@ -297,6 +379,10 @@ def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
     for test in tests[1:]:
         condition = Call("and", (condition, Holds(test, test.axes)), axes, DType.BOOL)
     return Call("where", (condition, tile, converted(padding, element)), axes, element)
+
+
+def _is_written(building: Building, array: str) -> bool:
+    return any(one.writes.array == array for one in building.model.statements)
 
 
 def extent_of(building: Building, tensor: str, axis: int) -> Affine:

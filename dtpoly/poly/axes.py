@@ -30,6 +30,11 @@ class Axis:
     time: Affine | None = None  # what a loop counts, over axes; None for its own coordinate
 
     @property
+    def value(self) -> Affine:
+        """Where the axis is, for the origin or the time of another one."""
+        return Affine(((self.name, 1),))
+
+    @property
     def is_single(self) -> bool:
         """True if there is one tile only: its value is the origin."""
         return self.step is None or (self.extent is not None and self.step >= self.extent)
@@ -37,13 +42,17 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """The way to a statement: axes and sequence positions, outermost first, then its lanes."""
+    """The way to a statement: axes and sequence positions, outermost first, then its lanes.
+
+    `owners` are the Funcs that the axes of the grid and the loops belong to.
+    """
 
     kernel: int
     grid: tuple[Axis, ...]
     steps: tuple[Axis | int, ...]
     statement: str
     lanes: tuple[Axis, ...] = ()
+    owners: tuple[str, ...] = ()
 
     @property
     def loops(self) -> tuple[Axis, ...]:
@@ -88,14 +97,18 @@ def axes_by_name(path: Path) -> dict[str, Axis]:
 
 
 def is_absolute(axis: Axis, path: Path) -> bool:
-    """True if the axis lies inside of what it divides: it then counts indices, not steps.
+    """True if the axis lies inside of all that it divides: it then counts indices, not steps.
 
     `reorder(xi, x)` puts xi outside, and lanes are inside of every loop.
     """
-    outer: set[str] = {one.name for one in path.grid}
+    named = axes_by_name(path)
+    grid = {one.name for one in path.grid}
+    outer: set[str] = set()
     for loop in path.loops:
         if loop.name == axis.name:
             break
         outer.add(loop.name)
-    named = axes_by_name(path)
-    return set(resolved(axis.origin, named).labels) <= outer - {axis.name}
+    return all(
+        name in grid or (name in outer and is_absolute(named[name], path))
+        for name in resolved(axis.origin, named).labels
+    )

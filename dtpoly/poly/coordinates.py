@@ -5,11 +5,12 @@ One rule for isl's affine functions, which the checks use, and for the numbers o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import TypeVar
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.axes import (
+    ZERO,
     Axis,
     Named,
     Path,
@@ -25,9 +26,14 @@ from dtpoly.poly.spaces import Affs
 V = TypeVar("V", int, "isl.Aff")
 
 
-def aff_coordinates(path: Path, statement: Statement, of: Affs) -> dict[str, isl.Aff]:
-    """The coordinate of each axis with several values, as a function of the instance."""
-    return coordinates(path, statement, of, _aff_tile)
+def aff_coordinates(
+    path: Path, statement: Statement, of: Affs, given: Affs | None = None
+) -> dict[str, isl.Aff]:
+    """The coordinate of each axis with several values, as a function of the instance.
+
+    Where `given` says where some axes are, the others are told from these.
+    """
+    return coordinates(path, statement, of, _aff_tile, given)
 
 
 def int_coordinates(
@@ -40,21 +46,79 @@ def int_coordinates(
 
 
 def coordinates(
-    path: Path, statement: Statement, of: Mapping[str | int, V], tile: Callable[[V, int], V]
+    path: Path,
+    statement: Statement,
+    of: Mapping[str | int, V],
+    tile: Callable[[V, int], V],
+    given: Mapping[str | int, V] | None = None,
 ) -> dict[str, V]:
     """The coordinate of each axis; `of` gives dims, and zero as 0; `tile` rounds down."""
+    start, value = _places(path, statement, of, tile, given or {})
+    result: dict[str, V] = {}
+    for axis in walked(path):
+        result[axis.name] = value(axis)
+        if axis.name not in statement.copies and not is_absolute(axis, path):
+            result[axis.name] = result[axis.name] - start(axis.origin)
+    for axis in several(path.lanes):
+        result[axis.name] = value(axis) - start(axis.origin)
+    return result
+
+
+def unreached(path: Path, statement: Statement, of: Affs, given: Set[str]) -> Iterator[isl.Set]:
+    """The instances that an axis does not reach: before its origin, or beyond its extent.
+
+    `given` axes do not depend on the statement's own index. Axes whose definition shows that they
+    reach everything are left out.
+    """
+    start, _ = _places(path, statement, of, _aff_tile, {})
+    for axis in axes_by_name(path).values():
+        is_given = axis.name in given or not applies(axis, statement, axis in path.grid)
+        if is_given or _reaches_all(axis, path, statement):
+            continue
+        offset = at(axis.index, of[0], of) - start(axis.origin)
+        yield offset.lt_set(of[0])
+        if axis.extent is not None:
+            yield offset.ge_set(of[0] + axis.extent)
+
+
+def _reaches_all(axis: Axis, path: Path, statement: Statement) -> bool:
+    """True if an axis walks a whole label, or all of a tile of another axis."""
+    if axis.origin == ZERO:
+        return axis.index.plain is not None and axis.extent is None
+    outer = axes_by_name(path).get(axis.origin.plain or "")
+    if outer is None or outer.name in statement.copies or outer.index != axis.index:
+        return False
+    sizes = [size for size in (outer.step, outer.extent) if size is not None]
+    is_wide = axis.extent is None or (bool(sizes) and axis.extent >= min(sizes))
+    return is_wide and applies(outer, statement, outer in path.grid)
+
+
+def _places(
+    path: Path,
+    statement: Statement,
+    of: Mapping[str | int, V],
+    tile: Callable[[V, int], V],
+    given: Mapping[str | int, V],
+) -> tuple[Callable[[Affine], V], Callable[[Axis], V]]:
+    """Where an axis with some origin starts, and where that tile of an axis does."""
     named = axes_by_name(path)
     grid = {axis.name for axis in path.grid}
-    values: dict[str | int, V] = {name: of[name] for name in statement.copies}
+    known: dict[str | int, V] = dict(given)
+    known |= {name: of[name] for name in statement.copies}
 
     def start(origin: Affine) -> V:
         for name in origin.labels:
-            if name not in values:
+            if name not in known:
                 # A user's primitive may have left out what an axis divides.
-                values[name] = value(named[name]) if name in named else of[0]
-        return at(origin, of[0], values)
+                known[name] = value(named[name]) if name in named else of[0]
+        return at(origin, of[0], known)
 
     def value(axis: Axis) -> V:
+        if axis.name not in known:
+            known[axis.name] = tile_of(axis)
+        return known[axis.name]
+
+    def tile_of(axis: Axis) -> V:
         # An instance that lacks the label runs once: at the start, whoever else needs it.
         if axis.is_single or not applies(axis, statement, axis.name in grid):
             return start(axis.origin)
@@ -64,16 +128,7 @@ def coordinates(
         origin = start(_aligned(axis, named, statement))
         return origin + tile(index - origin, axis.step)
 
-    result: dict[str, V] = {}
-    for axis in walked(path):
-        if axis.name not in values:
-            values[axis.name] = value(axis)
-        result[axis.name] = values[axis.name]
-        if axis.name not in statement.copies and not is_absolute(axis, path):
-            result[axis.name] = values[axis.name] - start(axis.origin)
-    for axis in several(path.lanes):
-        result[axis.name] = value(axis) - start(axis.origin)
-    return result
+    return start, value
 
 
 def at(index: Affine, zero: V, values: Mapping[str | int, V]) -> V:

@@ -1,34 +1,64 @@
 """Model and paths in, statements that a tree does not compute exactly once out.
 
-A tree that only known primitives made always does; one that a user's primitive made may not.
+An instance is computed if each axis on the way to it reaches its index. A tree that only known
+primitives made computes all, once; one that a user's primitive made may not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
+from functools import reduce
 
 from dtpoly.poly.axes import Path, axes_by_name, is_absolute, resolved, several, walked
+from dtpoly.poly.coordinates import unreached
 from dtpoly.poly.dependences import Dependence, DependenceKind
 from dtpoly.poly.lazy import isl
-from dtpoly.poly.model import Model, Statement
+from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.order import Broken, ViolationKind, coordinate_map
-from dtpoly.poly.spaces import computing
+from dtpoly.poly.spaces import affs, computing
 
 
 def not_once(model: Model, paths: Iterable[Path]) -> Iterator[Broken]:
     """Statements that stand nowhere or twice, and pairs of instances that are in one place."""
     with computing("what a tree computes"):
         found: dict[str, list[Path]] = {}
+        inside: set[tuple[int, str, str]] = set()
+        known = by_name(model)
         for path in paths:
             found.setdefault(path.statement, []).append(path)
+            func = known[path.statement].func
+            inside.update((path.kernel, axis.name, func) for axis in (*path.grid, *path.loops))
         for statement in model.statements:
             ways = found.get(statement.name, [])
             if len(ways) != 1:
-                yield _broken(statement, statement.domain.identity(), model.context)
+                yield from _broken(statement, statement.domain.identity(), model.context)
                 continue
-            pairs = _in_one_place(statement, ways[0])
-            if pairs is not None and not pairs.intersect_params(model.context).is_empty():
-                yield _broken(statement, pairs, model.context)
+            (way,) = ways
+            given = _given(statement, way, inside)
+            for pairs in (_nowhere(statement, way, given), _in_one_place(statement, way)):
+                if pairs is not None:
+                    yield from _broken(statement, pairs, model.context)
+
+
+def _given(statement: Statement, path: Path, inside: Set[tuple[int, str, str]]) -> Set[str]:
+    """Axes whose value a statement is given: it is a copy for each, or in the one tile of each.
+
+    The latter are single axes of the Funcs that read it.
+    """
+    owned = zip((*path.grid, *path.loops), path.owners, strict=True)
+    return set(statement.copies) | {
+        axis.name
+        for axis, func in owned
+        if axis.is_single and func != statement.func and (path.kernel, axis.name, func) in inside
+    }
+
+
+def _nowhere(statement: Statement, path: Path, given: Set[str]) -> isl.Map | None:
+    """Instances that some axis does not reach, each paired with itself."""
+    of = affs(statement.domain.get_space())
+    found = [statement.domain & beyond for beyond in unreached(path, statement, of, given)]
+    missing = [one for one in found if not one.is_empty()]
+    return reduce(isl.Set.union, missing).identity() if missing else None
 
 
 def _in_one_place(statement: Statement, path: Path) -> isl.Map | None:
@@ -59,8 +89,9 @@ def _in_one_place(statement: Statement, path: Path) -> isl.Map | None:
     return same & isl.Map.lex_lt(statement.domain.get_space())
 
 
-def _broken(statement: Statement, pairs: isl.Map, context: isl.Set) -> Broken:
+def _broken(statement: Statement, pairs: isl.Map, context: isl.Set) -> Iterator[Broken]:
     name, array = statement.name, statement.writes.array
     pairs = pairs.intersect_params(context)
-    pair = Dependence(DependenceKind.OUTPUT, array, name, name, pairs)
-    return Broken(pair, ViolationKind.LOST, pairs)
+    if not pairs.is_empty():
+        pair = Dependence(DependenceKind.OUTPUT, array, name, name, pairs)
+        yield Broken(pair, ViolationKind.LOST, pairs)

@@ -6,11 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.poly.axes import Axis, Path, axes_by_name, resolved
+from dtpoly.poly.axes import Axis, Path, axes_by_name, is_absolute, resolved
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Statement
-from dtpoly.poly.spaces import affs, named_dims, to_aff, to_map
+from dtpoly.poly.spaces import (
+    affs,
+    affs_of_pairs,
+    named_dims,
+    param_names,
+    plainer,
+    set_space,
+    to_aff,
+    to_map,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +71,39 @@ def iteration_map(reader: Statement, path: Path, place: tuple[Axis, ...]) -> isl
     named = axes_by_name(path)
     for axis in place:
         origin = resolved(axis.origin, named)
-        is_plain = axis.index.plain is not None
-        if is_plain and not axis.origin.terms:
-            inside = inside & of[axis.name].ge_set(of[0] + axis.origin.constant)
-        elif is_plain and set(origin.labels) <= set(names):
-            inside = inside & of[axis.name].ge_set(to_aff(origin, of))
-    return result.intersect_domain(reader.domain).intersect_range(inside)
+        # One that lies outside of what it divides counts from there.
+        if axis.index.plain is None or not is_absolute(axis, path):
+            continue
+        if not set(origin.labels) <= set(names):
+            continue
+        start = to_aff(origin, of)
+        inside = inside & of[axis.name].ge_set(start)
+        outer = named.get(origin.plain or "")
+        if outer is None or outer.index != axis.index or outer.name in reader.copies:
+            continue
+        if axis.step and outer.step and outer.step % axis.step:
+            # Tiles of 2 within blocks of 3: said again without rounding twice.
+            step = isl.Val(axis.step)
+            offset = of[axis.name] - start
+            whole = offset.scale_down_val(step).floor().scale_val(step)
+            inside = inside & offset.eq_set(whole) & offset.lt_set(of[0] + outer.step)
+            result = result & _tile_around(space, axis, names)
+    return plainer(result.intersect_domain(reader.domain).intersect_range(inside))
+
+
+def _tile_around(space: isl.Space, axis: Axis, names: list[str]) -> isl.Map:
+    """`instance -> iteration`: where the index is inside of the axis's tile."""
+    at = names.index(axis.name)
+    target = set_space("", names, param_names(space)).align_params(space)
+    pair = isl.Map.universe(space.map_from_domain_and_range(target)).wrap()
+    flat = affs_of_pairs(pair)
+    index = flat[0] + axis.index.constant
+    for label, coefficient in axis.index.terms:
+        position = space.find_dim_by_name(isl.dim_type.set, label)
+        index = index + flat[position + 1] * coefficient
+    tile = flat[space.dim(isl.dim_type.set) + at + 1]
+    inside = index.ge_set(tile) & index.lt_set(tile + (axis.step or 1))
+    return inside.unwrap()
 
 
 def ranges(value: Statement, instances: isl.Map, place: tuple[Axis, ...]) -> dict[str, Range]:

@@ -23,12 +23,12 @@ def full_iterations(tiles: Sequence[Tiles], times: Sequence[isl.Map], label: str
         # Only the loop's own label counts: what other labels leave idle is idle in every tile.
         others = [i for i, dim in enumerate(lane_dims(one)) if dim.label != label]
         for position in reversed(others):
-            at = len(one.statement.dims) + position
+            at = len(one.dims) + position
             wanted = wanted.project_out(isl.dim_type.set, at, 1)
             active = active.project_out(isl.dim_type.set, at, 1)
         idle = wanted - active
-        count = idle.dim(isl.dim_type.set) - len(one.statement.dims)
-        idle = idle.project_out(isl.dim_type.set, len(one.statement.dims), count)
+        count = idle.dim(isl.dim_type.set) - len(one.dims)
+        idle = idle.project_out(isl.dim_type.set, len(one.dims), count)
         domain = one.domain
         not_full = idle.set_tuple_id(domain.get_tuple_id()).intersect(domain)
         is_full = (domain - not_full).apply(time)

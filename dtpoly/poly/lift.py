@@ -14,7 +14,7 @@ from dtpoly.algorithm.expressions import (
     reads,
 )
 from dtpoly.algorithm.program import Func, Program, in_order
-from dtpoly.poly.model import Array, Model, Role, Statement, access, plain
+from dtpoly.poly.model import Array, Model, Role, Statement, access, plain, read_access
 from dtpoly.poly.parameters import size_facts, size_parameters
 from dtpoly.poly.spaces import computing, in_box, set_space
 
@@ -67,7 +67,7 @@ def _without_reductions(
         return _with_children(expr, func, bound, drafts)
     free = free_labels(expr)
     own = tuple(x for x in func.labels if x in free and x not in bound)
-    kept = own + tuple(x for x in free if x not in own)
+    kept = own + tuple(x for x in bound if x in free)
     operation = expr.operation if isinstance(expr, Reduce) else "rsum"
     name = _fresh(".".join((func.name, *expr.labels)), drafts)
     array = Array(name, func.name, kept, operation)
@@ -110,7 +110,7 @@ def _statement(
     space = set_space(draft.name, draft.labels, params)
     writes = access(space, draft.array, plain(draft.array.dims))
     read = tuple(
-        access(space, arrays[r.tensor], r.indices)
+        read_access(space, r, arrays, sizes)
         for r in (reads(draft.body) if draft.body is not None else ())
         if r.tensor in arrays
     )

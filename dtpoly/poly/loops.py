@@ -17,7 +17,7 @@ from dtpoly.poly.full import full_iterations
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Model
 from dtpoly.poly.order import coordinate_map
-from dtpoly.poly.spaces import affs, computing, set_space
+from dtpoly.poly.spaces import PolyError, affs, computing, set_space
 from dtpoly.poly.tiles import Tiles
 
 
@@ -104,18 +104,57 @@ LoopNode = For | Once | Guard | Tile
 
 
 def loop_ast(model: Model, tiles: Sequence[Tiles]) -> tuple[LoopNode, ...]:
-    """The loops of one program of a kernel, for sizes of at least 1."""
+    """The loops of one program of a kernel, for sizes of at least 1.
+
+    Full tiles have a loop of their own where that is possible. isl loses some tiles where the set
+    of full ones has holes; so what it made is compared with what was asked for.
+    """
     with computing("the loops of a kernel"):
         context = _context(model, tiles)
-        everything = _union([one.domain for one in tiles])
-        root = isl.Schedule.from_domain(everything).get_root()
-        schedule = _insert(root.child(0), tuple(tiles), 0, (), model).get_schedule()
-        occurrences: list[isl.Set] = []
-        build = isl.AstBuild.from_context(context)
-        build, keep = build.set_at_each_domain(_remembering(occurrences))
-        tree = build.node_from_schedule(schedule)
-        del keep
-        return _nodes(tree, _Reader({t.name: t for t in tiles}, tuple(occurrences)), {})
+        for with_full in (True, False):
+            tree, occurrences = _generated(model, tiles, context, with_full)
+            nodes = _nodes(tree, _Reader({t.name: t for t in tiles}, occurrences), {})
+            if _is_complete(nodes, tiles, context):
+                return nodes
+        raise PolyError("isl's loops leave out some tiles")
+
+
+def _generated(
+    model: Model, tiles: Sequence[Tiles], context: isl.Set, with_full: bool
+) -> tuple[isl.AstNode, tuple[isl.Set, ...]]:
+    """isl's tree, and which tiles each of its statements is."""
+    everything = _union([one.domain for one in tiles])
+    root = isl.Schedule.from_domain(everything).get_root()
+    schedule = _insert(root.child(0), tuple(tiles), 0, (), with_full).get_schedule()
+    occurrences: list[isl.Set] = []
+    build = isl.AstBuild.from_context(context)
+    build, keep = build.set_at_each_domain(_remembering(occurrences))
+    tree = build.node_from_schedule(schedule)
+    del keep
+    return tree, tuple(occurrences)
+
+
+def _is_complete(nodes: tuple[LoopNode, ...], tiles: Sequence[Tiles], context: isl.Set) -> bool:
+    """Whether every tile of every statement is somewhere in the loops."""
+    found: dict[str, isl.Set] = {}
+    for one in _tiles(nodes):
+        before = found.get(one.statement)
+        found[one.statement] = one.occurs if before is None else before | one.occurs
+    return all(
+        one.domain.intersect_params(context).is_subset(found[one.name])
+        if one.name in found
+        else one.domain.intersect_params(context).is_empty()
+        for one in tiles
+    )
+
+
+def _tiles(nodes: tuple[LoopNode, ...]) -> Iterator[Tile]:
+    for node in nodes:
+        match node:
+            case Tile():
+                yield node
+            case For(body=body) | Once(body=body) | Guard(body=body):
+                yield from _tiles(body)
 
 
 def _remembering(
@@ -149,7 +188,7 @@ def _insert(
     tiles: Sequence[Tiles],
     depth: int,
     outer: tuple[str, ...],
-    model: Model,
+    with_full: bool,
 ) -> isl.ScheduleNode:
     """Bands, marks and sequences below a node; comes back to it."""
     steps = [one.path.steps[depth] for one in tiles if depth < len(one.path.steps)]
@@ -157,19 +196,21 @@ def _insert(
         return node
     first = steps[0]
     if isinstance(first, int):
-        return _sequence(node, tiles, depth, outer, model)
+        return _sequence(node, tiles, depth, outer, with_full)
     if first.is_single:
-        return _insert(node, tiles, depth + 1, outer, model)
+        return _insert(node, tiles, depth + 1, outer, with_full)
     names = (*outer, first.name)
     times = [_times(one, names) for one in tiles]
     node = node.insert_mark(isl.Id(first.name)).child(0)
     node = node.insert_partial_schedule(_values(tiles, times))
     node = node.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
-    if not any(_is_loop(step) for one in tiles for step in one.path.steps[depth + 1 :]):
+    if with_full and not any(
+        _is_loop(step) for one in tiles for step in one.path.steps[depth + 1 :]
+    ):
         full = full_iterations(tiles, times, first.label)
         if full is not None and not full.is_empty():
             node = node.band_set_ast_build_options(_isolated(full, len(outer)))
-    return _insert(node.child(0), tiles, depth + 1, names, model).parent().parent()
+    return _insert(node.child(0), tiles, depth + 1, names, with_full).parent().parent()
 
 
 def _is_loop(step: Axis | int) -> bool:
@@ -181,7 +222,7 @@ def _sequence(
     tiles: Sequence[Tiles],
     depth: int,
     outer: tuple[str, ...],
-    model: Model,
+    with_full: bool,
 ) -> isl.ScheduleNode:
     positions = sorted({int(str(one.path.steps[depth])) for one in tiles})
     groups = [[one for one in tiles if one.path.steps[depth] == at] for at in positions]
@@ -190,7 +231,7 @@ def _sequence(
         filters = filters.add(_union([one.domain for one in group]).universe())
     node = node.insert_sequence(filters)
     for at, group in enumerate(groups):
-        inner = _insert(node.child(at).child(0), group, depth + 1, outer, model)
+        inner = _insert(node.child(at).child(0), group, depth + 1, outer, with_full)
         node = inner.parent().parent()
     return node
 
@@ -275,7 +316,7 @@ def _kind(node: isl.AstNode) -> str:
 def _tile(node: isl.AstNode, reader: _Reader, names: Names) -> Tile:
     call = node.user_get_expr()
     name = call.get_op_arg(0).get_id().get_name()
-    dims = reader.tiles[name].statement.dims
+    dims = reader.tiles[name].dims
     start = {dim: bound(call.get_op_arg(i + 1), names) for i, dim in enumerate(dims)}
     loops = {key.removeprefix(AXIS): value for key, value in names.items() if key.startswith(AXIS)}
     return Tile(name, start, loops, reader.occurrences[int(node.get_annotation().get_name())])

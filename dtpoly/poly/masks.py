@@ -13,7 +13,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.spaces import Affs, PolyError, affs, dim_name, to_aff, to_map
-from dtpoly.poly.tiles import Lanes, Tiles
+from dtpoly.poly.tiles import Lanes, Tiles, programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def active_lanes(tiles: Tiles) -> isl.Set:
     statement = tiles.statement
     space = tiles.instances.get_space()
     of = affs(space)
-    value = aff_coordinates(tiles.path, statement, of)
+    value = aff_coordinates(tiles.path, statement, of, programs(tiles.path, of))
     values: list[isl.Aff] = []
     for dim in lane_dims(tiles):
         offset = value[dim.lanes.axis]
@@ -101,7 +101,7 @@ def _addressed(tiles: Tiles, domain: isl.Set) -> isl.Set:
 
 
 def _named(of: isl.Set, tiles: Tiles) -> isl.Set:
-    names = [*map(start_name, tiles.statement.dims), *(dim.name for dim in lane_dims(tiles))]
+    names = [*map(start_name, tiles.dims), *(dim.name for dim in lane_dims(tiles))]
     for position, name in enumerate(names):
         of = of.set_dim_name(isl.dim_type.set, position, name)
     return of
@@ -121,11 +121,11 @@ def mask(
     left = active.gist(known).coalesce()
     parts = left.get_basic_sets()
     if len(parts) == 1:
-        return (_needed(_conditions(parts[0], known), known, tiles, size_of),)
+        return (_needed(_conditions(parts[0], known, tiles), known, tiles, size_of),)
     hull = left.simple_hull()
     if hull.to_set().intersect(known).is_equal(left.intersect(known)):
-        return (_needed(_conditions(hull, known), known, tiles, size_of),)
-    return tuple(_needed(_conditions(part, known), known, tiles, size_of) for part in parts)
+        return (_needed(_conditions(hull, known, tiles), known, tiles, size_of),)
+    return tuple(_needed(_conditions(part, known, tiles), known, tiles, size_of) for part in parts)
 
 
 def _needed(
@@ -153,7 +153,9 @@ def _with_multiple(
         dim = dims.get(name)
         if dim is None or not dim.is_index:
             continue
-        size = size_of[dim.label]
+        size = size_of.get(dim.label)
+        if size is None:
+            continue  # blocks of partial results: their number is no parameter
         if value != Affine(((name, -1), (size, 1)), -1) and value != Affine(
             ((size, 1), (name, -1)), -1
         ):
@@ -181,7 +183,7 @@ def _named_affs(of: isl.Set) -> Affs:
     return named | {str(n).removesuffix("@"): aff for n, aff in named.items() if n != 0}
 
 
-def _conditions(part: isl.BasicSet, known: isl.Set) -> list[Affine]:
+def _conditions(part: isl.BasicSet, known: isl.Set, tiles: Tiles) -> list[Affine]:
     found: list[Affine] = []
     for one in part.get_constraints():
         count = one.dim(isl.dim_type.div)
@@ -189,12 +191,29 @@ def _conditions(part: isl.BasicSet, known: isl.Set) -> list[Affine]:
             # Which tiles there are, which is known: no lane can say otherwise.
             if known.is_subset(isl.BasicSet.from_constraint(one).to_set()):
                 continue
+            if _is_about_copy(one, tiles):
+                # A private copy may hold more elements than are read.
+                continue
             raise PolyError(f"a mask with a remainder: {one}")
         value = _affine(one)
         found.append(value)
         if one.is_equality():
             found.append(value.scaled(-1))
     return found
+
+
+def _is_about_copy(one: isl.Constraint, tiles: Tiles) -> bool:
+    """Whether a condition only speaks of which elements of a private copy there are."""
+    if "@" not in tiles.name:
+        return False
+    written = {label for index in tiles.statement.writes.indices for label in index.labels}
+    dims = lane_dims(tiles)
+    first = len(tiles.dims)
+    return all(
+        dim.label in written
+        for at, dim in enumerate(dims)
+        if one.involves_dims(isl.dim_type.set, first + at, 1)
+    )
 
 
 def _affine(one: isl.Constraint) -> Affine:

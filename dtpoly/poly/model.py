@@ -40,11 +40,13 @@ class Access:
     """One element that a statement instance reads or writes.
 
     `indices` are the source's, without the leading dims of a private copy; `relation` has those.
+    Only instances that are `within` touch one: each index there is from 0 to below a size.
     """
 
     array: str
     indices: tuple[Affine, ...]
     relation: isl.Map  # statement instance -> element
+    within: tuple[tuple[Affine, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +121,29 @@ def by_name(model: Model) -> dict[str, Statement]:
 
 
 def access(
-    space: isl.Space, array: Array, indices: tuple[Affine, ...], copies: tuple[isl.Aff, ...] = ()
+    space: isl.Space,
+    array: Array,
+    indices: tuple[Affine, ...],
+    copies: tuple[isl.Aff, ...] = (),
+    within: tuple[tuple[Affine, str], ...] = (),
 ) -> Access:
     """An access of a statement; `copies` says whose private copy."""
     of = affs(space)
     values = [*copies, *(to_aff(index, of) for index in indices)]
     dims = [f"i{position}" for position in range(len(values))]
-    return Access(array.name, indices, to_map(space, array.name, dims, values))
+    relation = to_map(space, array.name, dims, values)
+    for index, size in within:
+        value = to_aff(index, of)
+        relation = relation.intersect_domain(value.ge_set(of[0]) & value.lt_set(of[size]))
+    return Access(array.name, indices, relation, within)
+
+
+def read_access(
+    space: isl.Space, read: Read, arrays: Mapping[str, Array], size_of: Mapping[str, str]
+) -> Access:
+    """The access that a read is."""
+    within = tuple((index, size_of[label]) for index, label in read.within)
+    return access(space, arrays[read.tensor], read.indices, within=within)
 
 
 def renamed_reads(body: Expr, names: Mapping[str, str]) -> Expr:

@@ -56,7 +56,9 @@ def broken(
         wrong: dict[tuple[int, int, int], Wrong] = {}
         result: list[Broken] = []
         for dependence in _merged(found):
-            source, target = paths[dependence.source], paths[dependence.target]
+            source, target = paths.get(dependence.source), paths.get(dependence.target)
+            if source is None or target is None:
+                continue  # what stands nowhere has no instances, or is reported as lost
             if source.kernel < target.kernel:
                 continue
             if source.kernel > target.kernel:

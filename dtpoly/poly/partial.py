@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dtpoly.algorithm.expressions import Dot, Read, Reduce, reads
-from dtpoly.poly.model import Array, Model, Part, Role, Statement, access, plain
+from dtpoly.poly.model import Array, Model, Part, Role, Statement, access, plain, read_access
 from dtpoly.poly.spaces import affs, computing, in_box, set_space
 
 
@@ -105,7 +105,8 @@ def _nest(statements: tuple[Statement, ...], array: str, parts: Mapping[str, Par
     begin, end = mine[Role.INIT], mine[Role.UPDATE]
     body = statements[end].body
     assert isinstance(body, Reduce | Dot)
-    divided = {new: part for new, part in parts.items() if part.of in body.labels}
+    # In the order of the reduction's labels: directives are a set.
+    divided = {new: part for k in body.labels for new, part in parts.items() if part.of == k}
     if not divided:
         return None
     inner = statements[begin + 1 : end]
@@ -202,7 +203,7 @@ def _made(model: Model, statement: Statement, labels: tuple[str, ...], array: Ar
             domain = domain & label.ge_set(start) & label.lt_set(start + part.size)
     writes = access(space, array, plain(array.dims))
     read = tuple(
-        access(space, model.arrays[r.tensor], r.indices)
+        read_access(space, r, model.arrays, model.size_of)
         for r in (reads(statement.body) if statement.body is not None else ())
         if r.tensor in model.arrays
     )

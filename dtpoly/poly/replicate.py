@@ -82,8 +82,8 @@ def _copy(
 
     def anew(old: Access) -> Access:
         if old.array in private:
-            return access(space, private[old.array], old.indices, own)
-        return Access(old.array, old.indices, _on_labels(old.relation, space, len(names)))
+            return access(space, private[old.array], old.indices, own, old.within)
+        return replace(old, relation=_on_labels(old.relation, space, len(names)))
 
     body = statement.body
     if body is not None:
@@ -117,7 +117,7 @@ def _redirect(
     value = aff_coordinates(path, reader, affs(space))
     iteration = tuple(value[name] for name in names)
     reads = tuple(
-        access(space, private[read.array], read.indices, iteration)
+        access(space, private[read.array], read.indices, iteration, read.within)
         if read.array in private
         else read
         for read in reader.reads

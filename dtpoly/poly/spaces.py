@@ -94,3 +94,47 @@ def point(coordinates: isl.Point, kind: isl.dim_type) -> tuple[int, ...]:
         coordinates.get_coordinate_val(kind, i).to_python()
         for i in range(coordinates.get_space().dim(kind))
     )
+
+
+def affs_of_pairs(pairs: isl.Set) -> list[isl.Aff]:
+    """Zero, then each dim of a wrapped map in order."""
+    local = isl.LocalSpace.from_space(pairs.get_space())
+    dims = range(pairs.dim(isl.dim_type.set))
+    zero = isl.Aff.zero_on_domain(local)
+    return [zero, *(isl.Aff.var_on_domain(local, isl.dim_type.set, i) for i in dims)]
+
+
+def plainer(relation: isl.Map) -> isl.Map:
+    """The relation without what it says by rounding and says without as well.
+
+    isl's loops come out wrong where a rounding remains that nothing needs.
+    """
+    # Only what has a definition may be looked at one constraint at a time.
+    parts = [_plainer(part) for part in relation.compute_divs().get_basic_maps()]
+    if not parts:
+        return relation
+    kept = parts[0].to_map()
+    for part in parts[1:]:
+        kept = kept | part.to_map()
+    return kept
+
+
+def _plainer(part: isl.BasicMap) -> isl.BasicMap:
+    constraints = part.get_constraints()
+    kept = list(range(len(constraints)))
+    for at, one in enumerate(constraints):
+        count = one.dim(isl.dim_type.div)
+        if one.is_equality() or not count or not one.involves_dims(isl.dim_type.div, 0, count):
+            continue
+        others = isl.BasicMap.universe(part.get_space())
+        for other in kept:
+            if other != at:
+                others = others.add_constraint(constraints[other])
+        if others.is_subset(isl.BasicMap.from_constraint(one)):
+            kept.remove(at)
+    if len(kept) == len(constraints):
+        return part
+    result = isl.BasicMap.universe(part.get_space())
+    for at in kept:
+        result = result.add_constraint(constraints[at])
+    return result

@@ -22,7 +22,7 @@ from dtpoly.poly.axes import (
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Model, Statement
-from dtpoly.poly.spaces import PolyError, affs, param_names, set_space, to_aff, to_map
+from dtpoly.poly.spaces import Affs, PolyError, affs, param_names, set_space, to_aff, to_map
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,14 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """The tiles of one statement in one program."""
+    """The tiles of one statement in one program.
+
+    Loops in `extra` tell tiles apart too: those of which the last tile of an inner axis is short.
+    """
 
     statement: Statement
     path: Path
+    extra: tuple[str, ...]
     lanes: tuple[Lanes, ...]
     instances: isl.Set  # those of one program
     tile_of: isl.Map  # instance -> tile
@@ -58,6 +62,11 @@ class Tiles:
     def name(self) -> str:
         """The statement's name."""
         return self.statement.name
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """The dims of a tile: whose copy, which extra loops, and where each label starts."""
+        return (*self.statement.copies, *self.extra, *self.statement.labels)
 
     def of_label(self, label: str) -> tuple[Lanes, ...]:
         """The lanes along a label."""
@@ -84,19 +93,47 @@ def tiles_of(model: Model, statement: Statement, path: Path) -> Tiles:
     instances = _in_program(model, statement, path)
     space = instances.get_space()
     of = affs(space)
-    value = aff_coordinates(path, statement, of)
+    value = aff_coordinates(path, statement, of, programs(path, of))
     lane_axes = several(path.lanes)
     starts = {label: of[label] for label in statement.labels}
     for axis in lane_axes:
         label = axis.index.plain
         assert label is not None
         starts[label] = starts[label] - value[axis.name]
-    names = statement.dims
-    values = [of[name] for name in statement.copies] + list(starts.values())
+    extra = _loops_of_short_tiles(statement, path)
+    names = (*statement.copies, *extra, *statement.labels)
+    values = [*(of[n] for n in statement.copies), *(value[n] for n in extra), *starts.values()]
     tile_of = to_map(space, statement.name, names, values)
     domain = instances.apply(tile_of)
     domain = _with_known_facts(domain, statement, path).coalesce()
-    return Tiles(statement, path, tuple(map(_lanes, lane_axes)), instances, tile_of, domain)
+    lanes = tuple(map(_lanes, lane_axes))
+    return Tiles(statement, path, extra, lanes, instances, tile_of, domain)
+
+
+def _loops_of_short_tiles(statement: Statement, path: Path) -> tuple[str, ...]:
+    """Loops of which tiles are divided unevenly: how much of one is left depends on the loop."""
+    named = axes_by_name(path)
+    loops = {axis.name for axis in several(path.loops)} - set(statement.copies)
+    found: dict[str, None] = {}
+    for axis in (*several(path.loops), *several(path.lanes)):
+        outer = named.get(resolved(axis.origin, named).plain or "")
+        if outer is None or outer.name not in loops or not axis.step or not outer.step:
+            continue
+        if outer.step % axis.step:
+            found[outer.name] = None
+    return tuple(found)
+
+
+def programs(path: Path, of: Affs) -> dict[str | int, isl.Aff]:
+    """Grid axes as their parameters: what they divide is then told without a second rounding."""
+    return {name: of[grid_param(name)] for name in grid_names(path)}
+
+
+def coordinate(tiles: Tiles, name: str) -> isl.Aff:
+    """The coordinate of an axis, of the instances of one program."""
+    of = affs(tiles.instances.get_space())
+    known = programs(tiles.path, of)
+    return aff_coordinates(tiles.path, tiles.statement, of, known)[name]
 
 
 def _lanes(axis: Axis) -> Lanes:
@@ -130,6 +167,8 @@ def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.
     for axis in several((*path.grid, *path.loops, *path.lanes)):
         # An axis of the reader that a copy is private to says nothing of the copy's own labels.
         label = None if axis.name in statement.copies else axis.index.plain
+        if not is_absolute(axis, path) and axis not in path.lanes:
+            continue
         origin = resolved(axis.origin, named)
         if label in of and label in statement.labels and set(origin.labels) <= known.keys():
             domain = domain & of[label].ge_set(to_aff(origin, known))
@@ -139,10 +178,13 @@ def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.
     return domain
 
 
-def axis_value(tiles: Tiles, name: str, counted: frozenset[str] = frozenset()) -> Affine:
+def axis_value(
+    tiles: Tiles, name: str, counted: frozenset[str], private: tuple[str, ...]
+) -> Affine:
     """Where an axis of the path is, over starts of tiles (by label), copies, programs and sizes.
 
-    Loops in `counted` are known by what they count, by the name of their axis.
+    Loops in `counted` are known by what they count, by the name of their axis. Those in `private`
+    are meant so too: private copies are told apart by what loops count.
     """
     named = axes_by_name(tiles.path)
     axis = named[name]
@@ -151,8 +193,9 @@ def axis_value(tiles: Tiles, name: str, counted: frozenset[str] = frozenset()) -
     if name in grid_names(tiles.path) or name in tiles.statement.copies:
         return Affine(((name, 1),))
     if name in counted and axis.time is None:
-        return _absolute(Affine(((name, 1),)), axis, tiles, counted)
-    value = aff_coordinates(tiles.path, tiles.statement, affs(tiles.instances.get_space()))[name]
+        count = Affine(((name, 1),))
+        return count if name in private else _absolute(count, axis, tiles, counted)
+    value = coordinate(tiles, name)
     along = isl.Map.from_aff(value).intersect_domain(tiles.instances)
     along = tiles.tile_of.reverse().apply_range(along).intersect_domain(tiles.domain)
     of = affs(tiles.domain.get_space())
@@ -160,7 +203,8 @@ def axis_value(tiles: Tiles, name: str, counted: frozenset[str] = frozenset()) -
         if isinstance(start, str) and isl.Map.from_aff(aff).intersect_domain(tiles.domain).is_equal(
             along
         ):
-            return _absolute(Affine(((start.removesuffix("@"), 1),)), axis, tiles, counted)
+            count = Affine(((start.removesuffix("@"), 1),))
+            return count if name in private else _absolute(count, axis, tiles, counted)
     graph = along.gist_domain(tiles.domain)
     raise PolyError(f"where '{name}' is cannot be told from a tile: {graph}")
 
@@ -171,5 +215,5 @@ def _absolute(value: Affine, axis: Axis, tiles: Tiles, counted: frozenset[str]) 
         return value
     total = value + Affine((), axis.origin.constant)
     for name, coefficient in axis.origin.terms:
-        total = total + axis_value(tiles, name, counted).scaled(coefficient)
+        total = total + axis_value(tiles, name, counted, ()).scaled(coefficient)
     return total

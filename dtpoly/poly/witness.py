@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Model
-from dtpoly.poly.spaces import affs, computing, point, set_space
+from dtpoly.poly.spaces import affs, computing, set_space
 
 LARGEST_SUM = 1 << 16
 
@@ -32,7 +32,7 @@ def first_pair(model: Model, pairs: isl.Map) -> Pair:
         for name, size in sizes.items():
             position = wrapped.find_dim_by_name(isl.dim_type.param, name)
             wrapped = wrapped.fix_val(isl.dim_type.param, position, isl.Val(size))
-        values = point(wrapped.lexmin().sample_point(), isl.dim_type.set)
+        values = _first(wrapped)
         split = pairs.dim(isl.dim_type.in_)
         return Pair(sizes, values[:split], values[split:])
 
@@ -51,6 +51,19 @@ def _smallest(params: isl.Set, names: tuple[str, ...]) -> dict[str, int]:
     some = found
     for name in names:
         some = some & of[name].gt_set(of[0])
-    best = (found if some.is_empty() else some).lexmin().sample_point()
-    values = point(best, isl.dim_type.set)[1:]
-    return dict(zip(names, values, strict=True))
+    values = _first(found if some.is_empty() else some)
+    return dict(zip(names, values[1:], strict=True))
+
+
+def _first(points: isl.Set) -> tuple[int, ...]:
+    """The lexicographically first point, dim by dim: `lexmin` fails on some sets with divisions."""
+    values: list[int] = []
+    local = isl.LocalSpace.from_space(points.get_space())
+    for position in range(points.dim(isl.dim_type.set)):
+        dim = isl.Aff.var_on_domain(local, isl.dim_type.set, position)
+        # Of an empty part isl takes 0 for the minimum.
+        parts = (part for part in points.get_basic_sets() if not part.is_empty())
+        least = min(isl.Set.from_basic_set(p).min_val(dim).to_python() for p in parts)
+        points = points.fix_val(isl.dim_type.set, position, isl.Val(least))
+        values.append(least)
+    return tuple(values)

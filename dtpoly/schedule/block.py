@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, Reduce, walk
+from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Part
@@ -55,8 +56,28 @@ class Block(Primitive):
             if item.label not in view.own_labels(self.func):
                 if item.label in known:
                     yield self._not_blockable(item, view)
-            elif isinstance(item, Divided) and item.label not in view.partial_labels(self.func):
+            elif item.label in view.partial_labels(self.func):
+                yield from self._check_partial_results(item, view)
+            elif isinstance(item, Divided):
                 yield self._no_partial_results(item)
+
+    def _check_partial_results(self, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
+        """The index of the largest value of a block is no partial result: its value is missing."""
+        for node in walk(view.funcs[self.func].body):
+            if (
+                isinstance(node, Reduce)
+                and not REDUCTION[node.operation].has_identity
+                and item.label in node.labels
+            ):
+                yield Diagnostic(
+                    "DT191",
+                    Severity.ERROR,
+                    f"'{item.label}' cannot be blocked",
+                    word_span(item.span, item.label),
+                    f"'{node.operation}' has no partial results",
+                    (Note("it gives an index, which says nothing of other blocks", node.span),),
+                    f"leave it in one program: {self.func}.tensorize({item.label}:1024)",
+                )
 
     def _not_blockable(self, item: Sized | Divided, view: View) -> Diagnostic:
         labels = ", ".join(view.own_labels(self.func))

@@ -1,0 +1,127 @@
+"""A private copy in; what one iteration computes of it, and what is computed again, out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dtpoly.poly.axes import Axis, Path, axes_by_name
+from dtpoly.poly.footprint import ranges
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Model, Statement
+from dtpoly.poly.recompute import repeated_by_programs
+from dtpoly.poly.spaces import affs, computing, dim_name, named_dims
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What one iteration computes along a label: all of it, or so many indices at most.
+
+    `advance` is how far these indices move from one iteration to the next of the axes in
+    `moves_with`; None if they do not, or in no regular way.
+    """
+
+    label: str
+    is_whole: bool
+    count: int | None
+    advance: int | None
+    moves_with: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """What one iteration computes of a copy.
+
+    `is_box` if this is a range of each label and all combinations of these, and nothing else.
+    """
+
+    needed: tuple[Needed, ...]
+    is_box: bool
+
+
+class Repetition(StrEnum):
+    """Whether iterations that differ on one axis compute the same instances."""
+
+    NONE = "none"
+    SOME = "some"
+    ALL = "all"
+
+
+def has_place(copy: Statement, path: Path) -> bool:
+    """Whether the way to a copy goes through all axes that it is private to."""
+    return set(copy.copies) <= axes_by_name(path).keys()
+
+
+def region(copy: Statement, axes: Mapping[str, Axis], model: Model) -> Region:
+    """What one iteration computes of a copy, `axes` being those on the way to it."""
+    with computing("what an iteration computes"):
+        domain = copy.domain.intersect_params(model.context)
+        start, count = len(copy.copies), len(copy.labels)
+        place = tuple(axes[name] for name in copy.copies)
+        instances = isl.Map.from_range(domain.reset_tuple_id()).move_dims(
+            isl.dim_type.in_, 0, isl.dim_type.out, 0, start
+        )
+        span = ranges(copy, instances, place)
+        anything = _freed(domain, start, count)
+        box, needed = anything, list[Needed]()
+        of = affs(domain.get_space())
+        for at, label in enumerate(copy.labels):
+            along = _freed(_freed(domain, start, at), start + at + 1, count - at - 1)
+            box = box & _filled(along, start + at)
+            size = of[0] if label in model.parts else of[model.size_of[label]]
+            whole = anything & of[label].ge_set(of[0]) & of[label].lt_set(size)
+            is_whole = label not in model.parts and whole.is_subset(along)
+            terms = span[label].origin.terms
+            moves = [abs(c) * (axes[name].step or 1) for name, c in terms]
+            moves_with = frozenset(name for name, _ in terms)
+            extent, advance = span[label].extent, min(moves, default=None)
+            needed.append(Needed(label, is_whole, extent, advance, moves_with))
+        return Region(tuple(needed), box.is_equal(domain))
+
+
+def repetition(copy: Statement, axes: Collection[str]) -> Repetition:
+    """How some axes, all those over one label, repeat a copy."""
+    if not any(repeated_by_programs(copy, axis) for axis in axes):
+        return Repetition.NONE
+    with computing("what is computed again"):
+        alike = copy.domain
+        for axis in axes:
+            alike = _freed(alike, copy.dims.index(axis), 1)
+        places = _freed(copy.domain, len(copy.copies), len(copy.labels))
+        if not (alike & places).is_equal(copy.domain):
+            return Repetition.SOME
+        # An axis that is known from others repeats nothing by itself.
+        others = [dim for dim in copy.dims if dim not in axes]
+        is_told = _projected(copy.domain, others).is_injective()
+        return Repetition.SOME if is_told else Repetition.ALL
+
+
+def _projected(domain: isl.Set, kept: Collection[str]) -> isl.Map:
+    """`instance -> the dims kept`."""
+    result = domain.identity()
+    space = domain.get_space()
+    for position in reversed(range(domain.dim(isl.dim_type.set))):
+        if dim_name(space, isl.dim_type.set, position) not in kept:
+            result = result.project_out(isl.dim_type.out, position, 1)
+    return result
+
+
+def _filled(of: isl.Set, position: int) -> isl.Set:
+    """The set with everything between its points along a dim."""
+    space = of.get_space().map_from_set()
+    beside = isl.Map.universe(space)
+    for other in range(of.dim(isl.dim_type.set)):
+        if other != position:
+            beside = beside.equate(isl.dim_type.in_, other, isl.dim_type.out, other)
+    up = beside.order_le(isl.dim_type.in_, position, isl.dim_type.out, position)
+    return of.apply(up) & of.apply(up.reverse())
+
+
+def _freed(of: isl.Set, first: int, count: int) -> isl.Set:
+    """The set with any value for some dims."""
+    space = of.get_space()
+    names = [dim_name(space, isl.dim_type.set, i) for i in range(of.dim(isl.dim_type.set))]
+    name = of.get_tuple_name() or ""
+    of = of.project_out(isl.dim_type.set, first, count)
+    return named_dims(of.insert_dims(isl.dim_type.set, first, count), name, names)

@@ -1,0 +1,29 @@
+"""A dependence in, how far apart its two instances are along each label out."""
+
+from __future__ import annotations
+
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Statement
+from dtpoly.poly.spaces import affs, computing, named_dims
+
+Bounds = tuple[int, int]
+
+
+def distances(relation: isl.Map, source: Statement, target: Statement) -> dict[str, Bounds]:
+    """The smallest and the largest distance for labels that both have, where sizes do not matter.
+
+    Target minus source: of two equal numbers the distance is constant.
+    """
+    with computing("the distances of a dependence"):
+        before = [f"source {dim}" for dim in source.dims]
+        after = [f"target {dim}" for dim in target.dims]
+        pairs = named_dims(relation.wrap().flatten(), "", (*before, *after))
+        of = affs(pairs.get_space())
+        found: dict[str, Bounds] = {}
+        for label in source.labels:
+            if label in target.labels:
+                way = of[f"target {label}"] - of[f"source {label}"]
+                low, high = pairs.min_val(way), pairs.max_val(way)
+                if low.is_int() and high.is_int():
+                    found[label] = (low.to_python(), high.to_python())
+        return found

@@ -1,0 +1,49 @@
+"""Sets and relations in, text that isl reads again out: one a line, each with a comment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Model
+from dtpoly.poly.spaces import computing
+
+Commented = Iterable[tuple[str, "isl.Set | isl.Map"]]
+
+
+def isl_text(model: Model, parts: Commented) -> str:
+    """A union of sets or relations; what holds of all sizes is not said in each of them.
+
+    isl has no dots in names: `f.k.update` is `f_k_update`.
+    """
+    with computing("a text for isl"):
+        params = ", ".join(model.params)
+        lines = [f"# of all sizes: {facts_text(model)}"]
+        lines.append(f"[{params}] -> {{")
+        for comment, one in parts:
+            known = one.gist_params(model.context)
+            lines += ([f"  # {comment}"] if comment else []) + [f"  {_named(known)};"]
+        return "".join(f"{line}\n" for line in (*lines, "}"))
+
+
+def facts_text(model: Model) -> str:
+    """What holds of the size parameters."""
+    return _body(model.context)
+
+
+def _named(one: isl.Set | isl.Map) -> str:
+    if isinstance(one, isl.Set):
+        return _body(one.set_tuple_name(_plain(one.get_tuple_name() or "")))
+    for kind in (isl.dim_type.in_, isl.dim_type.out):
+        one = one.set_tuple_name(kind, _plain(one.get_tuple_name(kind) or ""))
+    return _body(one)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W", "_", name)
+
+
+def _body(one: isl.Set | isl.Map) -> str:
+    """What stands between the braces."""
+    return str(one).split("{", 1)[1].rsplit("}", 1)[0].strip().removeprefix(": ")
