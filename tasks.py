@@ -18,8 +18,24 @@ ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / ".venv"
 CONSTRAINTS = ROOT / "constraints.txt"
 OLDEST = (3, 11)
+BUILD = ROOT / "build"
 EXAMPLE = "examples/softmax.dt"
 SIZES = "x=5,y=1000"
+PLUGIN = "examples/skew.py"
+# A package that brings the directive of that plugin, and a file that uses it.
+PLUGIN_PROJECT = """\
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "dtpoly-skew"
+version = "1.0"
+[project.entry-points."dtpoly.primitives"]
+skew = "skew:Skew"
+[tool.setuptools]
+py-modules = ["skew"]
+"""
+SKEWED = "Func f; In A; Var x, y; f[x, y] = exp(A[x, y]); f.skew(x, y); f.compile();\n"
 
 
 def run(command: Sequence[str | Path], cwd: Path = ROOT) -> None:
@@ -52,13 +68,16 @@ def pip_install(environment: Path, *what: str | Path) -> None:
 
 
 def demo() -> None:
-    """Install, then check an example, show its Program and run its reference."""
+    """Install; check, explain and compile an example, run it and say how far off it is."""
     make_environment(ENVIRONMENT)
     pip_install(ENVIRONMENT, "--editable", ".")
     dtpoly = program(ENVIRONMENT, "dtpoly")
+    BUILD.mkdir(exist_ok=True)
     run([dtpoly, "check", EXAMPLE])
-    run([dtpoly, "show", "--stage", "program", EXAMPLE])
-    run([dtpoly, "run", EXAMPLE, "--reference", "--size", SIZES])
+    run([dtpoly, "explain", EXAMPLE])
+    run([dtpoly, "compile", EXAMPLE, "--test", SIZES, "-o", BUILD / "softmax.py"])
+    run([dtpoly, "show", "--stage", "triton", EXAMPLE])
+    run([dtpoly, "run", EXAMPLE, "--size", SIZES])
 
 
 def test(arguments: Sequence[str], long: bool) -> None:
@@ -103,6 +122,23 @@ def package() -> None:
         run([dtpoly, "check", example], elsewhere)
         run([dtpoly, "fmt", "--check", example], elsewhere)
         run([dtpoly, "run", example, "--reference", "--size", SIZES], elsewhere)
+        run([dtpoly, "compile", example], elsewhere)
+        run([dtpoly, "run", example, "--device", "cpu", "--size", SIZES], elsewhere)
+        try_plugin(clean, elsewhere)
+
+
+def try_plugin(clean: Path, elsewhere: Path) -> None:
+    """Use a directive of one's own: from a file, then from a package that is installed."""
+    dtpoly = program(clean, "dtpoly")
+    skewed = elsewhere / "skewed.dt"
+    skewed.write_text(SKEWED)
+    project = elsewhere / "plugin"
+    project.mkdir()
+    plugin = Path(shutil.copy(ROOT / PLUGIN, project))
+    run([dtpoly, "explain", "--plugin", plugin, skewed], elsewhere)
+    (project / "pyproject.toml").write_text(PLUGIN_PROJECT)
+    pip_install(clean, project)
+    run([dtpoly, "check", skewed], elsewhere)
 
 
 def main() -> None:

@@ -168,4 +168,5 @@ class Building:
         return self.lanes[name]
 
     def _taken(self) -> set[str]:
-        return {name for scope in self.scopes.open for name in scope.names}
+        """Names that mean something here, or did in a block inside: parameters are for all."""
+        return {name for scope in self.scopes.open for name in (*scope.names, *scope.inner)}

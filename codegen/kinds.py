@@ -160,7 +160,8 @@ def widest(program: Program) -> Element:
     if any(tensor.dtype is None for tensor in program.tensors):
         return REAL
     kinds = kinds_of(program)
-    dtypes = {kinds[one.name].dtype for one in (*program.tensors, *program.funcs)}
+    names = [tensor.name for tensor in program.tensors] + [func.name for func in program.funcs]
+    dtypes = {kinds[name].dtype for name in names}
     return DType.F64 if DType.F64 in dtypes else DType.F32
 
 

@@ -64,6 +64,8 @@ def lower(
     outermost = building.scopes.open[0]
     outermost.variables |= {*building.variables.values(), "program"}
     outermost.wide |= {axis.name for axis in grid}
+    for axis in grid:  # what is computed on the way from the program's number
+        outermost.names |= {f"{axis.label}_blocks", f"{axis.label}_in_group", f"{axis.name}_id"}
     _nodes(building, loops, unrolled or {})
     body = without_empty_starts((*outermost.head, *outermost.body))
     body = with_barriers(body, _shared(building, body))

@@ -1,7 +1,8 @@
 """A judged schedule in, the generated Python file out, stage by stage."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from dtpoly.algorithm.program import Program
 from dtpoly.poly.axes import Path
@@ -10,14 +11,19 @@ from dtpoly.poly.model import Model, by_name
 from dtpoly.poly.tiles import Tiles, tiles_of
 
 from .building import NotVisible
-from .elements import Elements, elements_of
+from .elements import PAIRED, Elements, elements_of
+from .header import comment
 from .kernel import TileKernel
 from .lower import lower
-from .names import fresh
-from .prelude import IMPORTS, TEXT
-from .storage import Storage, plan
+from .names import file_names, fresh
+from .prelude import IMPORTS, SHARED, shared_by
+from .reference_terms import SHARED as COMPUTING
+from .storage import INDEX, Storage, plan
+from .test_text import SHARED as COMPARING
+from .test_text import test_lines
 from .triton_text import helpers, kernel_lines
-from .wrapper import Launched, Wrapping, wrapper_lines
+from .wrapper import like_lines, operator_lines, wrapper_lines
+from .wrapping import Launched, Wrapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,10 @@ class Launch:
     num_warps: int | None = None
     num_stages: int | None = None
     comment: tuple[str, ...] = ()
+    func: str = ""  # whose directives they are
+
+
+SHARED_BELOW = "# What the functions above share."
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,7 @@ def generate(
     program: Program, model: Model, launches: Sequence[Launch], outputs: Sequence[str]
 ) -> Generated:
     """Tiles, loops, storage and kernel IR of everything that is launched."""
+    model = _with_indices(model)
     known = by_name(model)
     tiles = {
         path.statement: tiles_of(model, known[path.statement], path)
@@ -59,6 +70,7 @@ def generate(
     mine = [{p.statement: tiles[p.statement] for p in launch.paths} for launch in launches]
     loops = tuple(loop_ast(model, tuple(one.values())) for one in mine)
     elements = elements_of(program, model)
+    names = file_names(program, outputs, [launch.name for launch in launches]).kernels
     spilled: set[str] = set()
     while True:
         storage = plan(model, tiles, outputs, spilled)
@@ -66,7 +78,7 @@ def generate(
             kernels = tuple(
                 lower(
                     model,
-                    launch.name,
+                    name,
                     own,
                     nodes,
                     storage,
@@ -75,7 +87,7 @@ def generate(
                     launch.unrolled,
                     launch.comment,
                 )
-                for launch, own, nodes in zip(launches, mine, loops, strict=True)
+                for launch, name, own, nodes in zip(launches, names, mine, loops, strict=True)
             )
         except NotVisible as needed:
             # Each array is spilled at most once: in memory it is visible everywhere.
@@ -84,35 +96,64 @@ def generate(
         return Generated(tuple(launches), tuple(outputs), tiles, loops, storage, elements, kernels)
 
 
-def module_text(program: Program, model: Model, made: Generated, header: str) -> str:
-    """The whole generated file: one wrapper for each Func that is compiled."""
-    comment = "".join(f"# {line}\n" for line in header.splitlines())
-    parts = [comment, f"{IMPORTS}\n", f"{TEXT}\n"]
-    parts += [f"{text}\n" for text in helpers(made.kernels)]
-    for kernel in made.kernels:
-        parts.append("\n".join(line.text for line in kernel_lines(kernel)) + "\n\n")
+def _with_indices(model: Model) -> Model:
+    """The Model with a second array for each accumulator that also keeps an index."""
+    more = tuple(
+        replace(array, name=array.name + INDEX)
+        for array in model.arrays.values()
+        if array.reduction in PAIRED
+    )
+    return model.with_statements(model.statements, *more)
+
+
+def module_text(
+    program: Program,
+    model: Model,
+    made: Generated,
+    header: str,
+    test: Mapping[str, int] | None = None,
+) -> str:
+    """The whole generated file: one wrapper for each Func that is compiled.
+
+    With sizes for a `test` also a function that tries them on random inputs. Raises Unsupported.
+    """
+    wrappings = _wrappings(program, _with_indices(model), made)
+    body = list(helpers(made.kernels))
+    body += [_text(line.text for line in kernel_lines(kernel)) for kernel in made.kernels]
+    for wrapping in wrappings:
+        body += [_text(like_lines(wrapping)), _text(wrapper_lines(wrapping))]
+    # Two files may each have an operator `f`, so that its name says of what text it is.
+    number = sha256("".join(body).encode()).hexdigest()[:12]
+    operators = [_text(operator_lines(wrapping, number)) for wrapping in wrappings]
+    tests: list[str] = []
+    if test is not None:
+        tests = test_lines(wrappings, test, [launch.precision for launch in made.launches])
+    first, *others = shared_by("".join((*body, *operators, *tests)), SHARED | COMPUTING | COMPARING)
+    body += [f"{SHARED_BELOW}\n{first}", *others, *operators, *tests]
+    imports = IMPORTS if test is None else f"import sys\n\n{IMPORTS}"
+    return f"{comment(header)}{imports}\n\n" + "\n\n".join(body)
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping]:
     launched = [
-        Launched(kernel, launch.num_warps, launch.num_stages)
+        Launched(kernel, launch.func, launch.num_warps, launch.num_stages)
         for kernel, launch in zip(made.kernels, made.launches, strict=True)
     ]
-    taken: set[str] = {f"{kernel.name}_kernel" for kernel in made.kernels}
+    names = file_names(program, made.outputs, [launch.name for launch in made.launches])
+    taken = set(names.taken)
+    wrappings: list[Wrapping] = []
     for func in made.outputs:
-        name = fresh(func, taken)
-        taken.add(name)
-        sizes = _size_names(program)
+        own = {part: fresh(f"{names.funcs[func]}_{part}", taken) for part in ("like", "operator")}
+        taken.update(own.values())
         needed = _needed(launched, func)
-        wrapping = Wrapping(program, model, made.elements, made.storage, needed, func, name, sizes)
-        parts.append("\n".join(wrapper_lines(wrapping)) + "\n\n")
-    return "\n".join(parts).rstrip("\n") + "\n"
-
-
-def _size_names(program: Program) -> dict[str, str]:
-    taken = {i.name for i in program.inputs}
-    names: dict[str, str] = {}
-    for label in [one.name for one in program.labels]:
-        names[label] = fresh(f"{label}_size", taken)
-        taken.add(names[label])
-    return names
+        wrappings.append(
+            Wrapping(program, model, made.elements, made.storage, needed, func, names, **own)
+        )
+    return wrappings
 
 
 def _needed(launched: Sequence[Launched], func: str) -> tuple[Launched, ...]:

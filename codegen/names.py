@@ -1,14 +1,123 @@
-"""Names of the source in, names of the generated Python out: predictable, and never clashing."""
+"""Names of the source in, names of the generated Python out: predictable, and never clashing.
 
-import builtins
+A name stays as it is unless Python, Triton or the generated file needs it; then it gets an
+underscore. The lists are written out, so that the text does not depend on who generates it.
+"""
+
 import keyword
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-# What the generated file itself needs.
-OWN = frozenset({"tl", "triton", "torch", "offset", "program", "pid"})
-RESERVED = (
-    frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | frozenset(dir(builtins)) | OWN
+from dtpoly.algorithm.program import Program
+
+BUILTINS = frozenset(
+    [
+        "abs",
+        "aiter",
+        "all",
+        "anext",
+        "any",
+        "ascii",
+        "bin",
+        "bool",
+        "breakpoint",
+        "bytearray",
+        "bytes",
+        "callable",
+        "chr",
+        "classmethod",
+        "compile",
+        "complex",
+        "copyright",
+        "credits",
+        "delattr",
+        "dict",
+        "dir",
+        "divmod",
+        "enumerate",
+        "eval",
+        "exec",
+        "exit",
+        "filter",
+        "float",
+        "format",
+        "frozenset",
+        "getattr",
+        "globals",
+        "hasattr",
+        "hash",
+        "help",
+        "hex",
+        "id",
+        "input",
+        "int",
+        "isinstance",
+        "issubclass",
+        "iter",
+        "len",
+        "license",
+        "list",
+        "locals",
+        "map",
+        "max",
+        "memoryview",
+        "min",
+        "next",
+        "object",
+        "oct",
+        "open",
+        "ord",
+        "pow",
+        "print",
+        "property",
+        "quit",
+        "range",
+        "repr",
+        "reversed",
+        "round",
+        "set",
+        "setattr",
+        "slice",
+        "sorted",
+        "staticmethod",
+        "str",
+        "sum",
+        "super",
+        "tuple",
+        "type",
+        "vars",
+        "zip",
+        "ImportError",
+        "RuntimeError",
+        "TypeError",
+        "ValueError",
+    ]
 )
+MODULES = frozenset({"sys", "tl", "torch", "triton"})
+PYTHON = frozenset(keyword.kwlist) | {"_"} | BUILTINS | MODULES
+# What a kernel, its launch and Triton's compiler need.
+LAUNCH = frozenset(
+    [
+        "debug",
+        "device",
+        "grid",
+        "launch_cooperative_grid",
+        "launch_pdl",
+        "maxnreg",
+        "num_ctas",
+        "num_stages",
+        "num_warps",
+        "stream",
+        "warmup",
+    ]
+)
+KERNEL = PYTHON | LAUNCH | {"offset", "pid", "program"}
+# What a wrapper has besides the names of the source.
+WRAPPER = PYTHON | {"out"}
+
+# `dt_` begins what the file defines, and these end what a kernel's parameters are called.
+OWN = re.compile(r"dt_.*|__.*__|.*_ptr|.*_stride_[0-9]+|.*_dtype")
 
 
 def plain(name: str) -> str:
@@ -16,21 +125,66 @@ def plain(name: str) -> str:
     return "".join(c if c.isalnum() or c == "_" else "_" for c in name)
 
 
-def fresh(wish: str, taken: Iterable[str]) -> str:
+def fresh(wish: str, taken: Iterable[str], reserved: frozenset[str] = KERNEL) -> str:
     """The name wished for, or the first of `wish_2`, `wish_3`, ... that is free.
 
-    A word that Python or Triton needs gets an underscore first.
+    A word that is reserved gets an underscore first.
     """
-    used = set(taken)
+    used = reserved.union(taken)
     wish = plain(wish)
-    if is_reserved(wish):
+    if is_reserved(wish, reserved):
         wish = f"{wish}_"
     name, number = wish, 2
-    while name in used or is_reserved(name):
+    while name in used:
         name, number = f"{wish}_{number}", number + 1
     return name
 
 
-def is_reserved(name: str) -> bool:
-    """Whether Python, Triton or the generated file has it; `dt_` begins what the file defines."""
-    return name in RESERVED or name.startswith(("dt_", "__"))
+def is_reserved(name: str, reserved: frozenset[str] = KERNEL) -> bool:
+    """Whether Python, Triton or the generated file needs the name."""
+    return name in reserved or OWN.fullmatch(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class FileNames:
+    """What the source's names are called in the file, outside of kernels."""
+
+    inputs: Mapping[str, str]
+    funcs: Mapping[str, str]
+    labels: Mapping[str, str]  # keywords of sizes
+    kernels: tuple[str, ...]  # without `_kernel`, in order
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """All that the file and the signatures of its wrappers use."""
+        kernels = (f"{name}_kernel" for name in self.kernels)
+        return frozenset(
+            (*self.inputs.values(), *self.funcs.values(), *self.labels.values(), *kernels)
+        )
+
+
+def file_names(program: Program, outputs: Sequence[str], kernels: Sequence[str]) -> FileNames:
+    """Names of inputs, wrappers, sizes and kernels; a name that need not change does not."""
+    sources = [
+        *(one.name for one in program.inputs),
+        *outputs,
+        *(label.name for label in program.labels),
+    ]
+    names = {name: name for name in sources if not is_reserved(name, WRAPPER)}
+    for name in sources:
+        if name not in names:
+            names[name] = fresh(name, names.values(), WRAPPER)
+    taken = set(names.values())
+    made: list[str] = []
+    for kernel in kernels:
+        name, number = plain(kernel), 2
+        while f"{name}_kernel" in taken:
+            name, number = f"{plain(kernel)}_{number}", number + 1
+        taken.add(f"{name}_kernel")
+        made.append(name)
+    return FileNames(
+        {one.name: names[one.name] for one in program.inputs},
+        {func: names[func] for func in outputs},
+        {label.name: names[label.name] for label in program.labels},
+        tuple(made),
+    )

@@ -1,119 +1,335 @@
-"""What every generated file begins with: the checks and small sums that wrappers share."""
+"""The text of a file in, what its wrappers share out: the checks and small sums that they use."""
+
+import re
+from collections.abc import Mapping
 
 IMPORTS = """\
-import os
-
 import torch
 import triton
 import triton.language as tl
 """
 
-TEXT = '''\
-dt_interpreted = os.environ.get("TRITON_INTERPRET") == "1"
+# By name, in the order of the file. A constant or a function may use others.
+SHARED = {
+    "dt_interpreted": """\
+dt_interpreted = triton.knobs.runtime.interpret  # kernels run on the CPU: TRITON_INTERPRET=1
+""",
+    "dt_floats": """\
+dt_floats = {
+    torch.float8_e4m3fn,
+    torch.float8_e5m2,
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+}
+""",
+    "dt_torch": """\
 dt_torch = {tl.float32: torch.float32, tl.float64: torch.float64}
+""",
+    "dt_triton": """\
 dt_triton = {
+    torch.float8_e4m3fn: tl.float16,  # holds every value of 8 bits
+    torch.float8_e5m2: tl.float16,
     torch.float16: tl.float16,
     torch.bfloat16: tl.bfloat16,
     torch.float32: tl.float32,
     torch.float64: tl.float64,
-    torch.float8_e4m3fn: tl.float16,  # holds every value of 8 bits
-    torch.float8_e5m2: tl.float16,
 }
-
-
-def dt_check(name, tensor, rank, dtype, word, device):
-    """Refuse a tensor of another rank, dtype or device than the kernels are for."""
+""",
+    "dt_check": '''\
+def dt_check(name, tensor, rank, dtypes, device=None):
+    """Refuse a tensor that the kernels are not for; its device is where they run."""
+    if (
+        isinstance(tensor, torch.Tensor)
+        and tensor.dim() == rank
+        and tensor.dtype in dtypes
+        and tensor.layout == torch.strided
+        and not tensor.is_neg()
+        and not (tensor.requires_grad and torch.is_grad_enabled())
+        and (tensor.is_cuda or (dt_interpreted and tensor.is_cpu))
+        and (device is None or tensor.device == device)
+    ):
+        return tensor.device
+    raise dt_wrong(name, tensor, rank, dtypes, device)
+''',
+    "dt_wrong": '''\
+def dt_wrong(name, tensor, rank, dtypes, device):
+    """What is wrong with a tensor."""
     if not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"'{name}' must be a tensor, not {type(tensor).__name__}")
-    if rank is not None and tensor.dim() != rank:
-        raise ValueError(f"'{name}' must have {rank} dimensions, not {tensor.dim()}")
-    if dtype is None:
-        if not tensor.dtype.is_floating_point:
-            raise TypeError(
-                f"'{name}' is {tensor.dtype}, and this file was generated for floats: "
-                f"declare its dtype, as in `In {name}: i32;`"
-            )
-    elif tensor.dtype != dtype:
-        raise TypeError(f"'{name}' is declared {word}, but is {tensor.dtype}")
-    if tensor.device != device:
-        raise ValueError(f"'{name}' is on {tensor.device}, but others are on {device}")
-    if device.type == "cpu" and not dt_interpreted:
-        raise ValueError(
-            f"'{name}' is on the CPU: move it to a GPU, or set TRITON_INTERPRET=1 before "
-            "this file is imported to run it in Triton's interpreter"
+        return TypeError(f"'{name}' must be a tensor, not {type(tensor).__name__}")
+    if tensor.layout != torch.strided:
+        return TypeError(f"'{name}' is {tensor.layout}: pass {name}.to_dense()")
+    if tensor.dim() != rank:
+        shape = tuple(tensor.shape)
+        return ValueError(f"'{name}' must have {rank} dimensions, but its shape is {shape}")
+    if dtypes is dt_floats and tensor.dtype not in dtypes:
+        return TypeError(
+            f"'{name}' is {tensor.dtype}, and without a declared dtype it must be a float: "
+            f"declare one, as in `In {name}: i32;`, and generate this file again"
         )
-
-
+    if tensor.dtype not in dtypes:
+        return TypeError(f"'{name}' is {tensor.dtype}, but is declared {dtypes[0]}")
+    if device is not None and tensor.device != device:
+        return ValueError(f"'{name}' is on {tensor.device}, but others are on {device}")
+    if not tensor.is_cuda and not (dt_interpreted and tensor.is_cpu):
+        return ValueError(
+            f"'{name}' is on {tensor.device}: move it to a GPU, or set TRITON_INTERPRET=1 before "
+            "this file is imported, and kernels run on the CPU in Triton's interpreter"
+        )
+    if tensor.is_neg():
+        return TypeError(f"'{name}' is stored with its sign flipped: pass {name}.resolve_neg()")
+    return RuntimeError(
+        f"'{name}' requires a gradient, and there is no backward of this function: "
+        f"call it under torch.no_grad(), or pass {name}.detach()"
+    )
+''',
+    "dt_device": '''\
+def dt_device(device, out=None):
+    """The device that was asked for, with its number."""
+    if device is None and isinstance(out, torch.Tensor):
+        device = out.device
+    device = torch.device(device or ("cpu" if dt_interpreted else "cuda"))
+    if device.type != "cuda" and not (dt_interpreted and device.type == "cpu"):
+        raise ValueError(f"kernels do not run on {device}: pass device='cuda'")
+    if device.type == "cuda" and device.index is None:
+        return torch.device("cuda", torch.cuda.current_device())
+    return device
+''',
+    "dt_is_current": '''\
+def dt_is_current(device):
+    """Whether this is the device that kernels are launched on."""
+    return dt_interpreted or device.index == torch.cuda.current_device()
+''',
+    "dt_float": '''\
+def dt_float(name, number):
+    """A number as a float."""
+    if type(number) is float:
+        return number
+    number = dt_number(name, number)
+    if not isinstance(number, (int, float)):
+        raise TypeError(f"'{name}' must be a number, not {number!r}")
+    return float(number)
+''',
+    "dt_int": '''\
+def dt_int(name, number, least, most):
+    """A whole number that is not out of range."""
+    number = dt_number(name, number)
+    if not isinstance(number, int):
+        raise TypeError(f"'{name}' must be a whole number, not {number!r}")
+    if not least <= number <= most:
+        raise ValueError(f"'{name}' is {number}, but must be from {least} to {most}")
+    return int(number)
+''',
+    "dt_bool": '''\
+def dt_bool(name, number):
+    """True or False."""
+    number = dt_number(name, number)
+    if not isinstance(number, bool):
+        raise TypeError(f"'{name}' must be True or False, not {number!r}")
+    return number
+''',
+    "dt_number": '''\
+def dt_number(name, number):
+    """A number as Python's own, also out of a tensor or an array without axes."""
+    if getattr(number, "shape", None) != ():
+        return number
+    if getattr(number, "requires_grad", False) and torch.is_grad_enabled():
+        raise RuntimeError(
+            f"'{name}' requires a gradient, and there is no backward of this function: "
+            f"call it under torch.no_grad(), or pass {name}.item()"
+        )
+    return number.item()
+''',
+    "dt_fit": '''\
 def dt_fit(extent, low, high, coefficient):
-    """The largest size of a label for which an index stays inside of an axis."""
+    """The largest size of a label for which an index stays inside of an axis.
+
+    From low to high is what the index is where that label is 0.
+    """
     if low < 0 or high >= extent:
         return 0
     if coefficient > 0:
         return (extent - 1 - high) // coefficient + 1
     return low // -coefficient + 1
-
-
-def dt_disagree(label, first, size, second, other):
+''',
+    "dt_disagree": '''\
+def dt_disagree(label, size, source, other, other_source):
     """The tensors disagree on a size."""
-    return ValueError(f"the size of '{label}' is {size} by {first}, but {other} by {second}")
-
-
-def dt_outside(name, axis, extent, reached):
-    """A read would be outside of a tensor."""
-    return ValueError(f"'{name}' is read up to index {reached} of axis {axis}, which has {extent}")
-
-
+    return ValueError(
+        f"the tensors disagree on the size of '{label}': "
+        f"it is {size} {source}, but {other} {other_source}"
+    )
+''',
+    "dt_other_shape": '''\
+def dt_other_shape(name, tensor, *axes):
+    """A tensor disagrees with others on the size of a label."""
+    for axis, (label, size, source) in enumerate(axes):
+        if tensor.shape[axis] != size:
+            seen = f"by {name}.shape[{axis}]"
+            return dt_disagree(label, size, source, tensor.shape[axis], seen)
+''',
+    "dt_outside": '''\
+def dt_outside(name, axis, extent, index, reached):
+    """A tensor is read outside."""
+    return ValueError(
+        f"'{name}' is read outside of axis {axis}: {name}.shape[{axis}] is {extent}, "
+        f"and {index} reaches {reached}"
+    )
+''',
+    "dt_nothing": '''\
+def dt_nothing(reduction, label):
+    """Of nothing there is no index of an extreme."""
+    return ValueError(f"'{reduction}' has nothing to choose from: the size of '{label}' is 0")
+''',
+    "dt_promoted": '''\
+def dt_promoted(names, *dtypes):
+    """The dtype that holds the values of several."""
+    total = dtypes[0]
+    for dtype in dtypes[1:]:
+        if dtype != total:
+            if 1 in (dtype.itemsize, total.itemsize):
+                raise TypeError(f"no dtype holds both {total} and {dtype}, of {names}: convert one")
+            total = torch.promote_types(total, dtype)
+    return total
+''',
+    "dt_real": '''\
+def dt_real(*dtypes):
+    """The type in which floats are computed."""
+    return tl.float64 if torch.float64 in dtypes else tl.float32
+''',
+    "dt_operand": '''\
 def dt_operand(dtype, real):
     """The type in which the operands of a product meet."""
     return tl.float64 if real == tl.float64 else dt_triton[dtype]
-
-
-def dt_lanes(size):
-    """The power of two that holds a size."""
-    return 1 << max(size - 1, 0).bit_length()
-
-
-def dt_offset(*tensors):
-    """The type of offsets: 64 bits only where 32 would overflow."""
-    for tensor in tensors:
-        reach = 0
-        for size, stride in zip(tensor.shape, tensor.stride()):
-            reach += size * abs(stride)
-            if size > 1 << 30:
-                return tl.int64
-        if reach >= (1 << 31) - (1 << 24):
-            return tl.int64
-    return tl.int32
-
-
-def dt_out(out, shape, dtype, device, inputs):
-    """The tensor that is written: a new one, or the caller's."""
-    if out is None:
-        return torch.empty(shape, dtype=dtype, device=device)
-    if out.shape != shape or out.dtype != dtype or out.device != device:
+''',
+    "dt_check_out": '''\
+def dt_check_out(out, shape, dtype, device, inputs):
+    """Refuse an `out` that is not as the result is, or that shares memory with itself or inputs."""
+    if not isinstance(out, torch.Tensor):
+        raise TypeError(f"'out' must be a tensor, not {type(out).__name__}")
+    if (out.shape, out.dtype, out.device, out.layout) != (shape, dtype, device, torch.strided):
         raise ValueError(
             f"'out' is {out.dtype} {tuple(out.shape)} on {out.device}, "
             f"but the result is {dtype} {shape} on {device}"
         )
+    if out.is_neg() or (out.requires_grad and torch.is_grad_enabled()):
+        raise dt_wrong("out", out, out.dim(), (dtype,), device)
     reach = 0
-    for size, stride in sorted(zip(out.shape, out.stride()), key=lambda one: one[1]):
+    for stride, size in () if out.is_contiguous() else sorted(zip(out.stride(), shape)):
         if size > 1 and stride <= reach:
-            raise ValueError("'out' overlaps itself")
+            raise ValueError(f"'out' overlaps itself: shape {shape}, strides {out.stride()}")
         reach += (size - 1) * stride
-    for tensor in inputs:
+    for name, tensor in inputs.items():
         if dt_overlap(out, tensor):
-            raise ValueError("'out' overlaps an input")
-    return out
-
-
+            raise ValueError(f"'out' overlaps '{name}': pass a tensor with memory of its own")
+    if not out.is_inference():
+        torch.autograd.graph.increment_version(out)
+''',
+    "dt_overlap": '''\
 def dt_overlap(one, two):
-    """Whether two tensors may share memory."""
+    """Whether some byte belongs to both; also if that takes too long to find out."""
+    first, second = one.untyped_storage(), two.untyped_storage()
+    start, other_start = first.data_ptr(), second.data_ptr()
+    if start + first.nbytes() <= other_start or other_start + second.nbytes() <= start:
+        return False
     if not one.numel() or not two.numel():
         return False
-    ends = []
-    for tensor in (one, two):
-        last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride()))
-        start = tensor.data_ptr()
-        ends.append((start, start + (last + 1) * tensor.element_size()))
-    return ends[0][0] < ends[1][1] and ends[1][0] < ends[0][1]
-'''
+    steps = {1: [1 - two.element_size(), one.element_size() - 1]}
+    for tensor, sign in ((one, 1), (two, -1)):
+        for size, stride in zip(tensor.shape, tensor.stride()):
+            bounds = steps.setdefault(stride * tensor.element_size(), [0, 0])
+            bounds[sign > 0] += sign * (size - 1)
+    return dt_reaches(two.data_ptr() - one.data_ptr(), sorted(steps.items(), reverse=True))
+''',
+    "dt_reaches": '''\
+def dt_reaches(distance, steps):
+    """Whether strides, the largest first, times numbers between bounds can add up to a distance."""
+    (stride, (least, most)), rest = steps[0], steps[1:]
+    if stride == 0:
+        return distance == 0
+    low = distance - sum(s * bounds[1] for s, bounds in rest)
+    high = distance - sum(s * bounds[0] for s, bounds in rest)
+    first, last = max(least, -(-low // stride)), min(most, high // stride)
+    if not rest or last - first > 100:
+        return first <= last
+    return any(dt_reaches(distance - stride * n, rest) for n in range(first, last + 1))
+''',
+    "dt_lanes": '''\
+def dt_lanes(size):
+    """The power of two that holds a size."""
+    return 1 << max(size - 1, 0).bit_length()
+''',
+    "dt_too_large": '''\
+def dt_too_large(name, elements, advice):
+    """A tile has more elements than Triton allows."""
+    return ValueError(
+        f"a tile of '{name}' would have {elements} elements, and Triton's limit is 1048576: "
+        f"write {advice} and generate this file again"
+    )
+''',
+    "dt_grid": '''\
+def dt_grid(name, programs):
+    """The grid of a launch."""
+    if programs > 2147483647:
+        raise ValueError(
+            f"'{name}' would need {programs} programs, and a grid has at most 2147483647: "
+            "give each a larger block, and generate this file again"
+        )
+    return (programs,)
+''',
+    "dt_offset": '''\
+def dt_offset(largest, *tensors):
+    """The type of offsets and indices: 64 bits only where 32 might not be enough."""
+    if largest >= 1 << 30:
+        return tl.int64
+    for tensor in tensors:
+        if tensor.untyped_storage().nbytes() >= 1 << 31:
+            if sum(n * stride for n, stride in zip(tensor.shape, tensor.stride())) >= 1 << 31:
+                return tl.int64
+    return tl.int32
+''',
+    "dt_operator": '''\
+def dt_operator(name, arguments, run, like):
+    """The wrapper as operators of torch, for torch.compile; the one for `out=` returns nothing."""
+
+    def run_into(out, *given, **named):
+        run(*given, out=out, **named)
+
+    def like_into(out, *given, **named):
+        pass
+
+    if not hasattr(torch.ops.dtpoly, name):  # this text may be imported more than once
+        into = f"(Tensor(a!) out, {arguments}) -> ()"
+        new = torch.library.custom_op(
+            f"dtpoly::{name}", run, mutates_args=(), schema=f"({arguments}) -> Tensor"
+        )
+        new.register_fake(like)
+        old = torch.library.custom_op(
+            f"dtpoly::{name}_out", run_into, mutates_args=("out",), schema=into
+        )
+        old.register_fake(like_into)
+    new, old = getattr(torch.ops.dtpoly, name), getattr(torch.ops.dtpoly, f"{name}_out")
+
+    def call(out, *given, **named):
+        if out is None:
+            return new.default(*given, **named)
+        old.default(out, *given, **named)
+        return out
+
+    return call
+''',
+}
+
+WORD = re.compile(r"\bdt_\w+")
+
+
+def shared_by(text: str, known: Mapping[str, str] = SHARED) -> list[str]:
+    """The parts that a text uses, and those that they use, in a fixed order."""
+    needed: set[str] = set()
+    pending = [text]
+    while pending:
+        found = set(WORD.findall(pending.pop())) & known.keys() - needed
+        needed |= found
+        pending += [known[name] for name in found]
+    return [part for name, part in known.items() if name in needed]

@@ -153,5 +153,8 @@ def _scratch(array: Array, writer: Tiles) -> Scratch:
         if outer is None or outer.extent is None:
             extents.append(Extent(dim, Affine(), None))
         else:
-            extents.append(Extent(dim, resolved(outer.origin, named), outer.extent))
+            # Whole tiles: a copy may write more elements than are read.
+            span = max((lanes.span or 1 for lanes in writer.of_label(dim)), default=1)
+            count = -(-outer.extent // span) * span
+            extents.append(Extent(dim, resolved(outer.origin, named), count))
     return Scratch(array.name, writer.path.kernel, tuple(extents))

@@ -1,5 +1,6 @@
 """Kernel IR in, Triton text out: a function, its parameters, its grid, its instructions."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
@@ -7,6 +8,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 
+from .breaking import WIDTH, broken
 from .functions import ATOMIC, JOIN, TEXTS, function, is_float_element
 from .kernel import (
     Accumulate,
@@ -55,7 +57,9 @@ class Line:
 def kernel_lines(kernel: TileKernel) -> list[Line]:
     """The kernel as a Triton function."""
     lines = [Line("@triton.jit", ""), Line(f"def {kernel.name}_kernel(", "")]
-    lines.extend(Line(f"    {one},", "") for one in parameters(kernel))
+    for one in parameters(kernel):
+        parts = [one] if len(one) + 5 <= WIDTH else one.split(", ")
+        lines.extend(Line(f"    {part},", "") for part in parts)
     # A formatter would give each parameter a line; here those of a tensor share one.
     lines.append(Line("):  # fmt: skip", ""))
     lines.extend(Line(f"    # {text}", "") for text in kernel.comment)
@@ -63,10 +67,17 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
         lines.append(Line("    program = tl.program_id(0).to(offset)", ""))
     lines.extend(Line(f"    {text}", "") for text in grid_lines(kernel))
     body = _block(kernel.body)
-    lines.extend(Line(f"    {one.text}", one.origin) for one in body)
+    lines.extend(Line(f"    {text}", one.origin) for one in body for text in _broken(one.text))
     if not body:
         lines.append(Line("    pass", ""))
     return lines
+
+
+def _broken(line: str) -> list[str]:
+    """The lines that a line of the body becomes if it is too long."""
+    statement = line.lstrip(" ")
+    before = line[: len(line) - len(statement)]
+    return [f"{before}{part}" for part in broken(statement, len(before) + 4)]
 
 
 def parameters(kernel: TileKernel) -> list[str]:
@@ -111,10 +122,9 @@ def grid_lines(kernel: TileKernel) -> list[str]:
     if not grid:
         return []
     blocks = {a.label: f"{a.label}_blocks" for a in grid}
-    lines = [f"{blocks[a.label]} = tl.cdiv({a.size}, {a.step})" for a in grid if not a.group]
     left = dict(blocks)
     first: dict[str, str] = {}
-    lines.append("pid = tl.program_id(0).to(offset)")
+    lines = ["pid = tl.program_id(0).to(offset)"]
     for i, axis in enumerate(grid):
         inner = {a.label for a in grid[i + 1 :]}
         labels = dict.fromkeys(a.label for a in grid)
@@ -138,13 +148,26 @@ def grid_lines(kernel: TileKernel) -> list[str]:
         factor = axis.step // axis.unit
         block = divided
         if axis.label in first:
-            block = f"({first[axis.label]} + {divided})"
-        elif factor != 1 and " // " in divided:
-            block = f"({divided})" if factor != 1 else divided
+            block = f"{first[axis.label]} + {divided}"
+        if factor != 1 and " " in block:
+            block = f"({block})"
         lines.append(f"{axis.name} = {block}" + (f" * {factor}" if factor != 1 else ""))
         if not is_last and below:
             lines.append(f"pid = pid % {many}")
-    return lines
+    counts = [f"{blocks[a.label]} = tl.cdiv({a.size}, {a.step})" for a in grid if not a.group]
+    return _without_unused([*counts, *lines], {*blocks.values(), *left.values()})
+
+
+def _without_unused(lines: list[str], names: set[str]) -> list[str]:
+    """The lines without those that set one of some names which no later line needs."""
+    kept: list[str] = []
+    needed: set[str] = set()
+    for line in reversed(lines):
+        name = line.split(" ")[0]
+        if name not in names or name in needed:
+            kept.append(line)
+            needed.update(re.findall(r"\w+", line))
+    return kept[::-1]
 
 
 def helpers(kernels: Sequence[TileKernel]) -> list[str]:
@@ -166,35 +189,7 @@ def _lines(one: Instruction, origin: str) -> list[Line]:
         case Collapse():
             return [Line(text, origin) for text in _collapse(one)]
         case _:
-            return [Line(text, origin) for text in _wrapped(_line(one))]
-
-
-# Lines of a kernel are indented by at least this much.
-WIDTH = 92
-
-
-def _wrapped(line: str) -> list[str]:
-    """A long call with an argument a line."""
-    head, _, rest = line.partition("(")
-    if len(line) <= WIDTH or not rest.endswith(")"):
-        return [line]
-    parts = _arguments(rest[:-1])
-    if parts is None or len(parts) < 2:
-        return [line]
-    return [f"{head}(", *(f"    {part}," for part in parts), ")"]
-
-
-def _arguments(text: str) -> list[str] | None:
-    """The arguments of a call, cut at its own commas; None if the text is more than one call."""
-    parts, depth, start = list[str](), 0, 0
-    for at, character in enumerate(text):
-        depth += (character in "([") - (character in ")]")
-        if depth < 0:
-            return None
-        if character == "," and depth == 0:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    return [*parts, text[start:].strip()]
+            return [Line(_line(one), origin)]
 
 
 def _head(one: ForLoop | If) -> str:

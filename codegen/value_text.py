@@ -5,6 +5,7 @@ from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.inference import LARGEST
 from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
 
 from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
@@ -282,4 +283,8 @@ def number_text(value: int | float, element: Element) -> str:
         return str(bool(value))
     if is_float_element(element):
         return _plain(float(value))
+    if isinstance(element, DType) and element in LARGEST and isinstance(value, int):
+        # As whole numbers overflow.
+        low = 0 if element is DType.U8 else -LARGEST[element] - 1
+        value = (value - low) % (LARGEST[element] - low + 1) + low
     return _plain(value)

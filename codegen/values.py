@@ -117,7 +117,7 @@ def cast_to(value: Value, dtype: DType) -> Value:
         value = Number(_as_written(value.value, dtype))
         whole = Converted(value, (), DType.F32 if dtype in EIGHT_BIT_FLOATS else dtype)
         return Converted(whole, (), dtype) if dtype in EIGHT_BIT_FLOATS else whole
-    own = element_of(value)
+    own = DType.I64 if isinstance(value, Place) else element_of(value)
     is_eight = (own in EIGHT_BIT_FLOATS, dtype in EIGHT_BIT_FLOATS)
     is_whole = not is_float_element(own) if is_eight[1] and own else not is_float(dtype)
     if any(is_eight) and is_whole:
@@ -148,8 +148,7 @@ def value_of(tiling: Tiling, expr: Expr, order: Axes | None = None) -> Value:
             element = building.passing(building.elements.of(name))
             return Variable(building.scalar(name, element), (), element)
         case Size(label=label):
-            size = Place(Affine(((building.size(label), 1),)), ())
-            return Converted(size, (), building.passing(building.elements.numbers))
+            return Place(Affine(((building.size(label), 1),)), ())
         case Index(label=label):
             index = tiling.at[label]
             return Place(index, building.axes(index, order))
@@ -268,8 +267,22 @@ def loaded(tiling: Tiling, read: Read, order: Axes, other: int | float | None = 
     building = tiling.building
     indices = tuple(map(tiling.index, read.indices))
     lanes = {name for index in indices for name in index.labels if name in building.lanes}
-    tests = tuple(t for t in tiling.tests if not t.axes or lanes & set(t.axes))
+    tests = _relevant(tiling, lanes)
     return _load(tiling, read.tensor, indices, tests, order, 0 if other is None else other)
+
+
+def _relevant(tiling: Tiling, lanes: set[str]) -> tuple[Test, ...]:
+    """The tests that keep an index inside that varies along some lanes.
+
+    `x <= k` only bounds x where k is bounded: what a test ties together is tested together.
+    """
+    tied = set(lanes)
+    while True:
+        found = tuple(t for t in tiling.tests if not t.axes or tied & set(t.axes))
+        more = tied.union(*(t.axes for t in found))
+        if more == tied:
+            return found
+        tied = more
 
 
 def _load(
@@ -366,7 +379,7 @@ def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
         return converted(padding, element)
     inside = [test for test in inside if test.value.terms]
     lanes = {name for index in indices for name in index.labels if name in building.lanes}
-    tests = tuple(t for t in tiling.tests if not t.axes or lanes & set(t.axes))
+    tests = _relevant(tiling, lanes)
     if not inside:
         return converted(_load(tiling, read.tensor, indices, tests, order, 0), element)
     if isinstance(padding, Number):

@@ -1,3 +1,34 @@
 """Decoupled Triton, polyhedral: algorithm and schedule apart, every schedule proved or refused."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dtpoly.api import Scheduled, load, parse
+    from dtpoly.diagnostics import Diagnostic, DtpolyError
+
 __version__ = "0.1.0"
+
+__all__ = ["Diagnostic", "DtpolyError", "Scheduled", "__version__", "load", "parse"]
+
+# Loaded when it is first asked for, so that `import dtpoly` costs next to nothing.
+_HOMES = {
+    "Diagnostic": "dtpoly.diagnostics",
+    "DtpolyError": "dtpoly.diagnostics",
+    "Scheduled": "dtpoly.api",
+    "load": "dtpoly.api",
+    "parse": "dtpoly.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What the package offers, by name."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dtpoly' has no attribute '{name}'", name=name)
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,6 +1,7 @@
 """The whole pipeline as straight-line code, stoppable after any stage: text in, Program out."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
@@ -8,30 +9,71 @@ from dtpoly.frontend.limit import limited
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.frontend.syntax import File
+from dtpoly.plugins import completed
 from dtpoly.schedule.check import check_arguments, check_schedule
+from dtpoly.schedule.costs import costs
+from dtpoly.schedule.legality import judge
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.refusal import refusals
+from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A file as far as it could be understood, and everything that was found in it."""
+    """A file as far as it could be understood, and everything that was found in it.
+
+    There is a verdict if nothing else is wrong; a Program if its schedule is legal, too.
+    `primitives` are those that its directives were looked up in.
+    """
 
     file: File
     program: Program | None
     diagnostics: tuple[Diagnostic, ...]
+    verdict: Verdict | None = None
+    primitives: Primitives = PRIMITIVES
 
 
 def check(source: Source, primitives: Primitives = PRIMITIVES) -> Checked:
-    """Read, resolve and check a source."""
+    """Read, resolve and check a source, and prove its schedule or refuse it."""
     parsed = parse(source)
-    resolved = resolve(parsed.file)
-    found = [*parsed.found, *resolved.found]
+    checked = prove(understand(parsed.file, parsed.found, primitives))
+    return replace(checked, diagnostics=limited(checked.diagnostics))
+
+
+def understand(
+    file: File, found: Iterable[Diagnostic] = (), primitives: Primitives = PRIMITIVES
+) -> Checked:
+    """Resolve and check a file that was read; whether its schedule is legal stays open.
+
+    Directives that the primitives lack are looked for in installed packages.
+    """
+    resolved = resolve(file)
+    loaded = completed(resolved.program.directives, primitives)
+    found = [*found, *resolved.found, *loaded.found]
     # Where Funcs are missing, what is in which kernel is not known.
     check_directives = check_arguments if has_errors(found) else check_schedule
-    found.extend(check_directives(resolved.program, primitives))
+    found.extend(check_directives(resolved.program, loaded.primitives))
     program = None if has_errors(found) else resolved.program
-    return Checked(parsed.file, program, limited(found))
+    return Checked(file, program, tuple(found), primitives=loaded.primitives)
+
+
+def prove(checked: Checked) -> Checked:
+    """Prove the schedule of a file in which nothing else is wrong, or refuse it."""
+    program, primitives = checked.program, checked.primitives
+    if program is None or not program.funcs:
+        return checked
+    try:
+        verdict = judge(program, primitives)
+        more = (*refusals(program, verdict, primitives), *costs(verdict, primitives))
+    except DtpolyError as error:
+        # A user's own primitive fails.
+        verdict, more = None, error.diagnostics
+    is_good = verdict is not None and verdict.is_legal
+    found = (*checked.diagnostics, *more)
+    return replace(
+        checked, program=program if is_good else None, diagnostics=found, verdict=verdict
+    )
 
 
 def load(source: Source, primitives: Primitives = PRIMITIVES) -> Program:

@@ -49,11 +49,15 @@ class Diagnostic:
 
 
 class DtpolyError(Exception):
-    """The input is wrong; carries every diagnostic that was found."""
+    """The input is wrong; carries every diagnostic that was found.
 
-    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+    Its str is the text, where one is given: the diagnostics as a person reads them.
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], text: str = "") -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("\n".join(f"{d.code}: {d.title}" for d in self.diagnostics))
+        titles = (f"{d.code}: {d.title}" for d in self.diagnostics)
+        super().__init__(text or "\n".join(titles))
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:

@@ -1,14 +1,20 @@
 """A judged schedule in, the generated file out, and every stage on the way to it."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
+from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.module import Generated, Launch, generate, module_text
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.schedule.compile import Compile
+from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Node, loops, paths
+
+Test = Mapping[str, int] | None  # sizes of all labels, for a test function
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +25,64 @@ class Code:
     text: str
 
 
-def code_of(state: State, header: str = "") -> Code:
-    """The Python file of a state that was judged legal."""
-    stages = stages_of(state)
-    return Code(stages, module_text(state.sized, state.model, stages, header))
+def code_of(
+    state: State, header: str = "", test: Test = None, wanted: Sequence[str] | None = None
+) -> Code:
+    """The Python file of a state that was judged legal; with sizes for one, a test function too.
+
+    The wanted Funcs get a function to call; without any, those that are compiled. Raises
+    DtpolyError where no code is generated for such a schedule.
+    """
+    names = _wanted(state, wanted)
+    try:
+        return _code(state, names, header, test)
+    except Unsupported as error:
+        raise DtpolyError([_unsupported(state, names, test, str(error))]) from None
 
 
-def stages_of(state: State) -> Generated:
-    """Loops, storage and kernels of a state that was judged legal."""
-    return generate(state.program, state.model, launches(state), outputs(state.program))
+def stages_of(state: State, wanted: Sequence[str] | None = None) -> Generated:
+    """Loops, storage and kernels of a state that was judged legal. Raises DtpolyError."""
+    return code_of(state, wanted=wanted).stages
+
+
+def _wanted(state: State, wanted: Sequence[str] | None) -> tuple[str, ...]:
+    return outputs(state.program) if wanted is None else tuple(wanted)
+
+
+def _code(state: State, wanted: tuple[str, ...], header: str, test: Test) -> Code:
+    made = generate(state.program, state.model, launches(state), wanted)
+    return Code(made, module_text(state.sized, state.model, made, header, test))
+
+
+def _unsupported(state: State, wanted: tuple[str, ...], test: Test, reason: str) -> Diagnostic:
+    """Why there is no code, and the last directive without which there would be."""
+    program = state.program
+    tried = reversed(program.directives)
+    culprit = next((d for d in tried if _helps(state, wanted, test, d)), None)
+    func = program.func(wanted[-1])
+    return Diagnostic(
+        "DT300",
+        Severity.ERROR,
+        f"no code can be generated for this schedule of '{func.name}'",
+        func.span if culprit is None else culprit.span,
+        "without it there would be" if culprit is not None else "the schedule is legal",
+        (Note(reason),),
+        "take another schedule",
+    )
+
+
+def _helps(state: State, wanted: tuple[str, ...], test: Test, directive: Directive) -> bool:
+    """Whether there is code without a directive."""
+    left = tuple(d for d in state.program.directives if d is not directive)
+    bound = bind(left)
+    if bound.found:  # those of users' primitives say nothing here
+        return False
+    try:
+        without = resolve(replace(state.program, directives=left), bound.primitives)
+        _code(without, wanted, "", test)
+    except (DtpolyError, Unsupported):
+        return False
+    return True
 
 
 def outputs(program: Program) -> tuple[str, ...]:
@@ -49,6 +104,7 @@ def launches(state: State) -> tuple[Launch, ...]:
             kernel.options.num_warps,
             kernel.options.num_stages,
             tuple(_comment(state, kernel)),
+            kernel.func,
         )
         for at, kernel in enumerate(state.kernels)
     )

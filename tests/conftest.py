@@ -1,14 +1,21 @@
-"""What all tests share: golden files."""
+"""What all tests share: golden files, tables in the documentation, a process that compiles."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.cli.server import Server
+
+# Before anything imports triton: what these processes run of it runs in its interpreter.
+os.environ.setdefault("TRITON_INTERPRET", "1")
+
 GOLDEN = Path(__file__).parent / "golden"
+DOCS = Path(__file__).parent.parent / "docs"
 
 Golden = Callable[[str, str], None]
+Published = Callable[[str, str, str], None]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,3 +45,30 @@ def golden(request: pytest.FixtureRequest) -> Golden:
         assert text == before
 
     return compare
+
+
+@pytest.fixture
+def published(request: pytest.FixtureRequest) -> Published:
+    """Compare a text with the part of that name of a page: between `<!-- name -->` and the end."""
+    update = bool(request.config.getoption("--update-golden"))
+
+    def compare(page: str, name: str, text: str) -> None:
+        path = DOCS / page
+        before = path.read_bytes().decode()
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        head, _, rest = before.partition(begin)
+        shown, found, tail = rest.partition(end)
+        assert found, f"docs/{page} has no part '{name}'"
+        if update and shown != text:
+            path.write_bytes(f"{head}{begin}{text}{end}{tail}".encode())
+            return
+        assert shown == text
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def served() -> Iterator[Server]:
+    """Call the command line in a process where Triton compiles instead of interpreting."""
+    with Server.start() as server:
+        yield server

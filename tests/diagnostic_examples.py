@@ -19,6 +19,9 @@ from dtpoly.frontend.reading import read_file
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.source import Source
+from tests.code_examples import CALLS as CODE_CALLS
+from tests.plugin_examples import CALLS as PLUGIN_CALLS
+from tests.refusal_examples import CALLS as REFUSAL_CALLS
 
 FOLDER = Path(__file__).parent / "data" / "diagnostics"
 
@@ -93,6 +96,9 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT118": many_errors,
     "DT119": large_text,
     "DT119_file": large_file,
+    **PLUGIN_CALLS,
+    **REFUSAL_CALLS,
+    **CODE_CALLS,
 }
 
 

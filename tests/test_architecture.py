@@ -16,14 +16,28 @@ ALLOWED = {
     "diagnostics": {"source"},
     "catalogue": set[str](),
     "suggest": set[str](),
+    "python_places": {"source"},
+    "writing": set(),
     "render": {"source", "diagnostics"},
     "algorithm": {"source", "diagnostics"},
     "reference": {"source", "diagnostics", "algorithm"},
     "poly": {"algorithm"},
-    "schedule": {"source", "diagnostics", "suggest", "algorithm", "poly"},
+    "schedule": {"source", "diagnostics", "suggest", "python_places", "algorithm", "poly"},
+    "plugin_messages": {"source", "diagnostics", "python_places"},
+    "plugins": {"plugin_messages", "diagnostics", "python_places", "algorithm", "schedule"},
+    "primitives": {"diagnostics", "algorithm", "poly", "schedule"},
     "frontend": {"source", "diagnostics", "suggest", "algorithm"},
-    "codegen": {"source", "diagnostics", "algorithm"},
-    "compile": {"source", "diagnostics", "algorithm", "schedule", "frontend"},
+    "codegen": {"source", "diagnostics", "algorithm", "poly"},
+    "generate": {"diagnostics", "algorithm", "schedule", "codegen"},
+    "origins": {"source", "algorithm", "poly", "schedule"},
+    "code_map": {"algorithm", "poly", "schedule", "codegen", "generate", "origins"},
+    "runtime": {"", "writing", "algorithm", "reference", "schedule", "codegen", "generate"},
+    "targets": {
+        *("source", "diagnostics", "algorithm", "poly", "schedule", "codegen", "generate"),
+        *("origins", "code_map", "runtime"),
+    },
+    "pictures": {"render", "poly", "schedule"},
+    "compile": {"source", "diagnostics", "algorithm", "schedule", "frontend", "plugins"},
     "cli": {
         "",
         "source",
@@ -31,18 +45,35 @@ ALLOWED = {
         "catalogue",
         "suggest",
         "render",
+        "pictures",
         "algorithm",
         "reference",
         "schedule",
         "frontend",
+        "codegen",
+        "generate",
+        "code_map",
+        "writing",
+        "runtime",
+        "targets",
+        "plugins",
         "compile",
     },
+    "notebook": {"diagnostics", "render", "pictures", "schedule", "compile", "cli"},
+    "api": {
+        *("source", "diagnostics", "suggest", "render", "algorithm", "schedule", "frontend"),
+        *("plugins", "compile", "notebook"),
+    },
     "__main__": {"cli"},
-    "": set[str](),
+    "": {"api", "diagnostics"},
 }
 
 # Only what runs a Program may load torch; `check`, `fmt` and `show` stay without it.
-TORCH = [ROOT / "dtpoly" / "cli" / "summary.py"]
+TORCH = [
+    ROOT / "dtpoly" / "cli" / "summary.py",
+    ROOT / "dtpoly" / "cli" / "executed.py",
+    ROOT / "dtpoly" / "runtime" / "execute.py",
+]
 
 
 def modules() -> Iterator[tuple[str, Path]]:

@@ -15,7 +15,10 @@ GROUPS = {
     "DT160": "Dtypes",
     "DT170": "Sizes",
     "DT175": "The whole file",
-    "DT180": "Schedule",
+    "DT180": "Directives",
+    "DT200": "Legality",
+    "DT220": "Primitives of one's own",
+    "DT300": "Generated code",
 }
 
 INTRODUCTION = """\

@@ -1,4 +1,4 @@
-"""The wheel holds exactly the package's tracked files."""
+"""The wheel holds exactly the package's tracked files, and works with a plugin beside it."""
 
 import subprocess
 import sys
@@ -7,11 +7,52 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.process import environment
+
 ROOT = Path(__file__).parent.parent
+SUM = "Func total; In A; Var x; RVar k;\ntotal[x] = rsum(A[x, k], k);\ntotal.compile();\n"
+
+PROJECT = """\
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "dtpoly-skew"
+version = "1.0"
+
+[project.entry-points."dtpoly.primitives"]
+skew = "dtpoly_skew:Skew"
+interchange = "dtpoly_skew:Interchange"
+
+[tool.setuptools]
+py-modules = ["dtpoly_skew"]
+"""
+
+pytestmark = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs the checkout")
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs the checkout")
-def test_the_wheel_holds_the_tracked_files(tmp_path: Path) -> None:
+def build(source: Path, to: Path) -> Path:
+    """The wheel of a project."""
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", to, source],
+        capture_output=True,
+        check=True,
+    )
+    (wheel,) = to.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the tracked files."""
+    folder = tmp_path_factory.mktemp("package")
+    copy = folder / "checkout"
+    subprocess.run(["git", "checkout-index", "-a", f"--prefix={copy}/"], cwd=ROOT, check=True)
+    return build(copy, folder)
+
+
+def test_the_wheel_holds_the_tracked_files(wheel: Path) -> None:
     tracked = subprocess.run(
         ["git", "ls-files", "dtpoly/*.py", "dtpoly/py.typed", "frontend", "codegen"],
         cwd=ROOT,
@@ -19,17 +60,49 @@ def test_the_wheel_holds_the_tracked_files(tmp_path: Path) -> None:
         text=True,
         check=True,
     ).stdout.split()
-    copy = tmp_path / "checkout"
-    subprocess.run(["git", "checkout-index", "-a", f"--prefix={copy}/"], cwd=ROOT, check=True)
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, copy],
-        capture_output=True,
-        check=True,
-    )
-    (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     expected = {
         f"dtpoly/{path}" if path.startswith(("frontend/", "codegen/")) else path for path in tracked
     }
     assert packed == expected
+
+
+def test_a_package_beside_the_wheel_brings_directives(wheel: Path, tmp_path: Path) -> None:
+    plugin = (ROOT / "examples" / "skew.py").read_text()
+    project, site, elsewhere = (tmp_path / name for name in ("project", "site", "elsewhere"))
+    project.mkdir()
+    elsewhere.mkdir()
+    (project / "pyproject.toml").write_text(PROJECT)
+    (project / "dtpoly_skew.py").write_text(plugin)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
+    packages = [wheel, build(project, tmp_path)]
+    subprocess.run([*pip, "--target", site, *packages], capture_output=True, check=True)
+    (elsewhere / "skew.py").write_text(plugin)
+    (elsewhere / "good.dt").write_text(SUM + "total.skew(k, x);\n")
+    (elsewhere / "bad.dt").write_text(SUM + "total.interchange(x, k);\n")
+
+    def dtpoly(*arguments: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "dtpoly", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=elsewhere,
+            env=environment(PYTHONPATH=str(site)),
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    assert dtpoly("check", "good.dt") == (0, "no errors\n")
+    assert dtpoly("check", "--plugin", "skew.py", "good.dt") == (0, "no errors\n")
+    code, text = dtpoly("check", "bad.dt")
+    assert code == 1
+    assert "error[DT201]" in text
+    code, text = dtpoly("explain", "good.dt")
+    assert code == 0
+    assert "Go through a loop in the order of its sum" in text
+    (site / "dtpoly_skew.py").unlink()
+    code, text = dtpoly("check", "good.dt")
+    assert code == 1
+    assert "error[DT222]" in text
+    assert "dtpoly-skew 1.0" in text

@@ -1,4 +1,4 @@
-"""The picture of the README is what `dtpoly check` prints."""
+"""The pictures of the documentation are what `dtpoly` prints and draws."""
 
 import io
 import re
@@ -7,9 +7,14 @@ from rich.console import Console
 from rich.text import Text
 
 from dtpoly.compile import check
+from dtpoly.pictures import dependence_picture, map_picture, tree_picture
 from dtpoly.render.text import render
+from dtpoly.schedule.links import graph
 from dtpoly.source import Source
 from tests.conftest import Golden
+from tests.schedule.tables import scheduled
+from tests.schedule.told import TWO_PRODUCTS
+from tests.test_thesis import DATA
 
 MISTAKEN = """\
 Func norm;
@@ -38,3 +43,22 @@ def test_picture_of_check(golden: Golden) -> None:
     svg = console.export_svg(title="dtpoly check", unique_id="dtpoly")
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     golden("../../docs/images/check.svg", svg)
+
+
+def listing(name: str) -> str:
+    return (DATA / f"{name}.dt").read_text()
+
+
+def test_picture_of_a_map(golden: Golden) -> None:
+    text = TWO_PRODUCTS + "_2mm.block(m:2, n:2); mm.fuse_at(_2mm, m); _2mm.tensorize(m:0, l:2);"
+    golden("../../docs/images/map.svg", map_picture(scheduled(text), {"m": 5, "n": 6, "l": 4}))
+
+
+def test_picture_of_dependences(golden: Golden) -> None:
+    program = scheduled(listing("listing_4_04_attention")).program
+    golden("../../docs/images/deps.svg", dependence_picture(graph(program)))
+
+
+def test_picture_of_a_tree(golden: Golden) -> None:
+    kernels = scheduled(listing("listing_4_02_softmax")).kernels
+    golden("../../docs/images/tree.svg", tree_picture(kernels))

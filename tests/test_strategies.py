@@ -14,8 +14,9 @@ from dtpoly.algorithm.program import Program, Split
 from dtpoly.algorithm.shapes import SCALAR, Shape, combine, shape_of
 from dtpoly.algorithm.show import show
 from dtpoly.algorithm.sizes import input_shapes, size_rules, sizes_of
-from dtpoly.compile import check
+from dtpoly.compile import understand
 from dtpoly.diagnostics import has_errors
+from dtpoly.frontend.parse import parse
 from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.source import Source
 from tests.generation.algorithms import Limits
@@ -130,7 +131,8 @@ def test_a_schedule_for_a_given_algorithm(data: st.DataObject) -> None:
     assert not bare.directives
     directives = data.draw(schedules(bare))
     scheduled = Program(bare.labels, bare.inputs, bare.funcs, directives)
-    assert check(Source("shown.dt", show(scheduled))).program == scheduled
+    file = parse(Source("shown.dt", show(scheduled))).file
+    assert understand(file).program == scheduled
 
 
 @settings(max_examples=100, deadline=None)

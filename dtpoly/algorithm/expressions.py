@@ -125,12 +125,17 @@ class ProgramId:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """An element of a tensor input or of a Func; outside of it the padding, if there is one."""
+    """An element of a tensor input or of a Func; outside of it the padding, if there is one.
+
+    Where an inlined Func was read with a padding, the reads in its definition are `within` it:
+    of interest only where each index is inside of the range of its label.
+    """
 
     tensor: str
     indices: tuple[Affine, ...]
     padding: "Expr | None" = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    within: tuple[tuple[Affine, str], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.program import Func, Program
 
+Within = tuple[tuple[Affine, str], ...]  # what is used only where each index is in a label's range
+
 
 def inlined(program: Program, name: str) -> Program:
     """The Program without a Func that has no reductions; each read of it computes its element."""
@@ -33,7 +35,8 @@ def _inlined(expr: Expr, func: Func) -> Expr:
     if not isinstance(expr, Read) or expr.tensor != func.name:
         return expr
     put = dict(zip(func.labels, expr.indices, strict=True))
-    element = _substituted(func.body, put, is_padded=expr.padding is not None)
+    own = tuple((index, label) for label, index in put.items()) if expr.padding is not None else ()
+    element = _substituted(func.body, put, (*expr.within, *own))
     if expr.padding is None:
         return element
     inside: Expr | None = None
@@ -46,10 +49,10 @@ def _inlined(expr: Expr, func: Func) -> Expr:
     return element if inside is None else Apply("where", (inside, element, expr.padding))
 
 
-def _substituted(expr: Expr, put: Mapping[str, Affine], *, is_padded: bool) -> Expr:
+def _substituted(expr: Expr, put: Mapping[str, Affine], within: Within) -> Expr:
     """The expression with indices in the place of labels.
 
-    Below a condition, reads are padded too: they happen outside of the Func's domain as well.
+    Where it stands below a condition, reads are padded too: what they read outside is not used.
     """
     match expr:
         case Index(label=label) if label in put:
@@ -57,15 +60,16 @@ def _substituted(expr: Expr, put: Mapping[str, Affine], *, is_padded: bool) -> E
         case Read(indices=indices, padding=padding):
             moved = tuple(index.substitute(put) for index in indices)
             if padding is not None:
-                padding = _substituted(padding, put, is_padded=is_padded)
-            elif is_padded:
+                padding = _substituted(padding, put, within)
+            elif within:
                 padding = Integer(0)
-            return replace(expr, indices=moved, padding=padding)
+            mine = tuple((index.substitute(put), label) for index, label in expr.within)
+            return replace(expr, indices=moved, padding=padding, within=(*within, *mine))
         case Reshape(operand=operand):
             # Labels line up by value; the new ones may not be plain.
-            return _substituted(operand, put, is_padded=is_padded)
+            return _substituted(operand, put, within)
         case _:
-            return map_children(expr, lambda one: _substituted(one, put, is_padded=is_padded))
+            return map_children(expr, lambda one: _substituted(one, put, within))
 
 
 def as_expr(index: Affine) -> Expr:

@@ -10,11 +10,11 @@ from pathlib import Path
 from uuid import uuid4
 
 from dtpoly import __version__
-from dtpoly.cli.writing import write_atomically
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frontend.syntax import File
 from dtpoly.render.printable import printable
 from dtpoly.source import Source, Span
+from dtpoly.writing import write_atomically
 
 
 def tell(error: Exception, arguments: Sequence[str]) -> str:
@@ -47,7 +47,8 @@ def _write_repro(error: Exception, facts: Sequence[str]) -> Path:
     parts = [*facts, sys.version, "", *traceback.format_exception(error)]
     for source in dict.fromkeys(_sources(error)):
         parts.extend((f"===== {source.name}", source.text))
-    write_atomically(path, "\n".join(parts).encode(errors="backslashreplace"))
+    data = "\n".join(parts).encode(errors="backslashreplace")
+    write_atomically(path, data, mode=0o600)
     return path
 
 

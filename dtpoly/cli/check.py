@@ -1,7 +1,7 @@
 """`dtpoly check FILE...`: files in, everything that is wrong with them out."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import click
 
@@ -9,9 +9,12 @@ from dtpoly import __version__
 from dtpoly.cli.files import file_names
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, write
+from dtpoly.cli.plugin_option import plugin_files
 from dtpoly.compile import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors
 from dtpoly.frontend.reading import read_file
+from dtpoly.plugins import with_plugins
+from dtpoly.schedule.primitives import Primitives
 
 
 @click.command(
@@ -20,18 +23,26 @@ from dtpoly.frontend.reading import read_file
 Examples:
   dtpoly check softmax.dt
   dtpoly check --quiet kernels/*.dt
+  dtpoly check --plugin skew.py softmax.dt
   dtpoly check --sarif softmax.dt > softmax.sarif
   cat softmax.dt | dtpoly check -""",
 )
 @file_names
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
+@plugin_files
 @click.option("--quiet", "-q", is_flag=True, help="Leave out warnings and notes.")
-def command(files: tuple[str, ...], as_json: bool, as_sarif: bool, quiet: bool) -> int:
+def command(
+    files: tuple[str, ...],
+    as_json: bool,
+    as_sarif: bool,
+    plugins: tuple[str, ...],
+    quiet: bool,
+) -> int:
     """Say what is wrong with .dt files; exit with 1 if anything is."""
     if as_json and as_sarif:
         raise click.UsageError("--json and --sarif exclude each other")
-    found = [diagnostic for path in dict.fromkeys(files) for diagnostic in _check(path)]
+    found = list(_check_all(files, plugins))
     if quiet:
         found = [diagnostic for diagnostic in found if diagnostic.severity is Severity.ERROR]
     if as_json:
@@ -48,8 +59,19 @@ def command(files: tuple[str, ...], as_json: bool, as_sarif: bool, quiet: bool) 
     return 1 if has_errors(found) else 0
 
 
-def _check(path: str) -> tuple[Diagnostic, ...]:
+def _check_all(files: Iterable[str], plugins: Iterable[str]) -> Iterator[Diagnostic]:
+    """What is wrong with each file; without its plugins nothing can be said of one."""
     try:
-        return check(read_file(path)).diagnostics
+        primitives = with_plugins(plugins)
+    except DtpolyError as error:
+        yield from error.diagnostics
+        return
+    for path in dict.fromkeys(files):
+        yield from _check(path, primitives)
+
+
+def _check(path: str, primitives: Primitives) -> tuple[Diagnostic, ...]:
+    try:
+        return check(read_file(path), primitives).diagnostics
     except DtpolyError as error:
         return error.diagnostics

@@ -4,14 +4,14 @@ import click
 from click.shell_completion import CompletionItem
 
 
-def _complete(
+def complete_files(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Leave it to the shell, which knows how to complete paths."""
     return [CompletionItem(incomplete, type="file")]
 
 
-file_name = click.argument("file", metavar="FILE", shell_complete=_complete)
+file_name = click.argument("file", metavar="FILE", shell_complete=complete_files)
 file_names = click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True, shell_complete=_complete
+    "files", metavar="FILE...", nargs=-1, required=True, shell_complete=complete_files
 )

@@ -8,7 +8,7 @@ import click
 
 from dtpoly.cli.files import file_names
 from dtpoly.cli.output import report, write, write_exactly
-from dtpoly.cli.writing import write_atomically
+from dtpoly.cli.saving import save
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.format import format_source
 from dtpoly.frontend.reading import STANDARD_INPUT, read_file
@@ -56,19 +56,7 @@ def _format(path: str, *, check: bool, diff: bool) -> bool:
     if path == STANDARD_INPUT:
         write_exactly(text)
         return True
-    return not changed or _write(path, text)
-
-
-def _write(path: str, text: str) -> bool:
-    try:
-        write_atomically(Path(path), text.encode())
-    except OSError as error:
-        reason = error.strerror or str(error)
-        message = f"error: cannot write '{path}': {reason[:1].lower()}{reason[1:]}"
-        print(printable(message), file=sys.stderr)
-        return False
-    print(printable(f"formatted {path}"), file=sys.stderr)
-    return True
+    return not changed or save(Path(path), text.encode(), "formatted")
 
 
 def _difference(source: Source, text: str) -> list[str]:

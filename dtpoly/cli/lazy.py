@@ -1,6 +1,7 @@
 """A name in, the module of that name out, imported only now; so that a command starts fast."""
 
 import importlib
+import sys
 from typing import Any
 
 import click
@@ -13,8 +14,23 @@ def load(module: str) -> Any:
     return importlib.import_module(module)
 
 
+def load_triton(module: str) -> Any | None:
+    """Import what needs triton; None, and the user is told, where that is not installed."""
+    try:
+        return load(module)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in ("torch", "triton"):
+            raise
+        print(f"error: {package} is not installed: pip install {package}", file=sys.stderr)
+        return None
+
+
 class LazyGroup(click.Group):
-    """A group whose commands are the `command` of the modules of their names."""
+    """A group whose commands are the `command` of the modules of their names.
+
+    A hyphen in a name is an underscore in that of the module.
+    """
 
     def __init__(self, *args: Any, commands_in: str, names: tuple[str, ...], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -29,7 +45,7 @@ class LazyGroup(click.Group):
         """The command of that name, if there is one."""
         if cmd_name not in self.names:
             return None
-        found: click.Command = load(f"{self.package}.{cmd_name}").command
+        found: click.Command = load(f"{self.package}.{cmd_name.replace('-', '_')}").command
         return found
 
     def resolve_command(

@@ -26,13 +26,18 @@ COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
 @click.group(
     cls=LazyGroup,
     commands_in="dtpoly.cli",
-    names=("check", "fmt", "show", "run", "completion"),
+    names=(
+        *("check", "fmt", "show", "explain", "why-not", "legal", "compile", "run"),
+        "completion",
+    ),
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:
   dtpoly check softmax.dt
-  dtpoly run softmax.dt --reference --size x=4,y=1000
+  dtpoly explain softmax.dt
+  dtpoly compile softmax.dt
+  dtpoly run softmax.dt --size x=4,y=1000
   dtpoly COMMAND --help
 
 \b

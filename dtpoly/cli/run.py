@@ -1,4 +1,4 @@
-"""`dtpoly run FILE --reference`: a file and sizes in, a summary of each Func's values out."""
+"""`dtpoly run FILE`: a file and sizes in; its results, and how far off they are, out."""
 
 import json
 import os
@@ -8,14 +8,19 @@ from types import ModuleType
 
 import click
 
+from dtpoly.algorithm.dtypes import FLOATS, DType
+from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program, producers
 from dtpoly.cli.files import file_name
-from dtpoly.cli.lazy import load
+from dtpoly.cli.lazy import load, load_triton
 from dtpoly.cli.output import report, terminal_width, wants_colour, write
+from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.saving import tell_error
 from dtpoly.cli.size_option import check_memory, parse_sizes
-from dtpoly.compile import load as load_program
+from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.reading import read_file
+from dtpoly.schedule.primitives import Primitives
 
 VERSION = 1  # of the JSON document
 HEAD = ("Func", "shape", "dtype", "min", "mean", "max", "first elements")
@@ -26,7 +31,8 @@ COMPILE = ("compile", "compile_to_kernel")
     short_help="Run a file on made-up inputs.",
     epilog="""\b
 Examples:
-  dtpoly run softmax.dt --reference --size x=4,y=1000
+  dtpoly run softmax.dt --size x=4,y=1000
+  dtpoly run softmax.dt --size x=4,y=1000 --device cpu --dtype bf16
   dtpoly run softmax.dt --reference --size x=4 --size y=1000 --seed 7 --json""",
 )
 @file_name
@@ -37,6 +43,16 @@ Examples:
     multiple=True,
     metavar="x=..,y=..",
     help="Sizes of labels; one that others decide may be left out.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(["cuda", "cpu"]),
+    help="Where kernels run; cpu is Triton's interpreter.  [default: a GPU if there is one]",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice([str(dtype) for dtype in FLOATS]),
+    help="Of inputs that declare none.  [default: f32]",
 )
 @click.option(
     "--seed",
@@ -53,26 +69,44 @@ Examples:
     metavar="GIB",
     help="Refuse to start if more would be needed.",
 )
+@plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def command(
-    file: str, reference: bool, sizes: tuple[str, ...], seed: int, memory: float, as_json: bool
+    file: str,
+    reference: bool,
+    sizes: tuple[str, ...],
+    device: str | None,
+    dtype: str | None,
+    seed: int,
+    memory: float,
+    primitives: Primitives,
+    as_json: bool,
 ) -> int:
-    """Run a .dt file on made-up inputs: f32 unless declared.
+    """Run a .dt file on made-up inputs and compare with its reference.
 
-    Shows every Func that is compiled; if none is, every Func that no other reads.
+    Its kernels run on a GPU, or on the CPU in Triton's interpreter, which is slow: take small
+    sizes. The reference evaluates the algorithm in f64. A difference that rounding cannot explain
+    ends with exit code 1.
+
+    With --reference only that is evaluated. Shows every Func that is compiled; if none is, every
+    Func that no other reads.
     """
-    if not reference:
-        raise click.UsageError("only the reference can run yet; add --reference")
-    program = load_program(read_file(file))
+    if reference and (device or dtype):
+        raise click.UsageError("--device and --dtype are for kernels, not for the reference")
+    checked = check(read_file(file), primitives)
+    program = checked.program
+    if program is None:
+        raise DtpolyError(checked.diagnostics)
     given = parse_sizes(sizes, [label.name for label in program.labels])
-    fill: Callable[..., dict[str, int]] = load("dtpoly.reference.random_inputs").filled
     try:
-        known = fill(program, given)
+        known = filled(program, given)
     except DtpolyError as error:
         # Every size comes from an option, so this is about usage.
         report(error.diagnostics, sys.stderr)
         return 2
     check_memory(program, known, memory)
+    if not reference:
+        return _run(checked, known, device, DType(dtype or DType.F32), seed, as_json)
     summary: ModuleType = load("dtpoly.cli.summary")
     summaries = summary.summarise(program, known, seed, wanted(program))
     if as_json:
@@ -85,6 +119,38 @@ def command(
     colour = wants_colour(sys.stdout, os.environ)
     write(table(HEAD, rows, terminal_width(sys.stdout), colour=colour))
     return 0
+
+
+def _run(
+    checked: Checked,
+    sizes: dict[str, int],
+    device: str | None,
+    dtype: DType,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Run the kernels, where the user wants or where they can."""
+    if checked.verdict is None:
+        name = checked.file.source.name
+        tell_error(f"'{name}' has no Func, so there is nothing to run")
+        return 1
+    torch: ModuleType | None = load_triton("torch")
+    if torch is None:
+        return 1
+    has_gpu = torch.cuda.is_available()
+    if device == "cuda" and not has_gpu:
+        raise click.BadParameter("torch finds no GPU here; take cpu", param_hint="--device")
+    place = device or ("cuda" if has_gpu else "cpu")
+    # Triton reads it when it is imported, and then no more.
+    if place == "cpu":
+        os.environ["TRITON_INTERPRET"] = "1"
+    else:
+        os.environ.pop("TRITON_INTERPRET", None)
+    executed: ModuleType | None = load_triton("dtpoly.cli.executed")
+    if executed is None:
+        return 1
+    answer: int = executed.run(checked.verdict.scheduled, sizes, seed, dtype, place, as_json)
+    return answer
 
 
 def wanted(program: Program) -> tuple[str, ...]:

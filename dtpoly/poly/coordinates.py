@@ -57,8 +57,12 @@ def coordinates(
     result: dict[str, V] = {}
     for axis in walked(path):
         result[axis.name] = value(axis)
-        if axis.name not in statement.copies and not is_absolute(axis, path):
-            result[axis.name] = result[axis.name] - start(axis.origin)
+        # A user's primitive may have moved an axis since copies were made for each of its values.
+        is_relative = axis.name in statement.relative
+        if is_absolute(axis, path) is is_relative:
+            offset = start(axis.origin)
+            shifted = result[axis.name]
+            result[axis.name] = shifted + offset if is_relative else shifted - offset
     for axis in several(path.lanes):
         result[axis.name] = value(axis) - start(axis.origin)
     return result

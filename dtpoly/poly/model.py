@@ -53,7 +53,8 @@ class Access:
 class Statement:
     """`name[dims]` for each point of the domain. Its leading `copies` dims are axes.
 
-    Labels in `bound` are those that a reduction binds, this one's or one around it.
+    Labels in `bound` are those that a reduction binds, this one's or one around it. The copies
+    that are `relative` count from the origin of their axis.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Statement:
     reads: tuple[Access, ...]
     body: Expr | None  # None for init and combine
     is_atomic: bool = False  # programs may take their steps in any order
+    relative: frozenset[str] = frozenset()
 
     @property
     def dims(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dtpoly.poly.axes import Axis, Path
+from dtpoly.poly.axes import Axis, Path, is_absolute
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.footprint import Range, needed, ranges
 from dtpoly.poly.lazy import isl
@@ -43,7 +43,13 @@ def replicate(
         mine = tuple(s for s in mine if s.name in instances)
         own = {s.writes.array: s.writes.array + suffix for s in mine}
         private = {old: replace(arrays[old], name=new, copies=names) for old, new in own.items()}
-        copies = tuple(_copy(s, instances[s.name], names, private, suffix) for s in mine)
+        relative = frozenset(a.name for a in place if not is_absolute(a, readers[0][1]))
+        copies = tuple(
+            replace(
+                _copy(s, instances[s.name], names, private, suffix), relative=relative | s.relative
+            )
+            for s in mine
+        )
         changed = {reader.name: _redirect(reader, path, names, private) for reader, path in readers}
         kept = tuple(changed.get(s.name, s) for s in model.statements)
         statements = _placed(kept, copies, mine)

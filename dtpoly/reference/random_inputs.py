@@ -5,18 +5,10 @@ from collections.abc import Mapping
 import torch
 
 from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program, Scalar, Tensor
-from dtpoly.algorithm.sizes import (
-    Sizes,
-    axis_reads,
-    extent_label,
-    input_shapes,
-    largest_size,
-    reach,
-    size_rules,
-    used_labels,
-)
-from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+from dtpoly.algorithm.sizes import input_shapes
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.reference.inputs import Number, check_size_names
 from dtpoly.reference.values import TORCH_DTYPE
 
@@ -65,51 +57,3 @@ def _random_number(dtype: DType, generator: torch.Generator) -> Number:
     if dtype is DType.BOOL:
         return bool(torch.randint(0, 2, (), generator=generator).item())
     return int(torch.randint(1, 4, (), generator=generator).item())
-
-
-def filled(program: Program, sizes: Sizes) -> dict[str, int]:
-    """The sizes, and with them those of labels that index the same axes.
-
-    Raises DtpolyError for a label of the program whose size does not follow.
-    """
-    known = dict(sizes)
-    while found := _following(program, known):
-        known.update(found)
-    missing = used_labels(program) - set(known)
-    if missing:
-        raise DtpolyError(
-            Diagnostic(
-                "DT170",
-                Severity.ERROR,
-                f"the size of '{rule.label}' must be passed",
-                None,
-                notes=(Note(f"tensors would decide it: {rule}"),) if rule.reads else (),
-                hint=f"pass {rule.label}=...",
-            )
-            for rule in size_rules(program)
-            if rule.label in missing
-        )
-    return known
-
-
-def _following(program: Program, known: Sizes) -> dict[str, int]:
-    """One more size, if there is one that follows from those known."""
-    extents: dict[tuple[str, int], int] = {}
-    for read in axis_reads(program):
-        label = extent_label(program, read.tensor, read.axis)
-        axis = (read.tensor, read.axis)
-        if label is not None and label in known:
-            extents[axis] = known[label]
-        elif all(name in known for name in read.index.labels):
-            extents[axis] = max(extents.get(axis, 0), reach(read.index, known))
-            if label is not None:
-                return {label: extents[axis]}
-    largest: dict[tuple[str, int, str], int] = {}
-    for read in axis_reads(program):
-        unknown = [name for name in read.index.labels if name not in known]
-        extent = extents.get((read.tensor, read.axis))
-        if extent is not None and len(unknown) == 1:
-            key = (read.tensor, read.axis, unknown[0])
-            size = largest_size(read.index, unknown[0], extent, known)
-            largest[key] = min(size, largest.get(key, size))
-    return {label: size for (_, _, label), size in list(largest.items())[:1]}

@@ -52,7 +52,7 @@ def tree_data(value: object) -> object:
             data["file"] = inner.name
         elif isinstance(inner, Span):
             data["place"] = place(inner)
-        elif field.name != "span":
+        elif field.repr or (inner and field.name != "span"):
             data[field.name] = tree_data(inner)
     return data
 

@@ -1,6 +1,6 @@
-"""Primitives that are refused together in, the one to blame out."""
+"""Primitives that are refused together in, those to blame out."""
 
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from itertools import combinations, islice
 
 from dtpoly.schedule.atomic import Atomic
@@ -13,12 +13,13 @@ Chosen = tuple[Primitive, ...]
 
 
 def to_blame(
-    primitives: Chosen, involved: Set[str], is_refused: Callable[[Chosen], bool]
-) -> Primitive | None:
-    """The first directive, in source order, of a smallest set that is refused by itself.
+    primitives: Chosen, source: str, target: str, is_refused: Callable[[Chosen], bool]
+) -> Chosen:
+    """A smallest set of directives that is refused by itself, the culprit first.
 
-    Options and `compile` change no order, so they are always kept. Directives on the Funcs that
-    are involved are tried first.
+    Of several it is the one that acts last; of those, one on the Func that is needed, then the
+    first in source order. Options and `compile` change no order, so they are always kept.
+    Directives on the Funcs that are involved are tried first.
     """
     always = tuple(p for p in primitives if not _may_be_wrong(p))
     suspects = tuple(p for p in primitives if _may_be_wrong(p))
@@ -26,14 +27,14 @@ def to_blame(
     def wrong(some: Chosen) -> bool:
         return is_refused((*always, *some))
 
-    likely = (p for p in suspects if p.func in involved)
+    likely = (p for p in suspects if p.func in (source, target))
     alone = next((p for p in likely if wrong((p,))), None)
     if alone is not None:
-        return alone
+        return (alone,)
     smallest = _minimal(suspects, wrong)
     smaller = (some for size in range(1, len(smallest)) for some in combinations(suspects, size))
     found = next((some for some in islice(smaller, MOST) if wrong(some)), smallest)
-    return found[0] if found else None
+    return tuple(sorted(found, key=lambda p: (-p.stage, p.func != source)))
 
 
 def _may_be_wrong(primitive: Primitive) -> bool:

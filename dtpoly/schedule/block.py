@@ -115,13 +115,15 @@ class Block(Primitive):
         if not state.kernels_of(self.func):
             return state
         own = state.program.func(self.func).labels
-        parts = {
-            item.new if isinstance(item, Divided) else f"{item.label}.part": Part(
-                item.label, item.size
-            )
-            for item in self.blocks
-            if item.label not in own
-        }
+        known = state.model.parts
+        parts: dict[str, Part] = {}
+        for item in self.blocks:
+            if item.label not in own:
+                part = Part(item.label, item.size)
+                name = item.new if isinstance(item, Divided) else f"{item.label}.part"
+                # Another Func may have parts of another size.
+                is_taken = known.get(name, part) != part
+                parts[f"{name}.{self.func}" if is_taken else name] = part
         if parts:
             state = with_partial_results(state, self.func, parts)
         sizes = {item.label: item.size for item in self.blocks if item.label in own}

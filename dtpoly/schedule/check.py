@@ -8,6 +8,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity, has_errors, in_source_order
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.facts import Fact, NewName
+from dtpoly.schedule.foreign import checked
 from dtpoly.schedule.kernels import View, find_kernels, reached
 from dtpoly.schedule.primitive import Count, Primitive, Stage
 from dtpoly.schedule.primitives import PRIMITIVES, Bound, Primitives, bind
@@ -43,8 +44,12 @@ def view_of(program: Program, bound: Bound) -> View:
     return find_kernels(program, facts_of(bound.primitives), bound.wrong)
 
 
-def check_primitive(primitive: Primitive, view: View) -> Iterator[Diagnostic]:
+def check_primitive(primitive: Primitive, view: View) -> tuple[Diagnostic, ...]:
     """What one directive gets wrong: its kernel, its arguments, then its own rules."""
+    return checked(primitive, lambda: _mistakes(primitive, view))
+
+
+def _mistakes(primitive: Primitive, view: View) -> Iterator[Diagnostic]:
     if primitive.needs_kernel and primitive.func not in view.kernels:
         yield _no_kernel(primitive, view)
         return
@@ -73,7 +78,7 @@ def _check_primitives(view: View, bound: Bound, primitives: Primitives) -> Itera
     place = {name: at for at, name in enumerate(view.placement.hosts)}
     fusions = [p for p in bound.primitives if p.stage is Stage.FUSIONS]
     for primitive in sorted(fusions, key=lambda p: place[p.func]):
-        found = list(check_primitive(primitive, view))
+        found = check_primitive(primitive, view)
         yield from found
         if has_errors(found):
             view = replace(view, wrong={*view.wrong, (primitive.func, primitive.name)})

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 
-from dtpoly.poly.axes import Path, finest, several
-from dtpoly.poly.coordinates import int_coordinates
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.show import show_affine
+from dtpoly.poly.axes import Axis, Path, finest, several
+from dtpoly.poly.coordinates import at, int_coordinates
 from dtpoly.poly.dependences import DependenceKind
 from dtpoly.poly.model import Statement, by_name
 from dtpoly.poly.order import Broken, ViolationKind
 from dtpoly.poly.witness import first_pair
 from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel, loops
 from dtpoly.schedule.verdict import Instance, Place, Violation, Witness
 
 
@@ -40,19 +43,42 @@ def _instance(
     dims = dict(zip(statement.dims, values, strict=True))
     indices = {label: dims[label] for label in statement.labels}
     path = ways.get(statement.name)
-    place = None if path is None else _place(state, statement, dims, path)
+    place = None if path is None else place_of(state, statement, dims, path)
     return Instance(statement.name, statement.func, statement.role, indices, place)
 
 
-def _place(state: State, statement: Statement, dims: Mapping[str, int], path: Path) -> Place:
-    at = int_coordinates(path, statement, dims)
+def place_of(state: State, statement: Statement, dims: Mapping[str, int], path: Path) -> Place:
+    """Where one instance, given by its dims, is."""
+    coordinates = int_coordinates(path, statement, dims)
     grid = several(finest(path.grid))
+    kernel = state.kernels[path.kernel]
     return Place(
-        state.kernels[path.kernel].name,
-        {axis.label: at[axis.name] // (axis.step or 1) for axis in grid},
-        {axis.label: at[axis.name] for axis in several(path.loops)},
-        {axis.label: at[axis.name] for axis in several(path.lanes)},
+        kernel.name,
+        {axis.label: coordinates[axis.name] // (axis.step or 1) for axis in grid},
+        _loops(several(path.loops), kernel, coordinates),
+        {axis.label: coordinates[axis.name] for axis in several(path.lanes)},
     )
+
+
+def _loops(
+    around: tuple[Axis, ...], kernel: Kernel, coordinates: Mapping[str, int]
+) -> dict[str, int]:
+    """Where each loop is, outermost first; of two over one label the inner one is `g.x`."""
+    found: dict[str, int] = {}
+    for axis in around:
+        name, value = _counted(axis, kernel, coordinates)
+        found[axis.name if name in found else name] = value
+    return found
+
+
+def _counted(axis: Axis, kernel: Kernel, coordinates: Mapping[str, int]) -> tuple[str, int]:
+    """What a loop counts, over labels, and where it is in that order: `x + k` and 3."""
+    if axis.time is None:
+        return axis.label, coordinates[axis.name]
+    named = {around[-1].axis.name: around[-1].axis.label for around in loops(kernel.body)}
+    labels = {name: Affine(((label, 1),)) for name, label in named.items()}
+    known: dict[str | int, int] = {name: coordinates.get(name, 0) for name in axis.time.labels}
+    return show_affine(axis.time.substitute(labels)), at(axis.time, 0, known)
 
 
 def _words(one: Broken, witness: Witness) -> str:

@@ -127,7 +127,7 @@ def _producer(
         one = ranges[node.axis.label]
         return replace(node, axis=replace(node.axis, origin=one.origin, extent=one.extent))
 
-    body = rewrite(nest(copies), needed)
+    body = rewrite(nest(copies, state.program.func(func).labels), needed)
     body = split_loops(body, kernel.splits)
     if kernel.order:
         body = reordered(body, kernel.order, state.program.func(func).labels)

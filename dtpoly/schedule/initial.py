@@ -13,5 +13,7 @@ def initial(program: Program, compiled: Iterable[str] = (), sized: Program | Non
     """A kernel for every Func that the compiled ones need (else all), producers first."""
     model = lift(program, tuple(compiled) or None, sized)
     funcs = dict.fromkeys(s.func for s in model.statements)
-    kernels = tuple(Kernel(func, func, nest(model.of_func(func))) for func in funcs)
+    kernels = tuple(
+        Kernel(func, func, nest(model.of_func(func), program.func(func).labels)) for func in funcs
+    )
     return State(program, sized or program, model, model, kernels)

@@ -11,19 +11,25 @@ from dtpoly.schedule.tree import Leaf, Loop, Node, in_sequence, leaves
 Nested = tuple[Leaf, tuple[Loop, ...]]
 
 
-def nest(statements: Iterable[Statement], fixed: Sequence[str] = ()) -> Node:
-    """The loops over all labels but those fixed, of each statement in its own order.
+def nest(statements: Iterable[Statement], labels: Sequence[str], fixed: Sequence[str] = ()) -> Node:
+    """The loops over all labels but those fixed, of each statement, in one order for all.
 
     for x: init; for x: for k: update; for x: value
       -->  for x: (init; for k: update; value)
+
+    `labels` are those on the Func's left side, which come first; then the others come as they
+    stand in the statements.
     """
+    statements = tuple(statements)
+    order = dict.fromkeys((*labels, *(label for one in statements for label in one.labels)))
+    rank = {label: at for at, label in enumerate(order)}
     return nested(
         [
             (
                 Leaf(statement.name),
                 tuple(
                     _loop(statement, label)
-                    for label in statement.labels
+                    for label in sorted(statement.labels, key=rank.__getitem__)
                     if label not in fixed or label in statement.bound
                 ),
             )
@@ -33,7 +39,9 @@ def nest(statements: Iterable[Statement], fixed: Sequence[str] = ()) -> Node:
 
 
 def _loop(statement: Statement, label: str) -> Loop:
-    axis = Axis(f"{statement.func}.{label}", label, Affine(((label, 1),)))
+    # Parts that are named like those of another Func go by their own name within this one.
+    name = label.removesuffix(f".{statement.func}")
+    axis = Axis(f"{statement.func}.{name}", name, Affine(((label, 1),)))
     return Loop(statement.func, axis, Leaf(""), label in statement.bound)
 
 

@@ -9,7 +9,7 @@ from dtpoly.poly.model import Model, Part, by_name
 from dtpoly.poly.partial import Divided, First, divide_atomic, divide_reductions
 from dtpoly.schedule.nesting import nest
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite
+from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite, statements
 
 
 def with_partial_results(state: State, func: str, parts: Mapping[str, Part]) -> State:
@@ -27,17 +27,19 @@ def _kernels(kernel: Kernel, divided: Divided, parts: Mapping[str, Part]) -> tup
     model = divided.model
     made: list[Kernel] = []
     if divided.identity is not None:
-        body = _nest(model, (divided.identity,))
+        body = _nest(model, kernel, (divided.identity,))
         made.append(replace(kernel, name=divided.identity, func=divided.identity, body=body))
     made += [_first(model, kernel, first, parts) for first in divided.firsts]
     if divided.final:
-        made.append(replace(kernel, body=_nest(model, divided.final)))
+        made.append(replace(kernel, body=_nest(model, kernel, divided.final)))
     return tuple(made)
 
 
-def _nest(model: Model, names: tuple[str, ...], fixed: tuple[str, ...] = ()) -> Node:
-    statements = by_name(model)
-    return nest((statements[name] for name in names), fixed)
+def _nest(
+    model: Model, kernel: Kernel, names: tuple[str, ...], fixed: tuple[str, ...] = ()
+) -> Node:
+    known = by_name(model)
+    return nest((known[name] for name in names), model.arrays[kernel.func].dims, fixed)
 
 
 def _first(model: Model, kernel: Kernel, first: First, parts: Mapping[str, Part]) -> Kernel:
@@ -49,13 +51,18 @@ def _first(model: Model, kernel: Kernel, first: First, parts: Mapping[str, Part]
         for new in first.parts
     }
     size = {parts[new].of: parts[new].size for new in first.parts}
+    known = by_name(model)
 
     def inside(node: Node) -> Node:
         if not isinstance(node, Loop) or node.axis.label not in grid:
             return node
         label = node.axis.label
+        # A reduction in the operand may bind the label again: it goes through everything.
+        walked = {x for name in statements(node) for x in known[name].labels}
+        if not any(parts[new].of == label for new in walked & set(first.parts)):
+            return node
         origin = Affine(((grid[label].name, size[label]),))
         return replace(node, axis=replace(node.axis, origin=origin, extent=size[label]))
 
-    body = rewrite(_nest(model, first.statements, first.parts), inside)
+    body = rewrite(_nest(model, kernel, first.statements, first.parts), inside)
     return replace(kernel, name=first.name, grid=tuple(reversed(grid.values())), body=body)

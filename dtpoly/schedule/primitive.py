@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from dtpoly.algorithm.program import Argument, Directive
 from dtpoly.algorithm.show import show_directive
-from dtpoly.diagnostics import Diagnostic
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 from dtpoly.schedule.arguments import Kind, Word
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
@@ -80,8 +80,25 @@ class Primitive:
         yield from ()
 
     def apply(self, state: State) -> State:
-        """The state with the directive carried out. What it does not find, it leaves alone."""
+        """The state with the directive carried out.
+
+        What it does not find it leaves alone, or raises a `refusal`.
+        """
         return state
+
+    def mistake(
+        self, title: str, at: Span | None = None, label: str = "", hint: str = ""
+    ) -> Diagnostic:
+        """What a primitive of one's own says of a directive, at an argument or at all of it."""
+        label, at = label or "cannot be done", at or self.span
+        hint = hint or f"write {'  or  '.join(signatures(type(self), self.func))}"
+        return Diagnostic("DT228", Severity.ERROR, title, at, label, hint=hint)
+
+    def refusal(
+        self, title: str, at: Span | None = None, label: str = "", hint: str = ""
+    ) -> DtpolyError:
+        """The same for an `apply`, which raises it."""
+        return DtpolyError([self.mistake(title, at, label, hint)])
 
     def on(self, host: str) -> Self:
         """The directive that says the same to the Func that this one is fused into."""

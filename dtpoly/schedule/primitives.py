@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from dtpoly.algorithm.program import Argument, Directive
-from dtpoly.diagnostics import Diagnostic, Edit, Severity
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Edit, Severity
 from dtpoly.schedule.arguments import Refusal
 from dtpoly.schedule.atomic import Atomic
 from dtpoly.schedule.block import Block
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
+from dtpoly.schedule.foreign import at_work
 from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.inline import Inline
 from dtpoly.schedule.map import Map
@@ -90,13 +91,28 @@ def bind(directives: Iterable[Directive], primitives: Primitives = PRIMITIVES) -
             found.append(_unknown(directive, meant, known))
             wrong.add((directive.func, known[meant].name if meant in known else directive.name))
             continue
-        read = read_arguments(directive, cls)
-        if isinstance(read, tuple):
-            found.extend(read)
+        one = _primitive(directive, cls)
+        if isinstance(one, tuple):
+            found.extend(one)
             wrong.add((directive.func, cls.name))
         else:
-            bound.append(cls(func=directive.func, span=directive.span, **read))
+            bound.append(one)
     return Bound(tuple(bound), tuple(found), wrong)
+
+
+def _primitive(directive: Directive, cls: type[Primitive]) -> Primitive | tuple[Diagnostic, ...]:
+    try:
+        with at_work(cls, directive.span):
+            read = read_arguments(directive, cls)
+            if isinstance(read, tuple):
+                return read
+            primitive = cls(func=directive.func, span=directive.span, **read)
+            # So that whoever asks for these again need not expect a user's code to fail.
+            hash(primitive)
+            tuple(primitive.facts())
+            return primitive
+    except DtpolyError as error:
+        return error.diagnostics
 
 
 def read_arguments(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.poly.lift import without_statements
@@ -9,6 +10,7 @@ from dtpoly.poly.model import by_name
 from dtpoly.schedule.atomic import Atomic
 from dtpoly.schedule.block import Block
 from dtpoly.schedule.compile import Compile
+from dtpoly.schedule.foreign import applied
 from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.inline import Inline
@@ -22,6 +24,8 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tensorize import Tensorize
 from dtpoly.schedule.tree import statements
 
+T = TypeVar("T")
+
 # Of the loops of a kernel, in this order: what each one finds, the earlier ones made.
 LOOPS: tuple[type[Primitive], ...] = (Atomic, Block, Split, Reorder, Tensorize, Map)
 
@@ -29,7 +33,8 @@ LOOPS: tuple[type[Primitive], ...] = (Atomic, Block, Split, Reorder, Tensorize, 
 def resolve(program: Program, primitives: Iterable[Primitive]) -> State:
     """All directives, whatever their order: loops, fusions, rewrites, options.
 
-    Directives that say nothing (a label that no loop has) change nothing.
+    Directives that say nothing (a label that no loop has) change nothing. Raises DtpolyError
+    only where a user's own primitive fails.
     """
     chosen = _joined(primitives)
     compiled = [p.func for p in chosen if isinstance(p, Compile)]
@@ -54,7 +59,7 @@ def resolve(program: Program, primitives: Iterable[Primitive]) -> State:
             state = _without_unread(state, func)
     for primitive in sorted(chosen, key=lambda p: p.stage):
         if not isinstance(primitive, (*LOOPS, Inline, FuseAt)) and primitive.func in needed:
-            state = primitive.apply(state)
+            state = applied(primitive, state)
     return state
 
 
@@ -64,24 +69,31 @@ def scheduled(program: Program) -> State:
 
 
 def _joined(primitives: Iterable[Primitive]) -> tuple[Primitive, ...]:
-    """The primitives; those on one Func that say the same kind of thing as one, in any order."""
+    """The primitives; those on one Func that say the same kind of thing as one, in any order.
+
+    What is said again counts once.
+    """
     joined: dict[tuple[str, str], Primitive] = {}
-    others: list[Primitive] = []
+    others: dict[Primitive, None] = {}
     for primitive in primitives:
         key = (primitive.func, primitive.name)
-        before = joined.get(key)
-        match primitive, before:
-            case Block(), Block():
-                joined[key] = replace(primitive, blocks=(*before.blocks, *primitive.blocks))
-            case Split(), Split():
-                joined[key] = replace(primitive, splits=(*before.splits, *primitive.splits))
-            case Tensorize(), Tensorize():
-                joined[key] = replace(primitive, tiles=(*before.tiles, *primitive.tiles))
-            case ((Block() | Split() | Tensorize()), _):
-                joined[key] = primitive
+        match primitive, joined.get(key):
+            case Block(blocks=blocks), (Block() | None) as before:
+                items = _once((*(before.blocks if before else ()), *blocks))
+                joined[key] = replace(primitive, blocks=items)
+            case Split(splits=splits), (Split() | None) as before:
+                parts = _once((*(before.splits if before else ()), *splits))
+                joined[key] = replace(primitive, splits=parts)
+            case Tensorize(tiles=tiles), (Tensorize() | None) as before:
+                sizes = _once((*(before.tiles if before else ()), *tiles))
+                joined[key] = replace(primitive, tiles=sizes)
             case _:
-                others.append(primitive)
+                others[primitive] = None
     return (*joined.values(), *others)
+
+
+def _once(items: tuple[T, ...]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(items))
 
 
 def _without_unread(state: State, func: str) -> State:

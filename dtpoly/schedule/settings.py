@@ -54,7 +54,7 @@ def check_settings(primitives: Iterable[Primitive]) -> Iterator[Diagnostic]:
             else:
                 yield _contradiction(setting, before)
         if len(repeated) == len(mine):
-            edits = _without(primitive.span)
+            edits = without_statement(primitive.span)
             yield _repetition(str(primitive), primitive.span, first[mine[0].key], edits)
         else:
             for at in repeated:
@@ -101,7 +101,7 @@ def _without_argument(mine: tuple[Setting, ...], at: int, gone: list[int]) -> tu
     return (Edit(Span(span.source, *cut), ""),)
 
 
-def _without(span: Span | None) -> tuple[Edit, ...]:
+def without_statement(span: Span | None) -> tuple[Edit, ...]:
     """Cut a statement with its `;`, and its lines if nothing else is on them."""
     if span is None:
         return ()

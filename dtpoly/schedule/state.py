@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.poly.model import Model
-from dtpoly.schedule.tree import Kernel
+from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +44,13 @@ class State:
         """The state with each kernel of a Func changed."""
         kernels = tuple(change(k) if k.func == func else k for k in self.kernels)
         return replace(self, kernels=kernels)
+
+    def with_loops(self, func: str, label: str, change: Callable[[Loop], Node]) -> "State":
+        """The state with each of a Func's own loops over a label changed, inner ones first."""
+
+        def one(node: Node) -> Node:
+            if isinstance(node, Loop) and (node.func, node.axis.label) == (func, label):
+                return change(node)
+            return node
+
+        return self.with_kernels(func, lambda k: replace(k, body=rewrite(k.body, one)))

@@ -12,7 +12,7 @@ from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, Sequence
+from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, Sequence, rewrite
 from dtpoly.schedule.values import Sized
 
 
@@ -84,20 +84,50 @@ def tile_sizes(tiles: tuple[Sized, ...], func: str) -> dict[str, int]:
 
 
 def tile_loops(node: Node, sizes: dict[str, int]) -> Node:
-    """The tree with loops cut into tiles; loops that divide a tile now divide one lane of it."""
+    """The tree with loops cut into tiles; axes that divided a tile now divide one lane of it.
+
+    Such an axis may stand outside of the loop that it divides.
+    """
+    node, lanes = _tiled(node, sizes)
+
+    def inside(axis: Axis) -> Axis:
+        lane = lanes.get(axis.origin.plain or "")
+        if lane is None or axis.name == lane.name or axis.index != lane.index:
+            return axis
+        return replace(axis, origin=Affine(((lane.name, 1),)))
+
+    def divided(one: Node) -> Node:
+        match one:
+            case Loop(axis=axis):
+                return replace(one, axis=inside(axis))
+            case Leaf(lanes=own):
+                return replace(one, lanes=tuple(map(inside, own)))
+            case _:
+                return one
+
+    return rewrite(node, divided) if lanes else node
+
+
+def _tiled(node: Node, sizes: dict[str, int]) -> tuple[Node, dict[str, Axis]]:
+    """The tree with loops cut, and the lanes of each loop by its name."""
     match node:
         case Leaf():
-            return node
+            return node, {}
         case Sequence(children=children):
-            return Sequence(tuple(tile_loops(child, sizes) for child in children))
+            done = [_tiled(child, sizes) for child in children]
+            lanes = {name: lane for _, found in done for name, lane in found.items()}
+            return Sequence(tuple(child for child, _ in done)), lanes
         case Loop(axis=axis, child=child):
-            child = tile_loops(child, sizes)
+            child, lanes = _tiled(child, sizes)
             if axis.label not in sizes or axis.step is None:
-                return replace(node, child=child)
+                return replace(node, child=child), lanes
             step = _width(sizes[axis.label], axis.step, axis.extent)
             name, origin = f"{axis.name}.lane", Affine(((axis.name, 1),))
             lane = replace(axis, name=name, origin=origin, extent=step)
-            return replace(node, axis=replace(axis, step=step), child=_with_lane(child, lane, axis))
+            child = _with_lane(child, lane)
+            return replace(node, axis=replace(axis, step=step), child=child), lanes | {
+                axis.name: lane
+            }
         case _:
             assert_never(node)
 
@@ -110,20 +140,10 @@ def _width(size: int, unit: int, extent: int | None) -> int | None:
     return min(size or rounded, rounded) * unit
 
 
-def _with_lane(node: Node, lane: Axis, tiled: Axis) -> Node:
-    """The tree with lanes on every leaf; axes that divided a step of the loop divide a lane."""
+def _with_lane(node: Node, lane: Axis) -> Node:
+    """The tree with lanes on every leaf."""
 
-    def inside(axis: Axis) -> Axis:
-        if axis.index == tiled.index and axis.origin.plain == tiled.name:
-            return replace(axis, origin=Affine(((lane.name, 1),)))
-        return axis
+    def wider(one: Node) -> Node:
+        return replace(one, lanes=(lane, *one.lanes)) if isinstance(one, Leaf) else one
 
-    match node:
-        case Leaf(lanes=lanes):
-            return replace(node, lanes=(lane, *map(inside, lanes)))
-        case Sequence(children=children):
-            return Sequence(tuple(_with_lane(child, lane, tiled) for child in children))
-        case Loop(axis=axis, child=child):
-            return replace(node, axis=inside(axis), child=_with_lane(child, lane, tiled))
-        case _:
-            assert_never(node)
+    return rewrite(node, wider)

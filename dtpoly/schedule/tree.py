@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
+from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.schedule.values import Divided, Sized
 
@@ -36,6 +37,15 @@ class Loop:
     child: "Node"
     is_reduction: bool = False  # over a label that a reduction binds
     unroll: int = 1
+
+    def inner(self, label: str) -> "Loop | None":
+        """The first loop of the same Func over a label below this one."""
+        below = (around[-1] for around in loops(self.child))
+        return next((o for o in below if (o.func, o.axis.label) == (self.func, label)), None)
+
+    def counting(self, time: Affine) -> "Loop":
+        """The loop in the order of an expression over loops; it still walks the same indices."""
+        return replace(self, axis=replace(self.axis, time=time))
 
 
 Node = Leaf | Sequence | Loop
@@ -72,6 +82,11 @@ class Kernel:
     options: Options = Options()
 
 
+def loop_value(func: str, label: str) -> Affine:
+    """Where a Func's own loop over a label is, for the time of another loop."""
+    return Affine(((f"{func}.{label}", 1),))
+
+
 def with_options(kernel: Kernel, **changed: Any) -> Kernel:
     """The kernel with other options."""
     return replace(kernel, options=replace(kernel.options, **changed))
@@ -82,8 +97,12 @@ def paths(kernels: tuple[Kernel, ...]) -> tuple[Path, ...]:
     return tuple(
         path
         for number, kernel in enumerate(kernels)
-        for path in _below(kernel.body, Path(number, kernel.grid, (), ""))
+        for path in _below(kernel.body, _start(number, kernel))
     )
+
+
+def _start(number: int, kernel: Kernel) -> Path:
+    return Path(number, kernel.grid, (), "", owners=(kernel.func,) * len(kernel.grid))
 
 
 def _below(node: Node, way: Path) -> Iterator[Path]:
@@ -93,8 +112,9 @@ def _below(node: Node, way: Path) -> Iterator[Path]:
         case Sequence(children=children):
             for position, child in enumerate(children):
                 yield from _below(child, replace(way, steps=(*way.steps, position)))
-        case Loop(axis=axis, child=child):
-            yield from _below(child, replace(way, steps=(*way.steps, axis)))
+        case Loop(func=func, axis=axis, child=child):
+            steps, owners = (*way.steps, axis), (*way.owners, func)
+            yield from _below(child, replace(way, steps=steps, owners=owners))
         case _:
             assert_never(node)
 

@@ -16,27 +16,27 @@ def show_tree(kernels: Iterable[Kernel]) -> str:
 def _kernel(kernel: Kernel) -> Iterator[str]:
     yield f"kernel {kernel.name}"
     for axis in kernel.grid:
-        yield f"  grid {_axis(axis)}"
+        yield f"  grid {show_axis(axis)}"
     yield from _node(kernel.body, "  ")
 
 
 def _node(node: Node, pad: str) -> Iterator[str]:
     match node:
         case Leaf(statement=statement, lanes=lanes):
-            of = "".join(f"  lanes {_axis(lane)}" for lane in lanes)
+            of = "".join(f"  lanes {show_axis(lane)}" for lane in lanes)
             yield f"{pad}{statement}{of}"
         case Sequence(children=children):
             for child in children:
                 yield from _node(child, pad)
         case Loop(axis=axis, child=child, unroll=unroll):
             written = f", {unroll} at a time" if unroll > 1 else ""
-            yield f"{pad}loop {_axis(axis)}{written}"
+            yield f"{pad}loop {show_axis(axis)}{written}"
             yield from _node(child, pad + "  ")
         case _:
             assert_never(node)
 
 
-def _axis(axis: Axis) -> str:
+def show_axis(axis: Axis) -> str:
     """`x = x from f.x.block for 16 by 4`: the label that is walked, from where, how far."""
     name = axis.label
     index = "" if axis.index.plain == axis.label else f" = {show_affine(axis.index)}"

@@ -16,6 +16,9 @@ class Name:
     text: str
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    def __str__(self) -> str:
+        return self.text
+
 
 @dataclass(frozen=True, slots=True)
 class Sized:
@@ -26,6 +29,9 @@ class Sized:
     producer: str | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
+    def __str__(self) -> str:
+        return show_value(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Divided:
@@ -35,6 +41,9 @@ class Divided:
     new: str
     size: int
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return show_value(self)
 
 
 Value = Name | Sized | Divided | int | str

@@ -64,16 +64,16 @@ class Witness:
 class Violation:
     """One dependence that a schedule breaks, or what it computes too often or not at all.
 
-    `dependence` is None where the statement is not computed exactly once.
+    Of a statement that is not computed exactly once, the dependence is on itself.
     """
 
     kind: ViolationKind
-    dependence: Dependence | None
+    dependence: Dependence
     source: str  # the Func that is written
     source_role: Role
     target: str
     target_role: Role
-    witness: Witness | None
+    witness: Witness
     words: str
 
     def __str__(self) -> str:
@@ -105,12 +105,16 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Legal for all sizes if there are no violations; then `scheduled` is what to generate."""
+    """Legal for all sizes if there are no violations; then `scheduled` is what to generate.
+
+    `blame` is refused by itself, or together with its accomplices but with none of them missing.
+    """
 
     scheduled: State
     violations: tuple[Violation, ...]
     notes: tuple[Note, ...]
     blame: Primitive | None = None
+    accomplices: tuple[Primitive, ...] = ()
 
     @property
     def is_legal(self) -> bool:

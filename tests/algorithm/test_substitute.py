@@ -2,6 +2,7 @@
 
 import pytest
 
+from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.algorithm.show import show_expr
 from dtpoly.algorithm.substitute import inlined
 from tests.schedule.told import read
@@ -34,3 +35,16 @@ def test_inlined(definition: str, use: str, body: str) -> None:
 def test_what_is_no_func_changes_nothing() -> None:
     program = read("Func f; In A; Var x; f[x] = A[x]; f.compile();")
     assert inlined(program, "A") is program
+
+
+def test_reads_of_what_was_padded_are_within_it() -> None:
+    program = read(
+        "Func f, g, h; In A; Var x, u, v; h[v] = A[v]; g[u] = pad(h, 0)[u + 2] + A[2 * u];"
+        "f[x] = pad(g, 7)[x - 1]; f.compile();"
+    )
+    (f,) = inlined(inlined(program, "g"), "h").funcs
+    below, inside = Affine((("x", 1),), -1), Affine((("x", 1),), 1)
+    assert {(one.indices[0].constant, one.within) for one in reads(f.body)} == {
+        (1, ((below, "u"), (inside, "v"))),
+        (-2, ((below, "u"),)),
+    }

@@ -1,4 +1,4 @@
-"""The command line called in this process, and files for it."""
+"""The command line called in this process and files for it."""
 
 import io
 import sys

@@ -10,6 +10,7 @@ from dtpoly.cli import check as check_command
 from dtpoly.compile import Checked
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frontend.parse import parse
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source, Span
 from tests.cli.conftest import Entry
 from tests.cli.process import SOFTMAX, WRONG
@@ -92,7 +93,7 @@ def test_json_and_sarif_exclude_each_other(call: Entry, wrong: Path) -> None:
 def test_a_warning_is_shown_but_is_no_error(
     call: Entry, good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def warn(source: Source) -> Checked:
+    def warn(source: Source, primitives: Primitives) -> Checked:
         found = Diagnostic("DT145", Severity.WARNING, "odd", Span(source, 0, 4), "this")
         return Checked(parse(source).file, None, (found,))
 

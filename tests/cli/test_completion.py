@@ -32,7 +32,11 @@ def test_an_unknown_shell_is_usage(call: Entry) -> None:
     ("words", "answer"),
     [
         ("dtpoly ch", ["plain,check"]),
-        ("dtpoly show --stage ", ["plain,syntax", "plain,program", "plain,tree"]),
+        ("dtpoly show --stage m", ["plain,model", "plain,map"]),
+        (
+            "dtpoly show --stage deps --form ",
+            ["plain,text", "plain,json", "plain,isl", "plain,svg"],
+        ),
         ("dtpoly show --stage pr", ["plain,program"]),
         ("dtpoly check some", ["file,some"]),
         ("dtpoly completion z", ["plain,zsh"]),

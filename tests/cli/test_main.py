@@ -21,7 +21,10 @@ from dtpoly.source import Source
 from tests.cli.conftest import Entry
 from tests.cli.process import COMMAND, SOFTMAX, WRONG, dtpoly, environment
 
-COMMANDS = ("check", "fmt", "show", "run", "completion")
+COMMANDS = (
+    *("check", "fmt", "show", "explain", "why-not", "legal", "compile", "run"),
+    "completion",
+)
 
 
 def test_version(call: Entry) -> None:
@@ -32,7 +35,7 @@ def test_help_lists_all_commands(call: Entry) -> None:
     code, out, err = call("--help")
     assert (code, err) == (0, "")
     assert "Examples:" in out
-    listed = re.findall(r"^  (\w+)  ", out, re.MULTILINE)
+    listed = re.findall(r"^  ([a-z][\w-]*)  ", out, re.MULTILINE)
     assert listed == list(COMMANDS)
     assert "..." not in out.replace("[ARGS]...", "")
 
@@ -63,7 +66,7 @@ def test_usage(call: Entry, arguments: tuple[str, ...], message: str) -> None:
     assert message in out + err
 
 
-def broken(source: Source) -> Checked:
+def broken(source: Source, *_: object) -> Checked:
     raise KeyError(f"\x1b[2Jplanted in {source.name}")
 
 

@@ -101,7 +101,8 @@ def test_sizes_that_follow_may_be_left_out(call: Entry) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("run", "--size", "x=4,y=4"), "only the reference can run yet; add --reference"),
+        ((*RUN, "x=4,y=4", "--device", "cpu"), "--device and --dtype are for kernels"),
+        ((*RUN, "x=4,y=4", "--dtype", "f16"), "--device and --dtype are for kernels"),
         ((*RUN, "x=4"), "the size of 'y' must be passed"),
         ((*RUN, "x=4,y=4,z=4"), "the program has no label 'z'"),
         ((*RUN, "x=-4,y=4"), "the size of 'x' is -4"),

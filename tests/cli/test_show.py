@@ -2,13 +2,19 @@
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
+
+import islpy as isl
+import pytest
 
 from dtpoly.compile import load
 from dtpoly.schedule.resolve import scheduled
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.source import Source
 from tests.cli.conftest import Entry
-from tests.cli.process import SOFTMAX, WRONG
+from tests.cli.process import ROOT, SOFTMAX, WRONG
+from tests.conftest import Golden
+from tests.schedule.told import MAP, TWO_PRODUCTS
 
 
 def test_program_is_dt_text_again(call: Entry, good: Path) -> None:
@@ -60,7 +66,7 @@ def test_deep_expressions(call: Entry) -> None:
 
 
 def test_an_unknown_stage_is_usage(call: Entry, good: Path) -> None:
-    code, _, err = call("show", "--stage", "model", str(good))
+    code, _, err = call("show", "--stage", "modle", str(good))
     assert code == 2
     assert "syntax" in err
 
@@ -87,3 +93,173 @@ def test_a_program_without_funcs_has_an_empty_tree(call: Entry) -> None:
     assert call("show", "--stage", "tree", "-", stdin=b"Var x;")[:2] == (0, "")
     document = json.loads(call("show", "--stage", "tree", "--json", "-", stdin=b"Var x;")[1])
     assert document["tree"] == []
+
+
+BLOCKS = MAP + "f.block(x:2, y:2);"
+# Every iteration over n would compute all of mm again.
+REFUSED = TWO_PRODUCTS + "mm.fuse_at(_2mm, n);"
+
+
+@pytest.fixture
+def blocks(tmp_path: Path) -> Path:
+    path = tmp_path / "blocks.dt"
+    path.write_text(BLOCKS)
+    return path
+
+
+def test_statements(call: Entry, good: Path, golden: Golden) -> None:
+    code, out, err = call("show", "--stage", "model", str(good))
+    assert (code, err) == (0, "")
+    golden("show/softmax.model.txt", out)
+    document = json.loads(call("show", "--stage", "model", "--json", str(good))[1])["model"]
+    names = [statement["name"] for statement in document["statements"]]
+    assert names[:5] == ["m.y.init", "m.y.update", "m.y.combine", "m", "e"]
+    assert document["sizes"] == {"x": "N_x", "y": "N_y"}
+
+
+def test_statements_for_isl(call: Entry, good: Path) -> None:
+    code, out, err = call("show", "--stage", "model", "--form", "isl", str(good))
+    assert (code, err) == (0, "")
+    domains, writes, reads = out.split("\n\n")
+    assert isl.UnionSet(domains).get_set_list().n_set() == 10
+    assert isl.UnionMap(writes).get_map_list().n_map() == 10
+    assert isl.UnionMap(reads).get_map_list().n_map() == 10
+
+
+def test_dependences_as_sentences(call: Entry, good: Path, golden: Golden) -> None:
+    code, out, err = call("show", "--stage", "deps", str(good))
+    assert (code, err) == (0, "")
+    golden("show/softmax.deps.txt", out)
+
+
+def test_dependences_for_isl(call: Entry, good: Path, golden: Golden) -> None:
+    code, out, err = call("show", "--stage", "deps", "--form", "isl", str(good))
+    assert (code, err) == (0, "")
+    golden("show/softmax.deps.isl.txt", out)
+    listed = json.loads(call("show", "--stage", "deps", "--json", str(good))[1])["deps"]
+    pairs = {(one["source"]["statement"], one["target"]["statement"]) for one in listed}
+    assert isl.UnionMap(out).get_map_list().n_map() == len(pairs)
+    assert out.count("#") == len(listed) + 1
+
+
+def test_dependences_as_data(call: Entry, good: Path) -> None:
+    listed = json.loads(call("show", "--stage", "deps", "--json", str(good))[1])["deps"]
+    (one,) = [d for d in listed if d["array"] == "e" and d["target"]["func"] == "softmax"]
+    relation = one.pop("relation")
+    assert isl.Map(relation).get_tuple_name(isl.dim_type.out) == "softmax"
+    assert one == {
+        "kind": "flow",
+        "array": "e",
+        "source": {"statement": "e", "func": "e", "role": "value", "labels": ["x", "y"], "line": 7},
+        "target": {
+            "statement": "softmax",
+            "func": "softmax",
+            "role": "value",
+            "labels": ["x", "y"],
+            "line": 9,
+        },
+        "distance": {"x": [0, 0], "y": [0, 0]},
+        "direct": True,
+    }
+
+
+def test_dependences_as_a_picture(call: Entry, good: Path) -> None:
+    code, out, err = call("show", "--stage", "deps", "--form", "svg", str(good))
+    assert (code, err) == (0, "")
+    words = "".join(ElementTree.fromstring(out).itertext())
+    assert "softmax[x, y], line 9" in words
+    assert "flow: 'softmax' (line 9) reads e[x, y], which 'e' (line 7) writes" in words
+
+
+def test_the_tree_as_a_picture(call: Entry, good: Path) -> None:
+    code, out, err = call("show", "--stage", "tree", "--form", "svg", str(good))
+    assert (code, err) == (0, "")
+    texts = [part.text for part in ElementTree.fromstring(out).iter() if part.tag.endswith("text")]
+    shown = call("show", "--stage", "tree", str(good))[1].split()
+    assert " ".join(text for text in texts if text).replace("reduction ", "").split() == shown
+
+
+def test_the_map(call: Entry, blocks: Path) -> None:
+    code, out, err = call("show", "--stage", "map", "--size", "x=4", "--size", "y=3", str(blocks))
+    assert (code, err) == (0, "")
+    assert out.splitlines()[:7] == [
+        "f[x, y], 4 programs",
+        "",
+        "  program: x down, y across",
+        "       0  1  2",
+        "  0    0  0  2",
+        "  1    0  0  2",
+        "  2    1  1  3",
+    ]
+    document = json.loads(
+        call("show", "--stage", "map", "--json", "--size", "x=1,y=3", str(blocks))[1]
+    )
+    (table,) = document["map"]
+    assert table["programs"] == 2
+    assert table["elements"][2] == {"at": [0, 2], "program": 1, "iteration": 0, "lane": []}
+
+
+def test_the_map_of_a_directive_of_ones_own(call: Entry) -> None:
+    text = MAP + "f.skew(x, y);"
+    plugin = str(ROOT / "examples" / "skew.py")
+    asked = ("show", "--stage", "map", "--size", "x=3,y=3", "--plugin", plugin)
+    code, out, err = call(*asked, "-", stdin=text.encode())
+    assert (code, err) == (0, "")
+    # Along diagonals.
+    assert out.splitlines()[-3:] == ["  0    0  2  5", "  1    1  4  7", "  2    3  6  8"]
+
+
+def test_a_file_to_write_to_decides_the_form(call: Entry, blocks: Path, tmp_path: Path) -> None:
+    asked = ("show", "--stage", "map", "--size", "x=4,y=4", str(blocks))
+    for name, form in (("map.svg", "svg"), ("map.json", "json"), ("map.txt", "text")):
+        code, out, err = call(*asked, "-o", str(tmp_path / name))
+        assert (code, out, err) == (0, "", f"wrote {tmp_path / name}\n")
+        assert (tmp_path / name).read_text() == call(*asked, "--form", form)[1]
+
+
+def test_a_file_that_cannot_be_written(call: Entry, blocks: Path, tmp_path: Path) -> None:
+    code, out, err = call("show", "-o", str(tmp_path / "nowhere" / "a.txt"), str(blocks))
+    assert (code, out) == (1, "")
+    assert err.startswith(f"error: cannot write '{tmp_path / 'nowhere' / 'a.txt'}': no such file")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--stage", "map"), "the table needs the size of 'x' and of 'y'"),
+        (("--stage", "map", "--size", "x=4,y=99"), "'y' goes up to 99, a table up to 64"),
+        (("--stage", "map", "--size", "x=4,q=4"), "the program has no label 'q'"),
+        (("--stage", "tree", "--size", "x=4"), "stage tree is the same for all sizes"),
+        (("--stage", "program", "--form", "svg"), "stage program has no form svg; it has text"),
+        (("--stage", "syntax", "-o", "a.svg"), "stage syntax has no form svg; it has text, json"),
+        (("--stage", "deps", "--form", "svg", "--json"), "--json and --form svg are two forms"),
+    ],
+)
+def test_what_cannot_be_shown(
+    call: Entry, blocks: Path, options: tuple[str, ...], words: str
+) -> None:
+    code, out, err = call("show", *options, str(blocks))
+    assert (code, out) == (2, "")
+    assert words in " ".join(err.split())
+
+
+@pytest.mark.parametrize("stage", ["program", "model", "deps", "tree"])
+def test_what_is_refused_is_shown_all_the_same(call: Entry, stage: str) -> None:
+    code, out, err = call("show", "--stage", stage, "-", stdin=REFUSED.encode())
+    assert code == 1
+    assert "mm" in out
+    assert "recomputes in a loop" in err
+
+
+@pytest.mark.parametrize("stage", ["model", "deps", "tree", "map"])
+def test_a_wrong_file_has_no_later_stage(call: Entry, wrong: Path, stage: str) -> None:
+    code, out, err = call("show", "--stage", stage, str(wrong))
+    assert (code, out) == (1, "")
+    assert f"{wrong}:4:15" in err
+
+
+@pytest.mark.parametrize("form", ["text", "isl", "svg", "json"])
+def test_a_program_without_funcs_has_no_dependences(call: Entry, form: str) -> None:
+    code, out, err = call("show", "--stage", "deps", "--form", form, "-", stdin=b"Var x;")
+    assert (code, err) == (0, "")
+    assert "#" not in out if form == "text" else out

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
-from dtpoly.compile import check
+from dtpoly.compile import understand
 from dtpoly.diagnostics import has_errors
 from dtpoly.frontend.format import format_source
 from dtpoly.frontend.parse import parse
@@ -27,11 +27,11 @@ def check_round_trip(generated: Program) -> None:
     assert not has_errors(resolved.found)
     assert resolved.program == generated
     assert hash(resolved.program) == hash(generated)
-    checked = check(source)
+    checked = understand(parsed.file)
     assert not has_errors(checked.diagnostics)
     assert checked.program == generated
     formatted = Source("formatted.dt", format_source(source))
-    assert check(formatted).program == generated
+    assert understand(parse(formatted).file).program == generated
 
 
 @settings(max_examples=150, deadline=None)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dtpoly.algorithm.expressions import Dot, Reduce, reads, walk
+from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.algorithm.program import (
     Argument,
     Directive,
@@ -119,7 +120,8 @@ class _Kernel:
         labels = tuple(
             dict.fromkeys(v for name in self.members for v in _own_labels(self.program.func(name)))
         )
-        blocks = [self.block(choose, label) for label in some(choose, own)]
+        whole = _whole_labels(func)
+        blocks = [self.block(choose, x) for x in some(choose, own) if x not in whole]
         splits = [
             Argument(label, Split(f"{label}_s", pick(choose, FACTORS)))
             for label in (some(choose, labels) if one_in(choose, 3) else ())
@@ -211,6 +213,17 @@ class _Kernel:
         yield Directive(self.host, "num_warps", (Argument(pick(choose, (4, 1, 2, 8, 16, 32))),))
         if one_in(choose, 2):
             yield Directive(self.host, "num_stages", (Argument(1 + choose(5)),))
+
+
+def _whole_labels(func: Func) -> set[str]:
+    """Labels that have no partial results: of a reduction that gives an index."""
+    return {
+        label
+        for node in walk(func.body)
+        if isinstance(node, Reduce) and not REDUCTION[node.operation].has_identity
+        for label in node.labels
+        if label not in func.labels
+    }
 
 
 def _number(block: Argument) -> int:

@@ -6,7 +6,7 @@ An account of its own: it reads the directives as data and shares no code with t
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dtpoly.algorithm.program import Program, in_order, producers
+from dtpoly.algorithm.program import Directive, Program, in_order, producers
 from dtpoly.schedule.atomic import Atomic
 from dtpoly.schedule.block import Block
 from dtpoly.schedule.compile import Compile
@@ -17,6 +17,12 @@ from dtpoly.schedule.reorder import Reorder
 from dtpoly.schedule.split import Split
 from dtpoly.schedule.tensorize import Tensorize
 from dtpoly.schedule.values import Divided
+
+# What users' primitives are called.
+REWRITES = (
+    *("interchange", "skew", "backwards", "lean", "distribute", "spread"),
+    *("upside_down", "forget", "flatten", "shorten"),
+)
 
 
 class Unclear(ValueError):
@@ -35,6 +41,7 @@ class Settings:
         default_factory=dict[tuple[str | None, str], int]
     )
     atomic: frozenset[str] = frozenset()
+    rewrites: tuple[Directive, ...] = ()  # users' primitives, in order
 
     def tile(self, func: str, loop: str) -> int | None:
         """The tile of a loop of a Func in this kernel; None if it has no lanes."""
@@ -91,6 +98,9 @@ def plan(program: Program) -> Plan:
                 mine.atomic |= {label.text for label in labels}
             case _:
                 pass
+    for directive in program.directives:
+        if directive.name in REWRITES:
+            settings[directive.func].rewrites += (directive,)
     needed = in_order(program, compiled or None)
     hosts, fused = _hosts(program, frozenset(inlined), compiled, fusions)
     kernels = {f.name: tuple(fused[f.name]) for f in needed if f.name in hosts[f.name]}

@@ -47,6 +47,7 @@ class Nest:
     lines: tuple[Line, ...]
     axes: tuple[tuple[Dim, int], ...] = ()
     fixed: tuple[Dim, ...] = ()  # of the axes: the number of the block itself, as a dimension
+    is_zero: bool = False  # it only makes results the identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def _atomic(
     if frozenset(cut) != settings.atomic or any(set(r.labels) & set(cut) for r in inner):
         raise Unclear(f"{meaning.name} has atomic results and others")
     name, dims = meaning.name, meaning.dims
-    yield Nest(f"{name}.zero", (Line(name, "zero", None, dims, name, dims, ()),))
+    yield Nest(f"{name}.zero", (Line(name, "zero", None, dims, name, dims, ()),), is_zero=True)
     axes = (*own, *((dim, cut[dim.label]) for dim in reduction.bound if dim.label in cut))
     total = (_total(meaning, reduction), reduction.kept)
     add = Line(name, "add", None, dims, name, dims, (total,))

@@ -30,7 +30,9 @@ from tests.oracle.cells import NOWHERE, AffineAt, Cell, Cells, Indices, Key, Rea
 from tests.oracle.kernels import Fusion, Plan, Settings, plan
 from tests.oracle.layout import Layout, Path, Times, lay_out
 from tests.oracle.lines import Line, Nest, loop_order, nests, whole
+from tests.oracle.rewritten import Moved, ranked, rewritten
 from tests.oracle.statements import LEFT, Dim, Meaning, Reduction, meanings
+from tests.oracle.ways import Way, way_along
 
 Sizes = Mapping[str, int]
 
@@ -61,11 +63,18 @@ class Recomputed(NamedTuple):
 
 @dataclass(slots=True)
 class Built:
-    """All instances; elements that must be there in the end; what breaks the rules of fusion."""
+    """All instances; elements that must be there in the end; what breaks the rules of fusion.
+
+    `lost` are instances that users' primitives have left out. `ways` are those of statements
+    that none of these moved, `hosts` the Funcs whose kernels there are, by number.
+    """
 
     placed: list[Placed] = field(default_factory=list[Placed])
+    lost: list[Placed] = field(default_factory=list[Placed])
     stored: list[Cell] = field(default_factory=list[Cell])
     recomputed: list[Recomputed] = field(default_factory=list[Recomputed])
+    ways: dict[Line, Way] = field(default_factory=dict[Line, Way])
+    hosts: list[str] = field(default_factory=list[str])
 
 
 def defining(program: Program, sizes: Sizes) -> list[Placed]:
@@ -111,15 +120,20 @@ class _Member:
     layout: Layout
     path: Path  # of the node that it is put into, and its position there
     depth: int  # of the time before its own
+    around: Way
     origins: dict[Dim, tuple[str, Dim]]
     placed: dict[Line, list[Placed]] = field(default_factory=dict[Line, list[Placed]])
 
 
 class _Node(NamedTuple):
-    """A loop that a Func can be fused at: its path, and the length of the time up to it."""
+    """A loop that a Func can be fused at: its path, and the length of the time up to it.
+
+    `local` is its path in the nest of its own Func.
+    """
 
     path: Path
     depth: int
+    local: Path
 
 
 class _Kernel:
@@ -147,9 +161,39 @@ class _Kernel:
         self.place_host()
         for fusion in self.fusions:
             self.place_fused(fusion)
+        ways = {
+            line: way_along(m.around, line.func, m.layout, m.layout.places[line].positions)
+            for m in self.members.values()
+            for line in m.lines
+        }
+        self.built.hosts.append(self.host)
+        if self.settings.rewrites and not self.nest.is_zero:
+            self.rewrite(ways)
+        else:
+            self.built.ways.update(ways)
         for member in self.members.values():
             for instances in member.placed.values():
                 self.built.placed.extend(instances)
+
+    def rewrite(self, ways: Mapping[Line, Way]) -> None:
+        """Do what users' primitives say."""
+        rewritings = rewritten(self.settings.rewrites, self.host, ways)
+        last = rewritings[-1].ways
+        ranks = ranked(last)
+        for member in self.members.values():
+            for line, instances in member.placed.items():
+                kept: list[Placed] = []
+                for one in instances:
+                    moved = Moved(one.program, ways[line].values(one.time))
+                    for rewriting in rewritings:
+                        moved = rewriting.move(line, one.indices, moved)
+                    if moved.is_lost:
+                        self.built.lost.append(one)
+                        continue
+                    time = [0] * (2 * len(moved.values) + 1)
+                    time[::2], time[1::2] = ranks[line], moved.values
+                    kept.append(one._replace(program=moved.program, time=tuple(time)))
+                member.placed[line] = kept
 
     def is_member(self, name: str) -> bool:
         return name in self.inside
@@ -167,7 +211,7 @@ class _Kernel:
             nest.fixed,
         )
         origins = {dim: (self.host, dim) for line in nest.lines for dim in line.dims}
-        member = _Member(meaning, nest.lines, layout, (), 0, origins)
+        member = _Member(meaning, nest.lines, layout, (), 0, Way(), origins)
         member.placed = {line: [] for line in nest.lines}
         self.members[self.host] = member
         cells = {line: Cells(line, _global(nest.lines), self.is_member) for line in nest.lines}
@@ -222,7 +266,10 @@ class _Kernel:
         return -(-self.sizes[label] // self.settings.blocks[label])
 
     def needed_reductions(self, member: _Member, ranges: Callable[[Dim], range]) -> set[int]:
-        """Reductions that a program computes: all; those for itself only if it reads them."""
+        """Reductions that a program computes: all; those for itself only if it reads them.
+
+        A part of a reduction, one block of what that binds, is the program's own.
+        """
         alive: set[int] = set()
         updates = {
             line.reduction.number: line
@@ -238,7 +285,8 @@ class _Kernel:
             reduction = updates[number].reduction
             assert reduction is not None
             parent = parents[number]
-            owned = all(dim in reduction.kept for dim, _ in self.nest.axes)
+            mine = (*reduction.kept, *reduction.bound)
+            owned = all(dim in mine for dim, _ in self.nest.axes)
             is_read = all(len(ranges(dim)) for dim in parent.dims)
             inside = parent.reduction is None or parent.role == "store"
             is_read = is_read and (inside or _number(parent) in alive)
@@ -284,7 +332,11 @@ class _Kernel:
         slot = self.slots[node.path] = self.slots.get(node.path, 0) - 1
         origins = {dim: (fusion.func, dim) for line in lines for dim in line.dims}
         origins.update((Dim(label), origin) for label, origin in taken.items())
-        member = _Member(meaning, lines, layout, (*node.path, slot), node.depth + 1, origins)
+        consumer = self.members[fusion.consumer]
+        around = way_along(consumer.around, fusion.consumer, consumer.layout, (*node.local, slot))
+        member = _Member(
+            meaning, lines, layout, (*node.path, slot), node.depth + 1, around, origins
+        )
         member.placed = {line: [] for line in lines}
         self.members[fusion.func] = member
         self.place_copies(fusion, member, slot, needed)
@@ -297,11 +349,11 @@ class _Kernel:
         paths = [(*m.path, *m.layout.places[line].positions) for m, line in readers]
         found: _Node | None = None
         if consumer.depth == 0 and any(dim.label == fusion.loop for dim, _ in self.nest.axes):
-            found = _Node((), 0)
+            found = _Node((), 0, ())
         for local, name in consumer.layout.nodes.items():
             path = (*consumer.path, *local)
             if name == fusion.loop and all(p[: len(path)] == path for p in paths):
-                found = _Node(path, consumer.depth + 2 * len(local))
+                found = _Node(path, consumer.depth + 2 * len(local), local)
         return found
 
     def taken_lanes(

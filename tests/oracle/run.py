@@ -5,16 +5,23 @@ watched, and what is stored in the end is compared with what the defining order 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
 from dtpoly.algorithm.program import Program
 from tests.oracle.cells import Cell, Indices
+from tests.oracle.lines import Line
 from tests.oracle.nest import Placed, Sizes, build, defining
 
-Kind = Literal["crosses program instances", "runs too late", "lanes race", "recomputes in a loop"]
+Kind = Literal[
+    "crosses program instances",
+    "runs too late",
+    "lanes race",
+    "recomputes in a loop",
+    "is not computed exactly once",
+]
 
 # All arithmetic is modulo this prime, so that sums may be taken in any order.
 PRIME = 2**61 - 1
@@ -37,12 +44,24 @@ class Illegal:
 Verdict = Legal | Illegal
 
 
-def judge_schedule(program: Program, sizes: Sizes, runs: int = 3, seed: int = 0) -> Verdict:
-    """The verdict on a scheduled Program at some sizes."""
+def judge_schedule(
+    program: Program,
+    sizes: Sizes,
+    runs: int = 3,
+    seed: int = 0,
+    ordered: Set[str] = frozenset(),
+) -> Verdict:
+    """The verdict on a scheduled Program at some sizes.
+
+    The reductions of the `ordered` Funcs are taken for operations whose steps may not trade
+    places.
+    """
     built = build(program, sizes)
+    if built.lost:
+        return Illegal("is not computed exactly once", f"{_show(built.lost[0])} is left out")
     expected = results(defining(program, sizes))
     stored = {cell: expected[cell] for cell in built.stored}
-    verdict = judge(built.placed, stored, runs, seed)
+    verdict = judge(built.placed, stored, runs, seed, ordered)
     if isinstance(verdict, Legal) and built.recomputed:
         one = built.recomputed[0]
         where = f"program {list(one.program)}, at {list(one.first)} and at {list(one.second)}"
@@ -62,25 +81,33 @@ def results(placed: Iterable[Placed]) -> dict[Cell, int]:
 
 
 def judge(
-    placed: Sequence[Placed], stored: Mapping[Cell, int], runs: int = 3, seed: int = 0
+    placed: Sequence[Placed],
+    stored: Mapping[Cell, int],
+    runs: int = 3,
+    seed: int = 0,
+    ordered: Set[str] = frozenset(),
 ) -> Verdict:
     """The verdict on instances at any places; `stored` gives what must be stored in the end.
 
     The list's own order means nothing. Kernels run by number, a program's steps by time; instances
     of one time and program are the lanes of one step.
     """
+    twice = _in_one_place(placed)
+    if twice is not None:
+        return Illegal("is not computed exactly once", f"{_show(twice)} is not alone in its place")
     kernels = _steps(placed)
     for programs in kernels:
         for steps in programs:
             for step in steps:
-                raced = _race(step) if len(step) > 1 else None
+                raced = _race(step, ordered) if len(step) > 1 else None
                 if raced is not None:
                     return raced
     updates = Counter(one.write for one in placed if one.line.is_update)
+    turns = _turns(placed, ordered)
     random = Random(seed)
     for run in range(runs):
         storage: dict[Cell, _Stored] = {}
-        trouble = _execute(kernels, storage, updates, run, random)
+        trouble = _execute(kernels, storage, _Expected(updates, turns), run, random)
         if trouble is not None:
             return _explain(trouble, placed)
         for cell, value in stored.items():
@@ -109,12 +136,41 @@ def _steps(placed: Iterable[Placed]) -> list[list[list[list[Placed]]]]:
     ]
 
 
-def _race(step: list[Placed]) -> Illegal | None:
-    """Two lanes that touch a cell which one of them writes; two updates may."""
+def _in_one_place(placed: Iterable[Placed]) -> Placed | None:
+    """An instance of a statement whose place another one has as well."""
+    taken: set[tuple[Line, int, Indices, Indices, Indices]] = set()
+    for one in placed:
+        place = (one.line, one.kernel, one.program, one.time, one.lane)
+        if place in taken:
+            return one
+        taken.add(place)
+    return None
+
+
+def _turns(placed: Iterable[Placed], ordered: Set[str]) -> dict[int, int]:
+    """How many steps come before each step of an ordered reduction, by the instance's id."""
+    steps: dict[Cell, list[Placed]] = {}
+    for one in placed:
+        if _is_ordered(one, ordered):
+            steps.setdefault(one.write, []).append(one)
+    return {
+        id(one): turn
+        for mine in steps.values()
+        for turn, one in enumerate(sorted(mine, key=lambda one: one.indices))
+    }
+
+
+def _is_ordered(one: Placed, ordered: Set[str]) -> bool:
+    return one.line.role == "update" and one.line.func in ordered
+
+
+def _race(step: list[Placed], ordered: Set[str]) -> Illegal | None:
+    """Two lanes that touch a cell which one of them writes; two updates may, but ordered ones."""
     written: dict[Cell, Placed] = {}
     for one in step:
         other = written.setdefault(one.write, one)
-        if other is not one and not (one.line.is_update and other.line.is_update):
+        both_add = one.line.is_update and other.line.is_update
+        if other is not one and not (both_add and not _is_ordered(one, ordered)):
             return _raced(one, other, one.write)
     for one in step:
         for cell in one.reads:
@@ -156,10 +212,18 @@ class _Trouble:
     early: bool  # it needs a write that has not happened
 
 
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """How many updates each cell gets; before which of these, in a row, an ordered one comes."""
+
+    updates: Mapping[Cell, int]
+    turns: Mapping[int, int]
+
+
 def _execute(
     kernels: list[list[list[list[Placed]]]],
     storage: dict[Cell, _Stored],
-    updates: Mapping[Cell, int],
+    expected: _Expected,
     run: int,
     random: Random,
 ) -> _Trouble | None:
@@ -178,13 +242,13 @@ def _execute(
                 for one in together:
                     read: list[int] = []
                     for cell in one.reads:
-                        trouble = _read(one, cell, storage, updates)
+                        trouble = _read(one, cell, storage, expected.updates)
                         if trouble is not None:
                             return trouble
                         read.append(storage[cell].value)
                     values.append(_value(one, read))
                 for one, value in zip(together, values, strict=True):
-                    trouble = _write(one, value, storage)
+                    trouble = _write(one, value, storage, expected.turns)
                     if trouble is not None:
                         return trouble
     return None
@@ -226,7 +290,9 @@ def _read(
     return None
 
 
-def _write(one: Placed, value: int, storage: dict[Cell, _Stored]) -> _Trouble | None:
+def _write(
+    one: Placed, value: int, storage: dict[Cell, _Stored], turns: Mapping[int, int]
+) -> _Trouble | None:
     state = _entered(one, one.write, storage)
     is_add = one.line.role == "add"
     if state.reader not in (None, one.program):
@@ -236,6 +302,8 @@ def _write(one: Placed, value: int, storage: dict[Cell, _Stored]) -> _Trouble | 
     if one.line.is_update:
         if state.reads or not state.written:
             return _Trouble(one, one.write, "runs too late", early=not state.written)
+        if turns.get(id(one), state.updates) != state.updates:
+            return _Trouble(one, one.write, "runs too late", early=False)
         state.value = (state.value + value) % PRIME
         state.updates += 1
     else:

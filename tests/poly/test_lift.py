@@ -3,6 +3,7 @@
 import islpy as isl
 import pytest
 
+from dtpoly.algorithm.substitute import inlined
 from dtpoly.poly.lift import lift
 from dtpoly.poly.model import Model, Role
 from tests.schedule.told import SUM, TWO, TWO_PRODUCTS, read
@@ -126,3 +127,22 @@ def test_reads_of_one_input_relate_sizes() -> None:
     assert has(one, x=4, y=3)
     assert has(one, x=0, y=0)
     assert not has(one, x=4, y=4)
+
+
+def test_a_label_of_two_reductions_stands_where_the_outer_one_has_it() -> None:
+    text = """
+    Func f; In A, B; RVar k, l, m;
+    f[] = rsum(A[k, l] * rmax(B[l, k, m], m), k, l); f.compile();
+    """
+    assert "f.m.update[k, l, m]" in names(text)
+
+
+def test_an_inlined_padded_read_is_inside_of_the_func_that_was_read() -> None:
+    program = read(
+        "Func f, g, h; In A; Var x, u, v; h[v] = A[v]; g[u] = h[u + 2];"
+        "f[x] = pad(g, 0)[x - 1]; f.compile();"
+    )
+    value = lift(inlined(program, "g"), sized=program).statements[-1]
+    assert value.name == "f"
+    inside = "[N_x, N_u, N_v] -> { f[x] -> h[x + 1] : 1 <= x <= N_u }"
+    assert value.reads[0].relation.is_equal(isl.Map(inside))

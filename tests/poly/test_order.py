@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from dtpoly.poly.dependences import Dependence, DependenceKind
+from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
 from dtpoly.poly.model import by_name
 from dtpoly.poly.order import ViolationKind, broken
 from dtpoly.poly.witness import first_pair
@@ -12,7 +12,7 @@ from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
-from tests.schedule.told import SUM, read
+from tests.schedule.told import SUM, TWO, read
 
 
 def scan(state: State) -> Dependence:
@@ -59,6 +59,23 @@ def test_programs_cross() -> None:
     assert [b.kind for b in broken(state.model, ways, (steps,))] == [ViolationKind.CROSSES]
     pair = first_pair(state.model, found.pairs)
     assert (pair.sizes, pair.source, pair.target) == ({"N_x": 5, "N_k": 1}, (0, 0), (4, 0))
+
+
+def test_a_kernel_that_runs_later_is_too_late() -> None:
+    program = read(TWO)
+    state = resolve(program, bind(program.directives).primitives)
+    ways = {path.statement: path for path in paths(state.kernels[::-1])}
+    found = broken(state.model, ways, dependences(state.model))
+    assert [(one.dependence.source, one.kind) for one in found] == [("g", ViolationKind.LATE)]
+
+
+def test_all_dependences_of_two_statements_count() -> None:
+    program = read(SUM + "total.tensorize(k:4);")
+    state = resolve(program, bind(program.directives).primitives)
+    ways = {path.statement: path for path in paths(state.kernels)}
+    racing = scan(state)
+    none = replace(racing, kind=DependenceKind.ANTI, relation=racing.relation - racing.relation)
+    assert [one.kind for one in broken(state.model, ways, (none, racing))] == [ViolationKind.RACE]
 
 
 def test_reduction_pairs_may_come_in_any_order_in_one_program() -> None:

@@ -4,10 +4,11 @@ import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.reference.random_inputs import filled, random_inputs
+from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.reference.values import TORCH_DTYPE
 from dtpoly.source import Source

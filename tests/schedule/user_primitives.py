@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.schedule.labels import Label
+from dtpoly.poly.axes import Axis
+from dtpoly.poly.model import by_name
+from dtpoly.schedule.labels import Label, SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive
 from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Loop, Node, Sequence, rewrite
-from dtpoly.schedule.values import Name
+from dtpoly.schedule.tree import Kernel, Loop, Node, Sequence, in_sequence, rewrite, statements
+from dtpoly.schedule.values import Name, Sized
 
 
 def on_body(state: State, func: str, change: Callable[[Node], Node]) -> State:
@@ -56,12 +58,15 @@ class Skew(Primitive):
         outer, inner = (loop.text for loop in self.loops)
 
         def skew(node: Node) -> Node:
-            if not isinstance(node, Loop) or node.axis.label != inner:
+            if not isinstance(node, Loop) or node.axis.name != f"{self.func}.{inner}":
                 return node
             both = (f"{self.func}.{outer}", 1), (f"{self.func}.{inner}", 1)
             return replace(node, axis=replace(node.axis, time=Affine(both)))
 
-        return on_body(state, self.func, skew)
+        def inside(loop: Loop) -> Node:
+            return replace(loop, child=rewrite(loop.child, skew))
+
+        return state.with_loops(self.func, outer, inside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ class Flatten(Primitive):
 
 @dataclass(frozen=True, slots=True)
 class Lean(Primitive):
-    """Skew an outer loop by the inner one, backwards: wrong where a Func is fused between them.
+    """Skew an outer loop by one inside of it, backwards: wrong where both hold several Funcs.
 
     for x: for y: S(x, y)  -->  S(x, y) at time x - y, y
     """
@@ -138,15 +143,102 @@ class Lean(Primitive):
     loops: tuple[Name, ...]
 
     def apply(self, state: State) -> State:
-        outer, inner = (f"{self.func}.{loop.text}" for loop in self.loops)
+        outer, inner = (loop.text for loop in self.loops)
 
-        def lean(node: Node) -> Node:
-            if not isinstance(node, Loop) or node.axis.name != outer:
+        def lean(loop: Loop) -> Node:
+            below = loop.inner(inner)
+            if below is None:
+                return loop
+            return loop.counting(loop.axis.value - below.axis.value)
+
+        return state.with_loops(self.func, outer, lean)
+
+
+@dataclass(frozen=True, slots=True)
+class Distribute(Primitive):
+    """Give each child of a loop a loop of its own.
+
+    for x: (S(x); T(x))  -->  for x: S(x); for x: T(x)
+    """
+
+    name: ClassVar[str] = "distribute"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loop", Label()),)
+
+    loop: Name
+
+    def apply(self, state: State) -> State:
+        def distribute(node: Node) -> Node:
+            match node:
+                case Loop(child=Sequence(children=children)) if _is_over(node, self.loop):
+                    return Sequence(tuple(replace(node, child=child) for child in children))
+                case Sequence(children=children):
+                    return in_sequence(children)
+                case _:
+                    return node
+
+        return on_body(state, self.func, distribute)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread(Primitive):
+    """Hand blocks of a label to programs, as `block` does, but when all is fused already.
+
+    What lacks the label is then computed by the first of these programs alone.
+    """
+
+    name: ClassVar[str] = "spread"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("blocks", SizedLabel(), Count.LIST, least=1),
+    )
+
+    blocks: tuple[Sized, ...]
+
+    def apply(self, state: State) -> State:
+        known = by_name(state.model)
+
+        def spread(kernel: Kernel) -> Kernel:
+            walked = {x for name in statements(kernel.body) for x in known[name].labels}
+            axes = (
+                Axis(
+                    f"{self.func}.{block.label}.spread",
+                    block.label,
+                    Affine(((block.label, 1),)),
+                    block.size,
+                )
+                for block in self.blocks
+                if block.label in walked
+            )
+            return replace(kernel, grid=(*kernel.grid, *axes))
+
+        return state.with_kernels(self.func, spread)
+
+
+@dataclass(frozen=True, slots=True)
+class Shorten(Primitive):
+    """Go through the first few indices of the Func's own loop only: wrong on purpose."""
+
+    name: ClassVar[str] = "shorten"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", SizedLabel(), Count.EACH),)
+
+    loops: tuple[Sized, ...]
+
+    def apply(self, state: State) -> State:
+        extents = {f"{self.func}.{loop.label}": loop.size for loop in self.loops}
+
+        def shorten(node: Node) -> Node:
+            if not isinstance(node, Loop) or node.axis.name not in extents:
                 return node
-            time = Affine(((outer, 1), (inner, -1)))
-            return replace(node, axis=replace(node.axis, time=time))
+            return replace(node, axis=replace(node.axis, extent=extents[node.axis.name]))
 
-        return on_body(state, self.func, lean)
+        return on_body(state, self.func, shorten)
 
 
-USER = (*PRIMITIVES, Interchange, Skew, Backwards, Lean, UpsideDown, Forget, Flatten)
+def _is_over(loop: Loop, name: Name) -> bool:
+    return loop.axis.label == name.text
+
+
+USER = (
+    *PRIMITIVES,
+    *(Interchange, Skew, Backwards, Lean, Distribute, Spread),
+    *(UpsideDown, Forget, Flatten, Shorten),
+)

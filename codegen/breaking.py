@@ -1,0 +1,117 @@
+"""A statement that may be too long in; its lines out, broken as a formatter would."""
+
+import re
+from collections.abc import Iterator
+
+WIDTH = 100
+
+STATEMENT = re.compile(
+    r"(?P<set>[\w, ]+ (?:[-+*|&]|//)?= )|(?P<block>(?:if|for [\w, ]+ in) )(?P<end>.*:$)"
+)
+METHOD = re.compile(r"\.\w+\([\w.]*\)$")
+# Operators, those that bind least first; each stands between spaces.
+OPERATORS = (
+    ("or",),
+    ("and",),
+    ("<", "<=", ">", ">=", "==", "!="),
+    ("|",),
+    ("&",),
+    ("+", "-"),
+    ("*", "/", "//", "%"),
+)
+
+
+def broken(line: str, indent: int) -> list[str]:
+    """The lines of a statement, each of which fits if it can."""
+    if indent + len(line) <= WIDTH:
+        return [line]
+    head, value, tail = _parts(line)
+    value, tail = _without_method(value, tail)
+    name, inner = _opened(value)
+    if name and inner is not None:
+        parts = [part for one in _cut(inner, (",",)) for part in inside(one, ",", indent + 4)]
+        return [f"{head}{name}(", *(f"    {part}" for part in parts), f"){tail}"]
+    operands = [part for one in _operands(value) for part in inside(one, "", indent + 4)]
+    if len(operands) == 1:
+        return [line]
+    return [f"{head}(", *(f"    {part}" for part in operands), f"){tail}"]
+
+
+def _without_method(text: str, tail: str) -> tuple[str, str]:
+    """A value without a method that it ends with, which goes to what follows it."""
+    found = METHOD.search(text)
+    if found is None or text[found.start() - 1] not in ")]":
+        return text, tail
+    return text[: found.start()], text[found.start() :] + tail
+
+
+def _parts(line: str) -> tuple[str, str, str]:
+    """What a statement does, with which value, and what comes after that."""
+    found = STATEMENT.match(line)
+    if found is None:
+        return "", line, ""
+    if found["set"]:
+        return found["set"], line[found.end() :], ""
+    return found["block"], found["end"][:-1], ":"
+
+
+def _opened(text: str) -> tuple[str, str | None]:
+    """What stands before a bracket that closes at the end, and what stands inside."""
+    start = text.find("(")
+    if start < 0 or not text.endswith(")") or not re.fullmatch(r"[-+*/%&|<>=!. \w]*", text[:start]):
+        return "", None
+    depth = 0
+    for at, character in enumerate(text[start:], start):
+        depth += (character in "([") - (character in ")]")
+        if depth == 0:
+            return text[:start], text[start + 1 : at] if at == len(text) - 1 else None
+    return "", None
+
+
+def inside(text: str, tail: str, indent: int) -> Iterator[str]:
+    """The lines of a value between brackets, with what follows it."""
+    if indent + len(text + tail) <= WIDTH:
+        yield text + tail
+        return
+    operands = _operands(text)
+    if len(operands) > 1:
+        for at, one in enumerate(operands):
+            yield from inside(one, tail if at == len(operands) - 1 else "", indent)
+        return
+    text, tail = _without_method(text, tail)
+    name, inner = _opened(text)
+    if inner is None:
+        yield text + tail
+        return
+    yield f"{name}("
+    if indent + 4 + len(inner) <= WIDTH:
+        yield f"    {inner}"
+    else:
+        several = _cut(inner, (",",))
+        for one in several:
+            lines = inside(one, "," if len(several) > 1 else "", indent + 4)
+            yield from (f"    {line}" for line in lines)
+    yield f"){tail}"
+
+
+def _operands(text: str) -> list[str]:
+    """The operands of what binds least, each but the first behind its operator."""
+    for operators in OPERATORS:
+        parts = _cut(text, operators)
+        if len(parts) > 1:
+            return parts
+    return [text]
+
+
+def _cut(text: str, marks: tuple[str, ...]) -> list[str]:
+    """A text cut at marks outside of brackets: after commas, before operators."""
+    parts, depth, start = list[str](), 0, 0
+    for at, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        if depth or character not in ", ":
+            continue
+        mark = "," if character == "," else text[at + 1 :].split(" ", 1)[0]
+        if mark in marks and at > start and (mark == ",") is (character == ","):
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [*parts, text[start:].strip()]

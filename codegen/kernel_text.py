@@ -1,0 +1,197 @@
+"""Kernel IR in, text out: one instruction a line, spelled apart from Triton."""
+
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.operations import ATOM, OPERATION, SUM
+from dtpoly.algorithm.show import show_affine
+
+from .kernel import (
+    Accumulate,
+    Barrier,
+    Call,
+    Collapse,
+    Converted,
+    Fill,
+    ForLoop,
+    Given,
+    Holds,
+    If,
+    Instruction,
+    Lanes,
+    Let,
+    Load,
+    Mask,
+    Masked,
+    Merged,
+    Number,
+    Place,
+    Product,
+    Scalar,
+    Select,
+    Step,
+    Store,
+    Test,
+    TileKernel,
+    Value,
+    Variable,
+)
+from .kinds import Element, Named
+from .loops_text import show_bound, show_condition
+
+
+def show_kernel(kernel: TileKernel) -> Iterator[str]:
+    """Parameters, grid, body; behind each instruction the statement or axis that it is for."""
+    tensors = (f"{t.name}({t.rank})" + " written" * t.is_written for t in kernel.tensors)
+    yield f"kernel {kernel.name}: {', '.join(tensors)}"
+    for name, variable, element in kernel.scalars:
+        yield f"  scalar {variable} = {name} as {show_element(element)}"
+    for param, variable in kernel.sizes:
+        yield f"  size {variable} = len({param.removeprefix('N_')})"
+    for tensor, axis, variable in kernel.shapes:
+        yield f"  size {variable} = {tensor}.shape[{axis}]"
+    for name, size in kernel.counts:
+        yield f"  known {name} = {size} rounded up to a power of two"
+    for flag in kernel.flags:
+        what = f"a multiple of {flag.multiple}" if flag.multiple else "a power of two"
+        yield f"  known {flag.name}: {flag.size} is {what}"
+    for name, kind in kernel.elements:
+        yield f"  known {name}: a dtype{'' if kind is None else f' of {_callers(kind.callers)}'}"
+    for one in kernel.grid:
+        blocks = f"groups of {one.group} blocks" if one.group else "blocks"
+        yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"
+    yield from _block(kernel.body, "  ")
+
+
+def _callers(names: frozenset[str]) -> str:
+    return " and ".join(sorted(names))
+
+
+def show_element(element: Element) -> str:
+    """A type by its name."""
+    return element.name if isinstance(element, Named) else str(element)
+
+
+def _block(body: Sequence[Step], pad: str) -> Iterator[str]:
+    for step in body:
+        origin = f"  # {step.origin}" if step.origin else ""
+        match step.instruction:
+            case ForLoop(body=inner) | If(body=inner) as one:
+                yield f"{pad}{_head(one)}{origin}"
+                yield from _block(inner, f"{pad}  ")
+            case one:
+                yield f"{pad}{_line(one)}{origin}"
+
+
+def _head(one: ForLoop | If) -> str:
+    if isinstance(one, If):
+        return f"if {' and '.join(map(show_condition, one.conditions))}"
+    ends = f"from {show_bound(one.start)} to below {show_bound(one.stop)}"
+    by = f" by {one.step}" if one.step != 1 else ""
+    unrolled = f", {one.unroll} at a time" if one.unroll > 1 else ""
+    return f"for {one.name} {ends}{by}{unrolled}{'' if one.is_pipelined else ', in order'}"
+
+
+def _line(one: Instruction) -> str:
+    match one:
+        case Lanes(name=name, start=start, count=count, step=step):
+            by = f" by {step}" if step != 1 else ""
+            return f"lanes {name} = {count} from {show_affine(start)}{by}"
+        case Mask(name=name, test=test):
+            return f"mask {name} = {show_test(test)}"
+        case Let(name=name, value=value, axes=axes):
+            return f"let {_tile(name, axes)} = {show_value(value)}"
+        case Scalar(name=name, value=number):
+            return f"let {name} = {show_bound(number)}"
+        case Given(name=name, dtype=element):
+            return f"let {name} = {name} as {show_element(element)}"
+        case Fill(name=name, shape=shape, value=start, dtype=element):
+            size = " x ".join(map(str, shape)) or "1"
+            return f"fill {name} = {start}, {size} of {show_element(element)}"
+        case Load(name=name, tensor=tensor, indices=indices, conditions=conditions, axes=axes):
+            other = "" if one.other is None or not conditions else f" else {one.other}"
+            place = f"{tensor}[{', '.join(map(show_affine, indices))}]"
+            return f"load {_tile(name, axes)} = {place}{_where(conditions)}{other}"
+        case Store(tensor=tensor, indices=indices, conditions=conditions, value=value):
+            how = "store" if one.atomic is None else f"atomic {one.atomic}"
+            place = f"{tensor}[{', '.join(map(show_affine, indices))}]"
+            return f"{how} {place} = {show_value(value)}{_where(conditions)}"
+        case Accumulate(name=name, reduction=reduction, value=value):
+            return f"{reduction} {name} with {show_value(value)}"
+        case Select(name=name, index=index, reduction=reduction, value=value, at=at):
+            return f"{reduction} {name}, {index} with {show_value(value)}, {show_value(at)}"
+        case Product(name=name, left=left, right=right, precision=precision):
+            exact = f" in {precision}" if precision else ""
+            return f"product {name} with {show_value(left)} @ {show_value(right)}{exact}"
+        case Collapse(name=name, source=source, reduction=reduction, axes=axes, kept=kept):
+            return f"let {_tile(name, kept)} = {reduction} of {_tile(source, axes)}"
+        case Barrier():
+            return "barrier"
+        case ForLoop() | If():
+            return _head(one)
+        case _:
+            assert_never(one)
+
+
+def _tile(name: str, axes: tuple[str, ...]) -> str:
+    return f"{name}[{', '.join(axes)}]" if axes else name
+
+
+def _where(conditions: Sequence[Test]) -> str:
+    return f" where {' and '.join(map(show_test, conditions))}" if conditions else ""
+
+
+def show_test(test: Test) -> str:
+    """`x < x_size unless x_even`; the name of a test that has one."""
+    if test.name is not None:
+        return test.name
+    small = [(name, -c) for name, c in test.value.terms if c < 0]
+    large = [(name, c) for name, c in test.value.terms if c > 0]
+    # Of whole numbers: left + 1 <= right is left < right.
+    is_strict = test.value.constant < 0
+    rest = test.value.constant + is_strict
+    left, right = Affine(tuple(small), -min(rest, 0)), Affine(tuple(large), max(rest, 0))
+    text = f"{show_affine(left)} {'<' if is_strict else '<='} {show_affine(right)}"
+    return text + (f" unless {test.unless}" if test.unless else "")
+
+
+def show_value(value: Value, least: int = 0) -> str:
+    """A value as an expression."""
+    match value:
+        case Variable(name=name):
+            return name
+        case Number(value=number):
+            return str(number)
+        case Place(index=index):
+            return _within(show_affine(index), SUM if len(index.terms) > 1 else ATOM, least)
+        case Holds(test=test):
+            return _within(show_test(test), 0, least)
+        case Converted(value=inner, dtype=element):
+            return f"{show_element(element)}({show_value(inner)})"
+        case Masked(value=inner, conditions=conditions, other=other):
+            text = f"{show_value(inner)}{_where(conditions)} else {other}"
+            return _within(text, 0, least)
+        case Merged(reduction=reduction, left=left, right=right):
+            return f"{reduction}({show_value(left)}, {show_value(right)})"
+        case Call():
+            return _call(value, least)
+        case _:
+            assert_never(value)
+
+
+def _call(call: Call, least: int) -> str:
+    info = OPERATION[call.operation]
+    level = info.precedence
+    if not info.symbol:
+        return f"{call.operation}({', '.join(show_value(one) for one in call.operands)})"
+    *left, right = call.operands
+    if not left:
+        space = " " if info.symbol.isalpha() else ""
+        return _within(f"{info.symbol}{space}{show_value(right, level)}", level, least)
+    text = f"{show_value(left[0], level)} {info.symbol} {show_value(right, level + 1)}"
+    return _within(text, level, least)
+
+
+def _within(text: str, level: int, least: int) -> str:
+    return f"({text})" if level < least else text

@@ -1,0 +1,200 @@
+"""A kernel and a wrapper's variables in; the Python that allocates for it and launches it, out."""
+
+from collections.abc import Iterator, Sequence
+
+from dtpoly.algorithm.expressions import Affine, reads
+from dtpoly.algorithm.program import reduced_labels
+
+from .building import Unsupported
+from .kernel import Pointer, TileKernel
+from .kinds import Element, Named
+from .layout import call, inside, joined, tuple_of
+from .limits import MOST, Elements, largest_tiles
+from .type_text import TORCH, promoted
+from .wrapping import Launched, Locals, Wrapping, label_of, label_with, size_with
+
+# So many elements make a tile of a good size, where the one that was asked for is too large.
+GOOD_TILE = 2**14
+
+
+def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
+    """One kernel: memory that it is the first to write, grid, arguments."""
+    yield from _new_arrays(wrapping, own, one)
+    yield from _lanes(wrapping, own, one)
+    kernel = one.kernel
+    if not kernel.grid:
+        yield from _scratch(wrapping, own, kernel, "1", 4)
+        yield from _call(wrapping, own, one, "(1,)", 4)
+        return
+    blocks = [
+        _blocks(size_with(wrapping, own, kernel, axis.size), axis.step)
+        for axis in kernel.grid
+        if not axis.group
+    ]
+    if len(blocks) > 1:
+        blocks = [f"({one})" if " " in one else one for one in blocks]
+    yield from joined(f"{own.programs} =", "*", blocks)
+    yield f"if {own.programs}:"
+    yield from inside(list(_scratch(wrapping, own, kernel, own.programs, 8)))
+    grid = f'dt_grid("{one.func}", {own.programs})'
+    yield from inside(list(_call(wrapping, own, one, grid, 8)))
+
+
+def _new_arrays(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
+    """What this kernel leaves for later ones."""
+    written: set[str] = set()
+    for before in wrapping.launched[: wrapping.launched.index(one)]:
+        written |= {p.name for p in before.kernel.tensors if p.is_written}
+    for pointer in one.kernel.tensors:
+        array = pointer.name
+        if pointer.is_scratch or not pointer.is_written or array in {*written, wrapping.func}:
+            continue
+        shape = tuple_of([_dim(wrapping, own, dim) for dim in wrapping.model.arrays[array].dims])
+        dtype = _held(wrapping, own, array)
+        yield from _memory(own, array, shape, dtype, 4)
+
+
+def _scratch(
+    wrapping: Wrapping, own: Locals, kernel: TileKernel, programs: str, indent: int
+) -> Iterator[str]:
+    """Memory of which each program has a slice."""
+    for pointer in kernel.tensors:
+        if not pointer.is_scratch:
+            continue
+        extents = [
+            str(extent.count) if extent.count is not None else _dim(wrapping, own, extent.label)
+            for extent in wrapping.storage.scratch[pointer.name].extents
+        ]
+        dtype = _torch(wrapping.elements.in_scratch(pointer.name), own)
+        yield from _memory(own, pointer.name, tuple_of([programs, *extents]), dtype, indent)
+
+
+def _memory(own: Locals, array: str, shape: str, dtype: str, indent: int) -> list[str]:
+    arguments = [shape, f"dtype={dtype}", f"device={own.device}"]
+    return call(f"{own.arrays[array]} = torch.empty", arguments, indent=indent)
+
+
+def _lanes(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
+    """How many lanes hold a whole size, unless that is more than Triton allows."""
+    kernel = one.kernel
+    before = wrapping.launched[: wrapping.launched.index(one)]
+    known = {label_with(wrapping, b.kernel, size) for b in before for _, size in b.kernel.counts}
+    lanes: dict[str, str] = {}  # the kernel's parameter -> the wrapper's variable
+    for name, size in kernel.counts:
+        label = label_with(wrapping, kernel, size)
+        lanes[name] = own.lanes[label]
+        if label not in known:
+            yield f"{own.lanes[label]} = dt_lanes({own.sizes[label]})"
+    for tile in largest_tiles(kernel):
+        if tile.counts:
+            factors = [lanes[name] for name in tile.counts]
+            number = " * ".join(([str(tile.number)] if tile.number > 1 else []) + factors)
+            yield f"if {number} > {MOST}:"
+            arguments = [f'"{one.func}"', number, f'"{_advice(wrapping, one, tile)}"']
+            yield from inside(call("raise dt_too_large", arguments, indent=8))
+        elif tile.number > MOST:
+            raise Unsupported(
+                f"a tile of '{one.func}' has {tile.number} elements, and Triton's limit is {MOST}: "
+                f"tensorize by smaller numbers"
+            )
+
+
+def _advice(wrapping: Wrapping, one: Launched, tile: Elements) -> str:
+    """The directive that gives a tile of a good size."""
+    room = max(GOOD_TILE // tile.number, 1).bit_length() - 1
+    func = wrapping.program.func(one.func)
+    own = (*func.labels, *reduced_labels(func))
+    sizes = dict(one.kernel.counts)
+    labels: list[str] = []
+    for name in tile.counts:
+        param = next(param for param, size in one.kernel.sizes if size == sizes[name])
+        alike = [v for v in own if wrapping.model.size_of[v] == param and v not in labels]
+        labels.append(alike[0] if alike else label_of(wrapping, param))
+    each = 1 << room // len(labels)
+    return f"{func.name}.tensorize({', '.join(f'{label}:{each}' for label in labels)})"
+
+
+def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int) -> Iterator[str]:
+    kernel = one.kernel
+    tensors = [_argument(wrapping, own, pointer) for pointer in kernel.tensors]
+    arguments = [text for name in tensors for text in (name, f"*{name}.stride()")]
+    arguments += [wrapping.names.inputs[name] for name, _, _ in kernel.scalars]
+    arguments += [own.sizes[label_of(wrapping, param)] for param, _ in kernel.sizes]
+    arguments += [
+        f"{wrapping.names.inputs[tensor]}.shape[{axis}]" for tensor, axis, _ in kernel.shapes
+    ]
+    arguments += [
+        f"{name}={own.lanes[label_with(wrapping, kernel, size)]}" for name, size in kernel.counts
+    ]
+    for flag in kernel.flags:
+        size = size_with(wrapping, own, kernel, flag.size)
+        if flag.multiple:
+            arguments.append(f"{flag.name}={size} % {flag.multiple} == 0")
+        else:
+            arguments.append(f"{flag.name}=dt_lanes({size}) == {size}")
+    arguments += [f"{name}={own.elements[name]}" for name, _ in kernel.elements]
+    indices = indices_of(wrapping, own)
+    largest = own.largest if is_named(wrapping, indices) else _largest(indices)
+    arguments.append(f"offset=dt_offset({', '.join([largest, *tensors])})")
+    if one.num_warps is not None:
+        arguments.append(f"num_warps={one.num_warps}")
+    if one.num_stages is not None:
+        arguments.append(f"num_stages={one.num_stages}")
+    yield from call(f"{kernel.name}_kernel[{grid}]", arguments, indent=indent)
+
+
+def _argument(wrapping: Wrapping, own: Locals, pointer: Pointer) -> str:
+    return wrapping.names.inputs.get(pointer.name) or own.arrays[pointer.name]
+
+
+def is_named(wrapping: Wrapping, indices: Sequence[str]) -> bool:
+    """Whether the largest of all indices has a name, because several launches need it."""
+    return len(wrapping.launched) > 1 and len(indices) > 1
+
+
+def _largest(indices: Sequence[str]) -> str:
+    return f"max({', '.join(indices)})" if len(indices) > 1 else indices[0] if indices else "0"
+
+
+def indices_of(wrapping: Wrapping, own: Locals) -> list[str]:
+    """How large indices may become: sizes, and what indices are computed from them."""
+    found = dict.fromkeys(own.sizes[label_of(wrapping, param)] for param in wrapping.model.params)
+    for statement in wrapping.model.statements:
+        for read in reads(statement.body) if statement.body is not None else ():
+            found.update((text, None) for i in read.indices if (text := _reach(wrapping, own, i)))
+    return list(found)
+
+
+def _reach(wrapping: Wrapping, own: Locals, index: Affine) -> str:
+    """A bound on what an index comes to, if it is more than that of a label."""
+    if index.shifted is not None or not index.terms:
+        return ""
+    parts = [
+        f"{abs(factor)} * {own.sizes[label]}" if abs(factor) > 1 else own.sizes[label]
+        for label, factor in index.terms
+        if label in own.sizes
+    ]
+    return " + ".join(parts)
+
+
+def _dim(wrapping: Wrapping, own: Locals, dim: str) -> str:
+    """The extent of an array along a label, or how many parts there are."""
+    part = wrapping.model.parts.get(dim)
+    return own.sizes[dim] if part is None else _blocks(own.sizes[part.of], part.size)
+
+
+def _blocks(size: str, step: int) -> str:
+    return size if step == 1 else f"({size} + {step - 1}) // {step}"
+
+
+def _held(wrapping: Wrapping, own: Locals, array: str) -> str:
+    """The torch dtype of an array in memory: a Func's own, else that which it is computed in."""
+    if wrapping.model.arrays[array].func == array and array not in wrapping.storage.scratch:
+        return promoted(wrapping.elements.kinds[array], wrapping.names.inputs)
+    return _torch(wrapping.elements.of(array), own)
+
+
+def _torch(element: Element, own: Locals) -> str:
+    if isinstance(element, Named):
+        return f"dt_torch[{own.elements[element.name]}]"
+    return TORCH[element]

@@ -1,0 +1,112 @@
+"""A kernel in; how many elements its largest tiles have, out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from .kernel import (
+    Accumulate,
+    Axes,
+    Call,
+    Converted,
+    Fill,
+    ForLoop,
+    Holds,
+    If,
+    Lanes,
+    Let,
+    Load,
+    Mask,
+    Masked,
+    Merged,
+    Place,
+    Product,
+    Select,
+    Step,
+    Store,
+    TileKernel,
+    Value,
+    Variable,
+)
+
+MOST = 2**20  # what Triton allows
+
+Counts = Mapping[str, int | str]  # lane variable -> how many lanes; the name of a parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """So many elements times compile-time lane counts, by the names of their parameters."""
+
+    number: int
+    counts: tuple[str, ...] = ()
+
+    def is_within(self, other: "Elements") -> bool:
+        """Whether there are never more than of another."""
+        left = list(other.counts)
+        for name in self.counts:
+            if name not in left:
+                return False
+            left.remove(name)
+        return self.number <= other.number
+
+
+def largest_tiles(kernel: TileKernel) -> tuple[Elements, ...]:
+    """The tiles that may be too large, without those that are part of another."""
+    found = dict.fromkeys(_tiles(kernel.body, {}))
+    return tuple(one for one in found if not any(one.is_within(two) for two in found if one != two))
+
+
+def _tiles(body: Sequence[Step], around: Counts) -> Iterator[Elements]:
+    counts = dict(around)
+    for step in body:
+        match step.instruction:
+            case ForLoop(body=inner) | If(body=inner):
+                yield from _tiles(inner, counts)
+            case Lanes(name=name, count=count):
+                counts[name] = count
+                yield _elements((count,))
+            case Fill(shape=shape):
+                yield _elements(shape)
+            case Mask(test=test):
+                yield _along(test.axes, counts)
+            case Let(value=value, axes=axes) | Accumulate(value=value, axes=axes):
+                yield from _of_value(value, axes, counts)
+            case Load(axes=axes):
+                yield _along(axes, counts)
+            case Store(value=value, axes=axes):
+                yield from _of_value(value, axes, counts)
+            case Select(value=value, at=at, axes=axes):
+                yield from _of_value(value, axes, counts)
+                yield from _of_value(at, axes, counts)
+            case Product() as one:
+                yield from _of_value(one.left, one.left_axes, counts)
+                yield from _of_value(one.right, one.right_axes, counts)
+            case _:
+                pass  # scalars, barriers, and what is smaller than what it is made from
+
+
+def _of_value(value: Value, axes: Axes, counts: Counts) -> Iterator[Elements]:
+    yield _along(axes, counts)
+    match value:
+        case Call(operands=operands, axes=own):
+            for operand in operands:
+                yield from _of_value(operand, own, counts)
+        case Converted(value=inner, axes=own) | Masked(value=inner, axes=own):
+            yield from _of_value(inner, own, counts)
+        case Merged(left=left, right=right, axes=own):
+            yield from _of_value(left, own, counts)
+            yield from _of_value(right, own, counts)
+        case Variable(axes=own) | Place(axes=own) | Holds(axes=own):
+            yield _along(own, counts)
+        case _:
+            pass
+
+
+def _along(axes: Axes, counts: Counts) -> Elements:
+    return _elements(tuple(counts[name] for name in axes if name in counts))
+
+
+def _elements(shape: Sequence[int | str]) -> Elements:
+    names = sorted(count for count in shape if isinstance(count, str))
+    return Elements(prod(count for count in shape if isinstance(count, int)), tuple(names))

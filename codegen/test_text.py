@@ -1,0 +1,220 @@
+"""Wrappers and sizes in; a function that tries them on random inputs of these sizes out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.expressions import Affine, Cast, Dot, Reduce, reads, walk
+from dtpoly.algorithm.program import Program, Scalar, Tensor, in_order
+from dtpoly.algorithm.show import show_affine
+from dtpoly.poly.model import Model
+
+from .layout import call, inside, tuple_of
+from .names import PYTHON, fresh
+from .reference_text import check_meaning, reference_lines
+from .size_text import passed_labels
+from .type_text import TORCH
+from .wrapping import Wrapping, takes_device
+
+# What is lost where a product of matrices of f32 may be less exact.
+ROUNDING = {"tf32": 2.0**-10, "tf32x3": 2.0**-20}
+
+# What the test itself has.
+LOCALS = frozenset({"device", "dtype", "expected", "generator", "result", "seed"})
+
+SHARED = {
+    "dt_random": '''\
+def dt_random(shape, dtype, generator):
+    """Floats around 1 in size; whole numbers from -4 to 4."""
+    if dtype.is_floating_point:
+        return torch.randn(shape, generator=generator).to(dtype)
+    low, high = {torch.bool: (0, 2), torch.uint8: (0, 9)}.get(dtype, (-4, 5))
+    return torch.randint(low, high, shape, generator=generator).to(dtype)
+''',
+    "dt_compare": '''\
+def dt_compare(name, result, expected, steps, rounding, *dtypes):
+    """Refuse a result that is further from what is expected than rounding explains.
+
+    Whole numbers are exact; in floats each of so many steps, and a few more, may round.
+    """
+    result = result.cpu()
+    if result.shape != expected.shape:
+        raise AssertionError(f"'{name}' has shape {result.shape}, not {expected.shape}")
+    allowed = 0
+    if result.is_floating_point():
+        floats = [dtype for dtype in (result.dtype, *dtypes) if dtype.is_floating_point]
+        rounding = max([rounding, *(torch.finfo(dtype).eps for dtype in floats)])
+        size = torch.nan_to_num(expected, 0, 0, 0).abs().amax().item()
+        allowed = rounding * max((steps + 16) * size, 1)
+    result, expected = result.double(), expected.double()
+    same = (result == expected) | (result.isnan() & expected.isnan())
+    error = torch.where(same, 0, (result - expected).abs()).amax().item()
+    print(f"{name}: the largest error is {error:.3g}, and up to {allowed:.3g} is right")
+    if not error <= allowed:
+        raise AssertionError(f"'{name}' is off by {error:.3g}, which is more than {allowed:.3g}")
+''',
+}
+
+
+def test_lines(
+    wrappings: Sequence[Wrapping], sizes: Mapping[str, int], precisions: Sequence[str | None]
+) -> list[str]:
+    """The texts of a reference for each wrapper, of `test`, and of what runs it.
+
+    Raises Unsupported where a Func is more than its definition.
+    """
+    first = wrappings[0]
+    program, inputs = first.program, first.names.inputs
+    check_meaning(program)
+    taken = set(first.names.taken)
+    taken.update(name for one in wrappings for name in (one.like, one.operator))
+    references: dict[str, str] = {}
+    for one in wrappings:
+        references[one.func] = fresh(f"{one.names.funcs[one.func]}_reference", taken, PYTHON)
+        taken.add(references[one.func])
+    test = fresh("test", taken, PYTHON)
+    texts = [
+        _text(reference_lines(program, func, name, inputs)) for func, name in references.items()
+    ]
+    lines = _test(wrappings, references, test, sizes, precisions)
+    return [*texts, _text(lines), _text(_main(test))]
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def _main(test: str) -> list[str]:
+    return [
+        'if __name__ == "__main__":  # sizes as arguments: x=100 y=1000',
+        '    given = (argument.split("=") for argument in sys.argv[1:])',
+        f"    {test}(**{{name: int(size) for name, size in given}})",
+    ]
+
+
+def _test(
+    wrappings: Sequence[Wrapping],
+    references: Mapping[str, str],
+    test: str,
+    sizes: Mapping[str, int],
+    precisions: Sequence[str | None],
+) -> list[str]:
+    first = wrappings[0]
+    program, keywords = first.program, first.names.labels
+    taken = {*(one.names.funcs[one.func] for one in wrappings), test, *references.values()}
+    inputs = {name: _free(own, taken) for name, own in first.names.inputs.items()}
+    named = {label: _free(keywords[label], taken) for label in _chosen(program, first.model)}
+    own = _names(program, first.model, named)
+    has_dtype = any(tensor.dtype is None for tensor in program.tensors)
+    parameters = [f"{name}={sizes[label]}" for label, name in named.items()]
+    extra = ["dtype=torch.float32"] if has_dtype else []
+    extra += ["device=None", *(["seed=0"] if program.inputs else [])]
+    parameters += ["*", *extra]
+    which = ", ".join(f"`{one.func}`" for one in wrappings)
+    body = [f'"""Try {which} on random inputs."""']
+    if program.tensors or takes_device(program):
+        body.append("device = dt_device(device)")
+    if program.inputs:
+        body.append("generator = torch.Generator().manual_seed(seed)")
+    for declared in program.inputs:
+        body += _input(program, declared, inputs[declared.name], own)
+    passed = [f"{keywords[label]}={own[label]}" for label in passed_labels(program)]
+    dtypes = list(dict.fromkeys(_dtypes(program, has_dtype)))
+    rounding = max([0.0, *(ROUNDING.get(precision or "", 0.0) for precision in precisions)])
+    for one in wrappings:
+        arguments = [*inputs.values(), *passed]
+        device = ["device=device"] if takes_device(program) else []
+        name = one.names.funcs[one.func]
+        body += call(f"result = {name}", [*arguments, *device])
+        body += call(f"expected = {references[one.func]}", arguments)
+        steps = _steps(program, one.func, own)
+        seen = [f'"{one.func}"', "result", "expected", steps, f"{rounding:g}", *dtypes]
+        body += call("dt_compare", seen)
+    return [*call(f"def {test}", parameters, ":", indent=0), *inside(body)]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    made = fresh(name, taken, PYTHON | LOCALS)
+    taken.add(made)
+    return made
+
+
+def _chosen(program: Program, model: Model) -> list[str]:
+    """The labels whose size decides the shapes of inputs: one of those that share a size."""
+    tensors = {tensor.name for tensor in program.tensors}
+    labels = [
+        label
+        for func in program.funcs
+        for read in reads(func.body)
+        if read.tensor in tensors
+        for index in read.indices
+        for label in index.labels
+    ]
+    found: dict[str, str] = {}
+    for label in (*labels, *passed_labels(program)):
+        found.setdefault(model.size_of[label], label)
+    order = [label.name for label in program.labels]
+    return sorted(found.values(), key=order.index)
+
+
+def _names(program: Program, model: Model, named: Mapping[str, str]) -> dict[str, str]:
+    """The variable of every label whose size is that of one that was chosen."""
+    by_size = {model.size_of[label]: name for label, name in named.items()}
+    return {label: by_size[size] for label, size in model.size_of.items() if size in by_size}
+
+
+def _input(
+    program: Program, one: Tensor | Scalar, name: str, own: Mapping[str, str]
+) -> Iterator[str]:
+    match one:
+        case Tensor():
+            shape = _shape(program, one.name, own)
+            dtype = TORCH[one.dtype] if one.dtype is not None else "dtype"
+            yield from call(f"{name} = dt_random", [shape, dtype, "generator"], ".to(device)")
+        case Scalar(dtype=DType.BOOL):
+            yield f"{name} = torch.randint(0, 2, (), generator=generator).item() == 1"
+        case Scalar(dtype=dtype) if dtype is not None and not is_float(dtype):
+            yield f"{name} = torch.randint(1, 4, (), generator=generator).item()"
+        case Scalar():
+            yield f"{name} = 0.5 + torch.rand((), generator=generator).item()"
+
+
+def _shape(program: Program, tensor: str, own: Mapping[str, str]) -> str:
+    """The smallest shape in which every read is inside."""
+    mine = [r for func in program.funcs for r in reads(func.body) if r.tensor == tensor]
+    extents: list[str] = []
+    for axis in range(len(mine[0].indices) if mine else 0):
+        inner = [read.indices[axis] for read in mine if read.padding is None]
+        # An axis that is only read through a pad is as long as its index without the shift.
+        padded = [Affine(read.indices[axis].terms) for read in mine]
+        texts = list(dict.fromkeys(_reach(index, own) for index in inner or padded))
+        extents.append(texts[0] if len(texts) == 1 else f"max({', '.join(texts)})")
+    return tuple_of(extents)
+
+
+def _reach(index: Affine, own: Mapping[str, str]) -> str:
+    total = Affine((), index.constant + 1)
+    for label, factor in index.terms:
+        if factor > 0:
+            total = total + Affine(((own[label], factor),), -factor)
+    return show_affine(total) if total.terms else str(max(total.constant, 0))
+
+
+def _steps(program: Program, func: str, own: Mapping[str, str]) -> str:
+    """How many values are added up for an element, one reduction after another."""
+    products: dict[str, None] = {}
+    for one in in_order(program, [func]):
+        for node in walk(one.body):
+            if isinstance(node, Reduce | Dot):
+                products[" * ".join(own[label] for label in node.labels if label in own) or "1"] = (
+                    None
+                )
+    return " + ".join(products) or "0"
+
+
+def _dtypes(program: Program, has_dtype: bool) -> Iterator[str]:
+    """What values are rounded to on the way."""
+    if has_dtype:
+        yield "dtype"
+    declared = [*(t.dtype for t in program.tensors), *(func.dtype for func in program.funcs)]
+    declared += [n.dtype for f in program.funcs for n in walk(f.body) if isinstance(n, Cast)]
+    yield from (TORCH[dtype] for dtype in declared if dtype is not None and is_float(dtype))

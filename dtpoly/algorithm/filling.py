@@ -1,0 +1,68 @@
+"""Some sizes in, the sizes of all labels out: what follows from them, else what is assumed."""
+
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.sizes import (
+    Sizes,
+    axis_reads,
+    extent_label,
+    largest_size,
+    reach,
+    size_rules,
+    used_labels,
+)
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+
+
+def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict[str, int]:
+    """The sizes, and with them those of labels that index the same axes.
+
+    A label whose size does not follow has that which is assumed. Raises DtpolyError for those of
+    which nothing is.
+    """
+    known = dict(sizes)
+    used = used_labels(program)
+    labels = [label.name for label in program.labels if label.name in used]
+    while True:
+        while found := _following(program, known):
+            known.update(found)
+        guess = next((a for a in labels if a not in known and a in (assumed or {})), None)
+        if guess is None:
+            break
+        known[guess] = (assumed or {})[guess]
+    if missing := used - set(known):
+        raise DtpolyError(
+            Diagnostic(
+                "DT170",
+                Severity.ERROR,
+                f"the size of '{rule.label}' must be passed",
+                None,
+                notes=(Note(f"tensors would decide it: {rule}"),) if rule.reads else (),
+                hint=f"pass {rule.label}=...",
+            )
+            for rule in size_rules(program)
+            if rule.label in missing
+        )
+    return known
+
+
+def _following(program: Program, known: Sizes) -> dict[str, int]:
+    """One more size, if there is one that follows from those known."""
+    extents: dict[tuple[str, int], int] = {}
+    for read in axis_reads(program):
+        label = extent_label(program, read.tensor, read.axis)
+        axis = (read.tensor, read.axis)
+        if label is not None and label in known:
+            extents[axis] = known[label]
+        elif all(name in known for name in read.index.labels):
+            extents[axis] = max(extents.get(axis, 0), reach(read.index, known))
+            if label is not None:
+                return {label: extents[axis]}
+    largest: dict[tuple[str, int, str], int] = {}
+    for read in axis_reads(program):
+        unknown = [name for name in read.index.labels if name not in known]
+        extent = extents.get((read.tensor, read.axis))
+        if extent is not None and len(unknown) == 1:
+            key = (read.tensor, read.axis, unknown[0])
+            size = largest_size(read.index, unknown[0], extent, known)
+            largest[key] = min(size, largest.get(key, size))
+    return {label: size for (_, _, label), size in list(largest.items())[:1]}

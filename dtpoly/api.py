@@ -1,0 +1,274 @@
+"""A .dt text in; an immutable object that is scheduled step by step, proved and shown, out.
+
+It speaks with the words of the language: `load("mm.dt").mm.block(m=32).tensorize(m=0, k=16)`.
+"""
+
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+from dtpoly.algorithm.program import Directive, Program
+from dtpoly.algorithm.show import show
+from dtpoly.compile import Checked, prove, understand
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors, in_source_order
+from dtpoly.frontend.added import add_directives
+from dtpoly.frontend.parse import parse as parse_source
+from dtpoly.frontend.reading import read_file
+from dtpoly.notebook import as_html, as_text
+from dtpoly.plugins import completed, with_plugins
+from dtpoly.render.text import plain, render
+from dtpoly.schedule.explain import explain
+from dtpoly.schedule.primitive import Primitive, signatures
+from dtpoly.schedule.primitives import Primitives, bind
+from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.tree_text import show_tree
+from dtpoly.schedule.verdict import Verdict
+from dtpoly.source import Source, Span
+from dtpoly.suggest import near
+
+Plugins = Iterable[str | Path | type[Primitive]]
+TYPED = "<schedule>"  # what messages call directives that stand in no file
+
+
+def load(path: str | Path, plugins: Plugins = ()) -> "Scheduled":
+    """The .dt file at a path. Raises DtpolyError if it is wrong.
+
+    Plugins are primitives of one's own, or Python files that define some.
+    """
+    with _told():
+        return _read(read_file(str(path)), plugins)
+
+
+def parse(text: str, plugins: Plugins = (), name: str = "<text>") -> "Scheduled":
+    """A .dt text; `name` stands for its file in messages. Raises DtpolyError if it is wrong."""
+    with _told():
+        return _read(Source(name, text), plugins)
+
+
+def _read(source: Source, plugins: Plugins) -> "Scheduled":
+    primitives = with_plugins(plugins)
+    parsed = parse_source(source)
+    return _understood(understand(parsed.file, parsed.found, primitives), None)
+
+
+def _understood(checked: Checked, focus: str | None) -> "Scheduled":
+    if checked.program is None:
+        raise DtpolyError(in_source_order(checked.diagnostics))
+    return Scheduled(checked, checked.program, focus)
+
+
+@contextmanager
+def _told() -> Generator[None]:
+    """Let an error say what the command line would say."""
+    try:
+        yield
+    except DtpolyError as error:
+        raise _error(error.diagnostics) from None
+
+
+def _error(found: Iterable[Diagnostic]) -> DtpolyError:
+    errors = [diagnostic for diagnostic in found if diagnostic.severity is Severity.ERROR]
+    return DtpolyError(found, plain(render(errors)).rstrip())
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Scheduled:
+    """An algorithm and its schedule. Nothing changes it: each step gives another one.
+
+    `k.f` turns to the Func f, and `k.f.block(x=16)` says a directive of it; the answer is still
+    turned to f, so that steps follow each other: `k.f.block(x=16).tensorize(x=4)`. What a step
+    says must be right by itself; whether the schedule is legal is only asked by `verdict`,
+    `diagnostics` and `check`, for directives are a set and the last one may make it so.
+    """
+
+    checked: Checked
+    program: Program
+    focus: str | None = None  # the Func that directives are said of
+
+    @property
+    def primitives(self) -> Primitives:
+        """The primitives that directives may use."""
+        return self.checked.primitives
+
+    @property
+    def name(self) -> str:
+        """The file that it was read from."""
+        return self.checked.file.source.name
+
+    def schedule(self, directives: str) -> "Scheduled":
+        """The same with more directives, as in a .dt file. Raises DtpolyError if one is wrong."""
+        return self._with(directives)[0]
+
+    def _with(self, directives: str) -> tuple["Scheduled", int]:
+        """The same with more directives, and how many these are."""
+        with _told():
+            added = add_directives(self.checked.file, Source(TYPED, directives))
+            found = [*added.found, *(_no_directive(other.span) for other in added.others)]
+            if has_errors(found):
+                raise DtpolyError(in_source_order(found))
+            checked = understand(added.file, (), self.primitives)
+            return _understood(checked, self.focus), len(added.directives)
+
+    def __getitem__(self, func: str) -> "Scheduled":
+        """The same, turned to a Func; also to one whose name means something else here."""
+        if self.program.find_func(func) is None:
+            raise KeyError(f"there is no Func '{func}'{_near(func, self._funcs())}")
+        return replace(self, focus=func)
+
+    def __getattr__(self, name: str) -> Any:
+        """A directive of the Func that it is turned to, or another Func to turn to."""
+        hidden = name.startswith("_") or name in Scheduled.__dataclass_fields__
+        if not hidden and self.focus is not None:
+            cls = self._primitive(self.focus, name)
+            if cls is not None:
+                return self._step(self.focus, name, cls)
+        if not hidden and self.program.find_func(name) is not None:
+            return self[name]
+        raise AttributeError(f"there is no '{name}'{'' if hidden else self._meant(name)}")
+
+    def _meant(self, name: str) -> str:
+        func = next(reversed(self._funcs()), "f")
+        if self._primitive(func, name) is not None:
+            return f"; say of which Func: {func}.{name}(...)"
+        return _near(name, dir(self))
+
+    def __dir__(self) -> list[str]:
+        """What can be said of it now."""
+        words = (cls.name for cls in self.primitives) if self.focus is not None else ()
+        return [*super().__dir__(), *self._funcs(), *words]
+
+    def _funcs(self) -> tuple[str, ...]:
+        return tuple(func.name for func in self.program.funcs)
+
+    def _primitive(self, func: str, word: str) -> type[Primitive] | None:
+        every = completed((Directive(func, word),), self.primitives).primitives
+        return next((cls for cls in every if word in (cls.name, *cls.aliases)), None)
+
+    def _step(self, func: str, word: str, cls: type[Primitive]) -> "Step":
+        def step(*arguments: "str | int | Scheduled", **sizes: int | str) -> "Scheduled":
+            words = [*map(_argument, arguments), *(_sized(*item) for item in sizes.items())]
+            text = f"{func}.{word}({', '.join(filter(None, words))});"
+            scheduled, count = self._with(text)
+            if count != 1:
+                raise ValueError(f"these arguments are not those of one directive: {text}")
+            return scheduled
+
+        step.__name__ = step.__qualname__ = word
+        step.__doc__ = "\n".join((*signatures(cls, func), "", cleandoc(cls.__doc__ or "")))
+        return step
+
+    @cached_property
+    def _proved(self) -> Checked:
+        with _told():
+            return prove(self.checked)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All that there is to say: warnings and notes, and why the schedule is refused."""
+        return in_source_order(self._proved.diagnostics)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the schedule is legal for all sizes; if not, each violation with an example.
+
+        Raises DtpolyError where a primitive of one's own fails, ValueError if there is no Func.
+        """
+        if not self.program.funcs:
+            raise ValueError(f"{self.name} has no Func, so there is nothing to schedule")
+        if self._proved.verdict is None:
+            raise _error(self.diagnostics)
+        return self._proved.verdict
+
+    @property
+    def is_legal(self) -> bool:
+        """True if the schedule is legal for all sizes."""
+        return not has_errors(self.diagnostics)
+
+    def check(self) -> "Scheduled":
+        """The same, if its schedule is legal for all sizes. Raises DtpolyError if it is not."""
+        if has_errors(self.diagnostics):
+            raise _error(self.diagnostics)
+        return self
+
+    def explain(self, **sizes: int) -> str:
+        """What each directive does, and the kernels that come of them, as `dtpoly explain` says.
+
+        With sizes of labels there are numbers beside the formulas.
+        """
+        verdict, size_of = self.verdict, self.verdict.scheduled.model.size_of
+        for label in sizes.keys() - size_of.keys():
+            raise ValueError(f"there is no label '{label}'{_near(label, size_of)}")
+        found = explain(verdict.scheduled.sized, verdict, self.primitives)
+        given = {size_of[label]: size for label, size in sizes.items()}
+        known = {label: given[param] for label, param in size_of.items() if param in given}
+        return as_text(found, known)
+
+    @property
+    def tree(self) -> str:
+        """The schedule tree, one loop a line; of a schedule that is refused, what it asks for."""
+        with _told():
+            bound = bind(self.program.directives, self.primitives)
+            return show_tree(resolve(self.program, bound.primitives).kernels)
+
+    def __str__(self) -> str:
+        return show(self.program)
+
+    def __repr__(self) -> str:
+        at = f" at {self.focus}" if self.focus else ""
+        count = len(self.program.directives)
+        plural = "" if count == 1 else "s"
+        funcs = ", ".join(self._funcs())
+        return f"<Scheduled {self.name}{at}: {funcs}; {count} directive{plural}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Equal programs, by the same primitives; it does not count where it is turned to."""
+        if not isinstance(other, Scheduled):
+            return NotImplemented
+        return (self.program, self.primitives) == (other.program, other.primitives)
+
+    def __hash__(self) -> int:
+        return hash((self.program, self.primitives))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: verdict, messages, tree, and a picture at small sizes."""
+        return as_html(self.name, str(self), self._proved)
+
+
+Step = Callable[..., Scheduled]
+
+
+def _no_directive(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "DT229",
+        Severity.ERROR,
+        "only directives can be added to a schedule",
+        span,
+        "is no directive",
+        hint="put declarations and definitions into the text that is parsed",
+    )
+
+
+def _argument(value: str | int | Scheduled) -> str:
+    """An argument as the language writes it; an object that is turned to a Func is that Func."""
+    if isinstance(value, Scheduled) and value.focus is not None:
+        return value.focus
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        return str(value)
+    kind = type(value).__name__
+    raise TypeError(f"a directive takes names, texts like 'x:16' and whole numbers, not a {kind}")
+
+
+def _sized(label: str, value: int | str) -> str:
+    """`x=16` is `x:16`, `y="yi/8"` is `y:yi/8`, and `recompute=True` the word alone."""
+    if isinstance(value, bool):
+        return label if value else ""
+    return f"{label}:{_argument(value)}"
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    meant = near(word, known)
+    return f"; did you mean '{meant}'?" if meant else ""

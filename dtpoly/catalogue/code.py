@@ -1,0 +1,42 @@
+"""What can be said of the code that is generated, and of what a GPU makes of it."""
+
+from dtpoly.catalogue.entry import Entry
+
+CODE: dict[str, Entry] = {
+    # Generated code.
+    "DT300": Entry(
+        "no code for a schedule",
+        "The schedule is legal, but no code is generated for it; the note says what stands in the "
+        "way. Change the directive that is shown, or leave it out.",
+    ),
+    "DT301": Entry(
+        "a tile is larger than Triton allows",
+        "A tile has at most 1,048,576 elements. Take smaller numbers in tensorize; a 0 makes the "
+        "tile as large as the block or the whole dimension is.",
+    ),
+    "DT302": Entry(
+        "a kernel needs more shared memory than a block has",
+        "It compiles, but cannot be launched on that GPU. Take smaller tiles, or fewer stages: "
+        "each stage keeps the tiles of one more iteration.",
+    ),
+    "DT303": Entry(
+        "a kernel has more values than registers",
+        "What does not fit is written to memory and read back, which is slow. Take smaller tiles, "
+        "or more warps: they share the values of a tile.",
+    ),
+    "DT304": Entry(
+        "neighbouring lanes are not neighbours in memory",
+        "Memory moves whole pieces, of which such an access uses a few bytes. Take more lanes "
+        "along the last axis of the tensor.",
+    ),
+    "DT305": Entry(
+        "a product without tensor cores",
+        "Exact products of f32 have no tensor core instruction. Allow less with precision, pass "
+        "f16 or bf16, or take tiles of at least 16.",
+    ),
+    "DT306": Entry(
+        "Triton cannot compile a kernel",
+        "The message of Triton's compiler is in a note. It may depend on the tiles, the dtype and "
+        "the GPU: change one of them.",
+    ),
+}

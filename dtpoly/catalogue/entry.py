@@ -1,0 +1,11 @@
+"""What is said of a kind of mistake, whatever the input."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The title of a kind of mistake, and one to three sentences: what it means, the way out."""
+
+    title: str
+    remedy: str

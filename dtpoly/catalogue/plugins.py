@@ -1,0 +1,55 @@
+"""What can be wrong with a user's own primitives, and with what is said of a schedule in Python."""
+
+from dtpoly.catalogue.entry import Entry
+
+PLUGINS: dict[str, Entry] = {
+    # Primitives of one's own.
+    "DT220": Entry(
+        "a plugin cannot be read",
+        "Check the path and your right to read it. A package that is installed needs no path: its "
+        "entry points in the group dtpoly.primitives are found.",
+    ),
+    "DT221": Entry(
+        "a plugin is not Python",
+        "Mend the place that is shown; a plugin is a Python file like any other.",
+    ),
+    "DT222": Entry(
+        "a plugin fails while it is loaded",
+        "A plugin is run before any .dt file is read. Mend the line that is shown, or install what "
+        "it imports in the environment of dtpoly.",
+    ),
+    "DT223": Entry(
+        "a plugin defines no primitive",
+        "Define a class that inherits dtpoly.primitives.Primitive, in the file itself and with a "
+        "name that does not start with '_'. An entry point names such a class, or a tuple of them.",
+    ),
+    "DT224": Entry(
+        "two primitives have one name",
+        "Choose another name. What a directive means is the same in every file, so a primitive "
+        "that is there cannot be replaced.",
+    ),
+    "DT225": Entry(
+        "a class is no whole primitive",
+        "A primitive is a frozen dataclass with a name, an apply, and one field for each of its "
+        "parameters.",
+    ),
+    "DT226": Entry(
+        "a primitive raises an exception",
+        "The place is the line of the plugin, the note the directive. What a primitive cannot do, "
+        "it refuses: with self.mistake in check, with self.refusal in apply.",
+    ),
+    "DT227": Entry(
+        "a primitive returns no schedule tree",
+        "Return the State that apply was given, with other kernels. Loops, lanes, grids and their "
+        "order may change; each statement stays in its kernel, and there once.",
+    ),
+    "DT228": Entry(
+        "a primitive refuses a directive",
+        "The rule is that of the primitive, which says it in its own words; see its documentation.",
+    ),
+    "DT229": Entry(
+        "something else than a directive is added to a schedule",
+        "Put declarations and definitions into the text that is parsed first; an algorithm stays "
+        "what it is while it is scheduled.",
+    ),
+}

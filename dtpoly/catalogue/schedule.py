@@ -1,0 +1,121 @@
+"""What can be wrong with a schedule: with its directives, and with the order that they make."""
+
+from dtpoly.catalogue.entry import Entry
+
+SCHEDULE: dict[str, Entry] = {
+    # Directives.
+    "DT180": Entry(
+        "an unknown directive",
+        "Use one of the directives that the message lists, or the one that it suggests.",
+    ),
+    "DT181": Entry(
+        "the arguments of a directive do not fit",
+        "Give the directive as many arguments as the hint shows, in that form, with words that "
+        "it knows.",
+    ),
+    "DT182": Entry(
+        "a number is out of range",
+        "Choose a number in the range that the message names.",
+    ),
+    "DT183": Entry(
+        "a number is not a power of two",
+        "Take the power of two below or above. What a tile covers beyond its block is masked.",
+    ),
+    "DT184": Entry(
+        "a directive names something else than a Func or an input",
+        "Name a Func of the program where the directive takes a Func, and a tensor input where "
+        "it takes an input.",
+    ),
+    "DT185": Entry(
+        "a kernel has no such loop",
+        "Name a label of a loop in the kernel: one of the Func, of a Func fused into it, or one "
+        "that a split introduces. A label of another Func belongs to that Func's directives.",
+    ),
+    "DT186": Entry(
+        "a fused Func has no kernel of its own",
+        "Put the directive on the Func that is named: its kernel computes this one.",
+    ),
+    "DT187": Entry(
+        "two directives contradict each other",
+        "Keep one of the two. Directives are a set, so the later one does not win.",
+    ),
+    "DT188": Entry(
+        "a directive is there twice",
+        "Remove one of the two.",
+    ),
+    "DT189": Entry(
+        "a new loop has a name that is taken",
+        "Choose a name that is neither declared nor introduced by another directive on the same "
+        "Func.",
+    ),
+    "DT190": Entry(
+        "a tile is larger than its block",
+        "Make the tile at most as large as the block, rounded up to a power of two; 0 takes the "
+        "whole block.",
+    ),
+    "DT191": Entry(
+        "a label cannot be blocked so",
+        "Block the labels on the left side of the Func, or those that it reduces over itself. "
+        "Partial results are named only where the Func reduces over the label.",
+    ),
+    "DT192": Entry(
+        "a map does not name the blocked labels",
+        "Name each blocked label in the map once, and no other one.",
+    ),
+    "DT193": Entry(
+        "an order of loops is wrong",
+        "List each loop once, outermost first. The new name of a divided loop has a place of "
+        "its own, after it.",
+    ),
+    "DT194": Entry(
+        "partial results cannot be combined atomically",
+        "Combine atomically only the parts of a reduction that is the last operation of its "
+        "Func and whose label is blocked.",
+    ),
+    "DT195": Entry(
+        "a Func is fused into one that does not read it",
+        "Put fuse_at on the Func that is read, and name the Func that reads it, directly or "
+        "through Funcs that are fused there too.",
+    ),
+    "DT196": Entry(
+        "a Func cannot be inlined",
+        "Inline only elementwise Funcs that are neither compiled nor fused; use fuse_at for a "
+        "reduction.",
+    ),
+    "DT197": Entry(
+        "an option has nothing to act on",
+        "Put the option on a Func whose kernel has what it is about: an rdot, or a read of the "
+        "input.",
+    ),
+    # Legality.
+    "DT200": Entry(
+        "a schedule lets program instances depend on each other",
+        "Programs of a kernel run in no order and see nothing of each other. Keep what depends on "
+        "each other in one program, or give the producer a kernel of its own.",
+    ),
+    "DT201": Entry(
+        "a schedule computes something too late",
+        "What is read must be computed before, where the reader can see it. Fuse a Func at a loop "
+        "that is around all its readers in the kernel; the hint names the loops that are.",
+    ),
+    "DT202": Entry(
+        "lanes race",
+        "Lanes of one step happen together, so that none may depend on another one. Let a loop go "
+        "through the label, or tile another one.",
+    ),
+    "DT203": Entry(
+        "a fused Func is computed again in a loop",
+        "Several iterations of a program need the same elements. Fuse at an outer loop, or write "
+        "recompute as the last argument to pay for it.",
+    ),
+    "DT204": Entry(
+        "a schedule loses or repeats an instance",
+        "A schedule only says where and when: every instance of a statement is computed once. "
+        "Mend the primitive that rewrites the loops.",
+    ),
+    "DT205": Entry(
+        "program instances compute the same elements",
+        "Each block computes for itself what it needs of a fused Func, or of a reduction that "
+        "lacks the blocked label. That is legal, and often fast; larger blocks repeat less.",
+    ),
+}

@@ -1,0 +1,60 @@
+"""What is said of one more directive in; lines for a person, or data for JSON, out."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dtpoly.algorithm.program import Directive
+from dtpoly.algorithm.show import show_directive
+from dtpoly.cli.explanation import explained_data, heading
+from dtpoly.render.as_json import Data, document, place
+from dtpoly.render.outline import Heading, Item, outline
+from dtpoly.render.snippet import Line
+from dtpoly.schedule.question import Answer, Replaced
+
+
+def answer_lines(
+    answer: Answer, new: Directive, width: int | None, *, is_refused: bool
+) -> Iterator[Line]:
+    """The answer; `is_refused` if the schedule is without the directive."""
+    return outline([_heading(answer, new, is_refused=is_refused)], width)
+
+
+def _heading(answer: Answer, new: Directive, *, is_refused: bool) -> Heading:
+    """The answer; of a directive that is legal, what it changes as well."""
+    items = [Item("answer", ("legal for all sizes" if answer.is_legal else "refused",))]
+    if answer.is_there:
+        items.append(Item("note", ("the file says so already",)))
+    elif answer.replaced:
+        items.append(Item("instead of", tuple(map(_show_replaced, answer.replaced))))
+    if is_refused:
+        items.append(Item("note", ("the schedule in the file is refused as it stands",)))
+    if answer.explained is None:
+        return Heading(show_directive(new), items=tuple(items))
+    explained = heading(answer.explained, {}, "now")
+    return replace(explained, place="", items=(*items, *explained.items))
+
+
+def _show_replaced(one: Replaced) -> str:
+    place = "" if one.old.span is None else f" ({str(one.old.span).rpartition(':')[0]})"
+    left = "" if one.left is None else f", of which {show_directive(one.left)} is left"
+    return f"{show_directive(one.old)}{place}{left}"
+
+
+def answer_data(answer: Answer, new: Directive) -> Data:
+    """For JSON."""
+    explained = answer.explained
+    return {
+        "directive": show_directive(new),
+        "is_legal": answer.is_legal,
+        "is_there": answer.is_there,
+        "instead_of": [
+            {
+                "directive": show_directive(one.old),
+                "place": place(one.old.span),
+                "left": None if one.left is None else show_directive(one.left),
+            }
+            for one in answer.replaced
+        ],
+        "explanation": None if explained is None else explained_data(explained, {}),
+        "diagnostics": document(answer.diagnostics)["diagnostics"],
+    }

@@ -1,0 +1,94 @@
+"""A checked file in; a stage of code generation as text, or as data for JSON, out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dtpoly.codegen.kernel_text import show_kernel
+from dtpoly.codegen.loops_text import loops_data as loops_items
+from dtpoly.codegen.loops_text import show_loops as loop_lines
+from dtpoly.codegen.module import Generated
+from dtpoly.codegen.storage_text import show_storage as storage_lines
+from dtpoly.codegen.storage_text import storage_data as storage_items
+from dtpoly.codegen.triton_text import kernel_lines
+from dtpoly.compile import Checked
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.generate import stages_of
+from dtpoly.schedule.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The scheduled state and everything that is made of it on the way to the text."""
+
+    state: State
+    made: Generated
+
+
+def stages(checked: Checked) -> Stages | None:
+    """The stages of a legal schedule; none without a Func. Raises DtpolyError for others."""
+    if checked.program is None:
+        raise DtpolyError(checked.diagnostics)
+    if checked.verdict is None:
+        return None
+    state = checked.verdict.scheduled
+    return Stages(state, stages_of(state))
+
+
+def show_loops(checked: Checked) -> str:
+    """The loops of each kernel."""
+    found = stages(checked)
+    if found is None:
+        return ""
+    parts: list[str] = []
+    for launch, nodes in zip(found.made.launches, found.made.loops, strict=True):
+        parts.append(f"kernel {launch.name}")
+        parts.extend(f"  {line}" for line in loop_lines(nodes))
+    return _lines(parts)
+
+
+def loops_data(checked: Checked) -> list[dict[str, object]]:
+    """The loops of each kernel for JSON."""
+    found = stages(checked)
+    if found is None:
+        return []
+    pairs = zip(found.made.launches, found.made.loops, strict=True)
+    return [{"kernel": launch.name, "body": loops_items(nodes)} for launch, nodes in pairs]
+
+
+def show_storage(checked: Checked) -> str:
+    """Where each array lives."""
+    found = stages(checked)
+    return "" if found is None else _lines(storage_lines(found.state.model, found.made.storage))
+
+
+def storage_data(checked: Checked) -> list[dict[str, object]]:
+    """Where each array lives, for JSON."""
+    found = stages(checked)
+    return [] if found is None else storage_items(found.state.model, found.made.storage)
+
+
+def show_kernels(checked: Checked) -> str:
+    """Each kernel in the kernel IR."""
+    return "\n".join(_lines(lines) for _, lines in _kernels(checked))
+
+
+def kernels_data(checked: Checked) -> list[dict[str, object]]:
+    """The same for JSON: the lines of each kernel."""
+    return [{"kernel": name, "lines": list(lines)} for name, lines in _kernels(checked)]
+
+
+def _kernels(checked: Checked) -> Iterator[tuple[str, Iterator[str]]]:
+    found = stages(checked)
+    for kernel in () if found is None else found.made.kernels:
+        yield kernel.name, show_kernel(kernel)
+
+
+def show_triton(checked: Checked) -> str:
+    """Each kernel as Triton code."""
+    found = stages(checked)
+    kernels = () if found is None else found.made.kernels
+    return "\n\n".join(_lines(line.text for line in kernel_lines(kernel)) for kernel in kernels)
+
+
+def _lines(words: "Iterator[str] | list[str]") -> str:
+    return "".join(f"{word}\n" for word in words)

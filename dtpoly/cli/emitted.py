@@ -1,0 +1,143 @@
+"""Generated code and a target in; a stage of Triton's compiler, and what each kernel needs, out.
+
+Imports torch and triton.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.cli.output import report, write
+from dtpoly.cli.saving import save
+from dtpoly.diagnostics import has_errors
+from dtpoly.generate import Code
+from dtpoly.render.as_json import Data, document
+from dtpoly.render.printable import printable
+from dtpoly.schedule.state import State
+from dtpoly.targets.binary import Binary, occupancy, resource_line
+from dtpoly.targets.build import Built, build
+from dtpoly.targets.compiled import sass
+from dtpoly.targets.target import Target
+
+VERSION = 1  # of the JSON document
+# What begins a comment in the text of a stage.
+COMMENT = {"llir": ";", "amdgcn": ";"}
+STAGES: Mapping[str, tuple[str, ...]] = {
+    "cuda": ("ttir", "ttgir", "llir", "ptx", "cubin", "sass"),
+    "hip": ("ttir", "ttgir", "llir", "amdgcn", "hsaco"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user wants to see; no stage means only what kernels need."""
+
+    target: Target
+    stage: str | None
+    sizes: Mapping[str, int]
+    dtype: DType
+    as_json: bool
+
+
+def emit(state: State, code: Code, asked: Asked, output: str | None) -> int:
+    """Compile, print or write the stage, then tell what each kernel needs."""
+    if asked.stage is not None and asked.stage not in STAGES[asked.target.backend]:
+        has = ", ".join(STAGES[asked.target.backend])
+        message = f"{asked.target} has no stage {asked.stage}; it has {has}"
+        raise click.BadParameter(message, param_hint="--emit")
+    built = build(state, code, asked.target, asked.sizes, asked.dtype)
+    if asked.stage is not None and not _give(built, asked, asked.stage, output):
+        return 1
+    if not asked.as_json:
+        for binary in built.binaries:
+            print(printable(resource_line(binary)), file=sys.stderr)
+        if built.diagnostics:
+            report(built.diagnostics, sys.stderr)
+    return 1 if has_errors(built.diagnostics) else 0
+
+
+def _give(built: Built, asked: Asked, stage: str, output: str | None) -> bool:
+    """Print the stage, or write it to files."""
+    texts = [(binary, _stage(binary, stage)) for binary in built.binaries]
+    if asked.as_json:
+        data = json.dumps(_data(built, asked, stage), indent=2) + "\n"
+        if output is None or output == "-":
+            write(data)
+            return True
+        return save(Path(output), data.encode())
+    binary_ones = [(binary, text) for binary, text in texts if isinstance(text, bytes)]
+    if binary_ones:
+        return _give_binaries(binary_ones, stage, output)
+    text = "\n".join(
+        f"{_head(binary, built, stage)}{text}" for binary, text in texts if isinstance(text, str)
+    )
+    if output is None or output == "-":
+        write(text)
+        return True
+    return save(Path(output), text.encode())
+
+
+def _stage(binary: Binary, stage: str) -> str | bytes:
+    if stage != "sass":
+        return binary.stages[stage]
+    cubin = binary.stages["cubin"]
+    assert isinstance(cubin, bytes)
+    return sass(cubin)
+
+
+def _head(binary: Binary, built: Built, stage: str) -> str:
+    """A comment with the kernel's name, and for what it was compiled."""
+    mark = COMMENT.get(stage, "//")
+    return f"{mark} {resource_line(binary)}\n{mark} {_compiled_for(built)}\n"
+
+
+def _compiled_for(built: Built) -> str:
+    sizes = ", ".join(f"{label}={size}" for label, size in built.sizes.items())
+    return f"compiled for {f'{sizes} and ' if sizes else ''}inputs of {built.dtype}"
+
+
+def _give_binaries(found: list[tuple[Binary, bytes]], stage: str, output: str | None) -> bool:
+    """One file for each kernel; of several kernels, each with the kernel's name in its own."""
+    if output == "-" and len(found) == 1:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(found[0][1])
+        return True
+    if output is None or output == "-":
+        kernels = "" if len(found) == 1 else f", for each of {len(found)} kernels one"
+        raise click.UsageError(f"{stage} is binary{kernels}: name a file with -o")
+    path = Path(output)
+    if len(found) == 1:
+        return save(path, found[0][1])
+    named = ((path.with_name(f"{path.stem}.{b.kernel}{path.suffix}"), data) for b, data in found)
+    return all([save(one, data) for one, data in named])
+
+
+def _data(built: Built, asked: Asked, stage: str) -> Data:
+    """For JSON; a stage that is binary is null."""
+    return {
+        "version": VERSION,
+        "target": str(asked.target),
+        "stage": stage,
+        "sizes": dict(built.sizes),
+        "dtype": str(built.dtype),
+        "kernels": [dict(_kernel(binary, stage)) for binary in built.binaries],
+        "diagnostics": document(built.diagnostics)["diagnostics"],
+    }
+
+
+def _kernel(binary: Binary, stage: str) -> Iterator[tuple[str, object]]:
+    yield "name", binary.kernel
+    yield "registers", binary.registers
+    yield "spilled_bytes", binary.spilled
+    yield "shared_bytes", binary.shared
+    yield "num_warps", binary.num_warps
+    yield "num_stages", binary.num_stages
+    found = occupancy(binary)
+    yield "occupancy", None if found is None else round(found.share, 4)
+    text = _stage(binary, stage)
+    yield "text", text if isinstance(text, str) else None

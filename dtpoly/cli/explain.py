@@ -1,0 +1,131 @@
+"""`dtpoly explain FILE`: a file in, what each of its directives does out."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from types import ModuleType
+
+import click
+
+from dtpoly.algorithm.sizes import Sizes
+from dtpoly.cli.files import file_name
+from dtpoly.cli.lazy import load
+from dtpoly.cli.output import report, shown, terminal_width, wants_colour, write
+from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.size_option import parse_sizes
+from dtpoly.compile import Checked, check
+from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.frontend.reading import read_file
+from dtpoly.schedule.explain import Explanation, explain
+from dtpoly.schedule.primitives import Primitives
+
+VERSION = 1  # of the JSON document
+
+
+@click.command(
+    short_help="Say what each directive does.",
+    epilog="""\b
+Examples:
+  dtpoly explain softmax.dt
+  dtpoly explain softmax.dt --size x=4096,y=1000
+  dtpoly explain softmax.dt --code
+  dtpoly explain softmax.dt --json""",
+)
+@file_name
+@click.option(
+    "--size",
+    "words",
+    multiple=True,
+    metavar="x=..,y=..",
+    help="Sizes of labels, for numbers beside the formulas.",
+)
+@click.option(
+    "--code", is_flag=True, help="Say instead where each line of the generated kernels comes from."
+)
+@plugin_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+def command(
+    file: str, words: tuple[str, ...], code: bool, primitives: Primitives, as_json: bool
+) -> int:
+    """Say what each directive of a .dt file does.
+
+    What it changes is told against the same schedule without it, for directives have no order.
+    Then come the dependences whose order it had a say in, with distances in steps of loops, and
+    what is computed more than once; at the end, each kernel. pow2(y) is y rounded up to a power
+    of two.
+    """
+    checked = check(read_file(file), primitives)
+    if checked.verdict is None and checked.program is None:
+        raise DtpolyError(checked.diagnostics)
+    if code:
+        if words:
+            raise click.BadParameter("the code is the same for all sizes", param_hint="--size")
+        return _explain_code(file, checked, as_json)
+    explanation, known = Explanation(), dict[str, int]()
+    if checked.verdict is not None:
+        state = checked.verdict.scheduled
+        explanation = explain(state.sized, checked.verdict, checked.primitives)
+        known = equal_sizes(parse_sizes(words, list(state.model.size_of)), state.model.size_of)
+    if as_json:
+        told: ModuleType = load("dtpoly.cli.explanation")
+        document = {"version": VERSION, "file": file, **told.explanation_data(explanation, known)}
+        write(json.dumps(document, indent=2) + "\n")
+    else:
+        write(_text(explanation, known))
+    if not has_errors(checked.diagnostics):
+        return 0
+    report(checked.diagnostics, sys.stderr)
+    return 1
+
+
+def _explain_code(file: str, checked: Checked, as_json: bool) -> int:
+    """Where each line of the kernels comes from; of a schedule that is refused there are none."""
+    if checked.program is None:
+        raise DtpolyError(checked.diagnostics)
+    told: ModuleType = load("dtpoly.cli.code_lines")
+    verdict = checked.verdict
+    name = checked.file.source.name
+    lines = () if verdict is None else told.mapped(verdict.scheduled, name)
+    if as_json:
+        document = {"version": VERSION, "file": file, "lines": told.lines_data(lines)}
+        write(json.dumps(document, indent=2) + "\n")
+    elif lines:
+        table: Callable[..., str] = load("dtpoly.render.table").table
+        colour = wants_colour(sys.stdout, os.environ)
+        width = terminal_width(sys.stdout)
+        write(table(told.HEAD, told.rows(lines), width, colour=colour))
+    if checked.diagnostics:
+        report(checked.diagnostics, sys.stderr)
+    return 0
+
+
+def equal_sizes(sizes: Sizes, size_of: Mapping[str, str]) -> dict[str, int]:
+    """The sizes of all labels that share a parameter with one whose size is given."""
+    given: dict[str, str] = {}
+    for label in sizes:
+        other = given.setdefault(size_of[label], label)
+        if sizes[other] != sizes[label]:
+            raise click.BadParameter(
+                f"{other} and {label} have the same size in this program, "
+                f"not {sizes[other]} and {sizes[label]}",
+                param_hint="--size",
+            )
+    return {label: sizes[given[param]] for label, param in size_of.items() if param in given}
+
+
+def _text(explanation: Explanation, sizes: Sizes) -> str:
+    told: ModuleType = load("dtpoly.cli.explanation")
+    width = terminal_width(sys.stdout)
+    parts: list[str] = []
+    if explanation.directives:
+        parts.append(shown(told.lines(explanation.directives, sizes, width), sys.stdout))
+    if explanation.kernels:
+        table: Callable[..., str] = load("dtpoly.render.table").table
+        found = [row for kernel in explanation.kernels for row in told.rows(kernel, sizes)]
+        colour = wants_colour(sys.stdout, os.environ)
+        parts.append(table(told.HEAD, found, width, colour=colour))
+    if explanation.recomputed:
+        again = (told.show_recomputed(one, sizes) for one in explanation.recomputed)
+        parts.append("".join(f"{line}\n" for line in again))
+    return "\n".join(parts)

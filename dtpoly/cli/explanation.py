@@ -1,0 +1,163 @@
+"""What directives do in; headings and rows for a person, or data for JSON, out."""
+
+from collections.abc import Iterable, Iterator
+
+from dtpoly.algorithm.sizes import Sizes
+from dtpoly.render.as_json import Data, place
+from dtpoly.render.outline import Heading, Item, outline
+from dtpoly.render.snippet import Line
+from dtpoly.schedule.changes import Change
+from dtpoly.schedule.counts import Count, Factor, show_number
+from dtpoly.schedule.explain import Explained, Explanation
+from dtpoly.schedule.kept import Kept
+from dtpoly.schedule.parallelism import KernelSummary, Lanes, LoopLeft
+from dtpoly.schedule.recomputed import Recomputed
+
+HEAD = ("kernel", "computes", "programs", "lanes", "sequential loops", "statements")
+MOST = 12  # lines under one word
+WITHOUT = "without it"
+
+
+def lines(explained: Iterable[Explained], sizes: Sizes, width: int | None) -> Iterator[Line]:
+    """Each directive with all that there is to say of it."""
+    return outline((heading(one, sizes) for one in explained), width)
+
+
+def heading(one: Explained, sizes: Sizes, before: str = WITHOUT) -> Heading:
+    """A directive with all that there is to say of it; `before` is what it is told against."""
+    line = "" if one.span is None else str(one.span).rpartition(":")[0]
+    return Heading(one.directive, line, one.meaning, tuple(_items(one, sizes, before)))
+
+
+def _items(one: Explained, sizes: Sizes, before: str) -> Iterator[Item]:
+    if one.needed:
+        yield Item("needed", (f"without it: {one.needed}",))
+        return
+    changes = [change.words(before) for change in one.changes]
+    yield Item("changes", _first(changes) or ("nothing",))
+    yield Item("keeps", _first([str(each) for each in one.kept]) or ("it changes no order",))
+    if one.recomputed is not None:
+        again = tuple(show_recomputed(each, sizes) for each in one.recomputed)
+        yield Item("recomputes", again or ("nothing",))
+
+
+def _first(lines: list[str]) -> tuple[str, ...]:
+    """The first of many."""
+    if len(lines) <= MOST:
+        return tuple(lines)
+    return (*lines[:MOST], f"and {len(lines) - MOST} more; --json lists all")
+
+
+def show_recomputed(one: Recomputed, sizes: Sizes) -> str:
+    """`'mm' is computed ceil(n / 64) = 4 times in '_2mm'`."""
+    if one.count is None:
+        return f"some elements of {one.what} are computed again in '{one.kernel}'"
+    return f"{one.what} is computed {show_count(one.count, sizes)} times in '{one.kernel}'"
+
+
+def show_count(count: Count | Factor, sizes: Sizes) -> str:
+    """A formula, and its value if the sizes are known."""
+    value = count.at(sizes)
+    text = str(count)
+    if value is None or show_number(value) == text:
+        return text
+    return f"{text} = {show_number(value)}"
+
+
+def rows(kernel: KernelSummary, sizes: Sizes) -> Iterator[tuple[str, ...]]:
+    """A kernel as rows of a table, one for each of its sequential loops."""
+    loops = [_show_loop(loop, sizes) for loop in kernel.loops] or ["-"]
+    lanes = " * ".join(map(str, kernel.lanes)) or "1"
+    total = kernel.lane_count.at(sizes)
+    if len(kernel.lanes) and total is not None and show_number(total) != lanes:
+        lanes += f" = {show_number(total)}"
+    funcs = ", ".join(kernel.funcs[:MOST])
+    if len(kernel.funcs) > MOST:
+        funcs += f", and {len(kernel.funcs) - MOST} more"
+    programs = show_count(kernel.programs, sizes)
+    yield kernel.name, funcs, programs, lanes, loops[0], str(kernel.statements)
+    for loop in loops[1:]:
+        yield "", "", "", "", loop, ""
+
+
+def _show_loop(loop: LoopLeft, sizes: Sizes) -> str:
+    return f"{loop.label} of {loop.func}: {show_count(loop.steps, sizes)} steps, {loop.why}"
+
+
+def explanation_data(one: Explanation, sizes: Sizes) -> Data:
+    """For JSON."""
+    return {
+        "sizes": dict(sizes),
+        "directives": [explained_data(each, sizes) for each in one.directives],
+        "kernels": [_kernel_data(kernel, sizes) for kernel in one.kernels],
+        "recomputes": [_recomputed_data(each, sizes) for each in one.recomputed],
+    }
+
+
+def explained_data(one: Explained, sizes: Sizes) -> Data:
+    """One directive for JSON; `recomputes` is null where it copies nothing."""
+    again = one.recomputed
+    return {
+        "directive": one.directive,
+        "place": place(one.span),
+        "meaning": one.meaning,
+        "needed": one.needed or None,
+        "changes": [_change_data(change) for change in one.changes],
+        "keeps": [_kept_data(each) for each in one.kept],
+        "recomputes": None if again is None else [_recomputed_data(r, sizes) for r in again],
+    }
+
+
+def _change_data(one: Change) -> Data:
+    return {
+        "topic": one.topic,
+        "of": list(one.names),
+        "label": one.label or None,
+        "kernel": one.kernel or None,
+        "before": one.before,
+        "after": one.after,
+    }
+
+
+def _kept_data(one: Kept) -> Data:
+    return {
+        "what": one.what,
+        "source": one.source,
+        "target": one.target,
+        "kernel": one.kernel,
+        "how": one.how,
+        "is_kept": one.broken is None,
+        "distance": {each.label: [each.least, each.most] for each in one.distances},
+        "carried_by": list(one.carriers),
+    }
+
+
+def _recomputed_data(one: Recomputed, sizes: Sizes) -> Data:
+    times = None if one.count is None else _count_data(one.count, sizes)
+    reduction = one.is_reduction
+    return {"func": one.func, "kernel": one.kernel, "is_reduction": reduction, "times": times}
+
+
+def _kernel_data(kernel: KernelSummary, sizes: Sizes) -> Data:
+    return {
+        "name": kernel.name,
+        "computes": list(kernel.funcs),
+        "programs": _count_data(kernel.programs, sizes),
+        "lanes": [_lanes_data(one, sizes) for one in kernel.lanes],
+        "loops": [_loop_data(loop, sizes) for loop in kernel.loops],
+        "statements": kernel.statements,
+    }
+
+
+def _lanes_data(one: Lanes, sizes: Sizes) -> Data:
+    return {"label": one.label, **_count_data(one.count, sizes)}
+
+
+def _loop_data(loop: LoopLeft, sizes: Sizes) -> Data:
+    steps = _count_data(loop.steps, sizes)
+    return {"func": loop.func, "label": loop.label, "steps": steps, "why": str(loop.why)}
+
+
+def _count_data(count: Count | Factor, sizes: Sizes) -> Data:
+    """The value is null where the sizes do not tell it."""
+    return {"formula": str(count), "value": count.at(sizes)}

@@ -1,0 +1,113 @@
+"""`dtpoly legal FILE FUNC`: a Func in, the directives that could come next out."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+import click
+
+from dtpoly.algorithm.program import Program
+from dtpoly.cli.files import file_name
+from dtpoly.cli.lazy import load
+from dtpoly.cli.output import terminal_width, wants_colour, write
+from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.compile import check
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.frontend.reading import read_file
+from dtpoly.schedule.menu import Option, hosts, menu
+from dtpoly.schedule.primitives import Primitives
+from dtpoly.suggest import near
+
+VERSION = 1  # of the JSON document
+HEAD = ("answer", "directive", "why")
+PATIENCE = 1.0  # seconds, after which someone at a terminal is told how far it is
+
+
+@click.command(
+    short_help="List directives that could come next.",
+    epilog="""\b
+Examples:
+  dtpoly legal 2mm.dt _2mm
+  dtpoly legal 2mm.dt mm --json""",
+)
+@file_name
+@click.argument("func", metavar="FUNC")
+@plugin_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+def command(file: str, func: str, primitives: Primitives, as_json: bool) -> int:
+    """List directives on a Func that could be added to a .dt file, each legal or refused.
+
+    A few sizes, every label, some orders of loops, every reader; fusing the Func and fusing into
+    it. What the file says already is left out: `dtpoly why-not` answers for another size.
+    """
+    checked = check(read_file(file), primitives)
+    if checked.program is None:
+        raise DtpolyError(checked.diagnostics)
+    check_is_func(func, checked.program)
+    found = list(_watched(menu(checked.program, func, checked.primitives)))
+    homes = hosts(checked.program, func, checked.primitives)
+    if as_json:
+        write(json.dumps({"version": VERSION, "file": file, **_data(func, homes, found)}, indent=2))
+        write("\n")
+        return 0
+    if found:
+        table: Callable[..., str] = load("dtpoly.render.table").table
+        colour = wants_colour(sys.stdout, os.environ)
+        write(table(HEAD, list(_rows(found)), terminal_width(sys.stdout), colour=colour))
+    else:
+        write(f"no more to try for '{func}'\n")
+    if homes:
+        listed = " and ".join(f"'{home}'" for home in homes)
+        write(f"\n'{func}' is computed inside of {listed}; directives on its loops belong there\n")
+    return 0
+
+
+def check_is_func(name: str, program: Program) -> None:
+    """Raise click.BadParameter for what is no Func of the Program."""
+    known = [func.name for func in program.funcs]
+    if name not in known:
+        meant = near(name, known)
+        hint = f"did you mean '{meant}'?" if meant else f"it has {', '.join(known) or 'none'}"
+        raise click.BadParameter(f"the program has no Func '{name}'; {hint}", param_hint="FUNC")
+
+
+def _rows(found: list[Option]) -> Iterator[tuple[str, str, str]]:
+    """What is legal first, then what is refused, then what would change nothing."""
+    for one in found:
+        if one.is_legal and one.changes:
+            yield "legal", one.directive, ""
+    for one in found:
+        if not one.is_legal:
+            yield "refused", one.directive, one.reason
+    for one in found:
+        if one.is_legal and not one.changes:
+            yield "legal", one.directive, "changes nothing"
+
+
+def _data(func: str, homes: tuple[str, ...], found: list[Option]) -> dict[str, object]:
+    """For JSON; a reason is null for what is legal."""
+    options = [
+        {
+            "directive": one.directive,
+            "is_legal": one.is_legal,
+            "changes": one.changes,
+            "reason": one.reason or None,
+        }
+        for one in found
+    ]
+    return {"func": func, "computed_inside_of": list(homes), "directives": options}
+
+
+def _watched(found: Iterable[Option]) -> Iterator[Option]:
+    """The same; someone at a terminal who waits is told how far it is."""
+    start, told = time.monotonic(), False
+    for number, one in enumerate(found, 1):
+        yield one
+        if sys.stderr.isatty() and time.monotonic() - start > PATIENCE:
+            sys.stderr.write(f"\r{number} directives tried")
+            sys.stderr.flush()
+            told = True
+    if told:
+        sys.stderr.write("\r\x1b[K")

@@ -1,0 +1,28 @@
+"""Bytes for a file that a user named in; the file written, or an error told, out."""
+
+import sys
+from pathlib import Path
+
+from dtpoly.render.printable import printable
+from dtpoly.writing import write_atomically
+
+
+def save(path: Path, data: bytes, done: str = "wrote", more: str = "") -> bool:
+    """Write a file and say so on standard error; false where that cannot be done."""
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            # A terminal, a pipe, /dev/null: there is nothing to replace.
+            path.write_bytes(data)
+        else:
+            write_atomically(path, data)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        tell_error(f"cannot write '{path}': {reason[:1].lower()}{reason[1:]}")
+        return False
+    print(printable(f"{done} {path}{more}"), file=sys.stderr)
+    return True
+
+
+def tell_error(message: str) -> None:
+    """An error that is about the run, not about a .dt text."""
+    print(printable(f"error: {message}"), file=sys.stderr)

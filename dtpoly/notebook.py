@@ -1,0 +1,51 @@
+"""What was proved of a schedule in; what a notebook or someone at a prompt sees of it out."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module
+
+from dtpoly.cli.explanation import HEAD, heading, rows, show_recomputed
+from dtpoly.compile import Checked
+from dtpoly.diagnostics import Severity, has_errors, in_source_order
+from dtpoly.pictures import map_picture
+from dtpoly.render.html import page
+from dtpoly.render.outline import outline
+from dtpoly.render.text import plain, render
+from dtpoly.schedule.explain import Explanation
+from dtpoly.schedule.sample import sample_sizes
+from dtpoly.schedule.state import State
+from dtpoly.schedule.table import SizesError
+from dtpoly.schedule.tree_text import show_tree
+
+
+def as_html(name: str, text: str, proved: Checked) -> str:
+    """The verdict, the messages, the tree, a picture at small sizes, and the text folded away."""
+    verdict, is_good = proved.verdict, not has_errors(proved.diagnostics)
+    found = [d for d in in_source_order(proved.diagnostics) if d.severity is not Severity.NOTE]
+    return page(
+        name,
+        "legal for all sizes" if is_good else "refused",
+        show_tree(verdict.scheduled.kernels) if verdict is not None else "",
+        is_good=is_good,
+        messages=plain(render(found)) if found else "",
+        text=text,
+        pictures=_pictures(verdict.scheduled) if verdict is not None and is_good else (),
+    )
+
+
+def _pictures(state: State) -> tuple[str, ...]:
+    sizes = sample_sizes(state)
+    with suppress(SizesError):
+        return (map_picture(state, sizes),) if sizes else ()
+    return ()
+
+
+def as_text(found: Explanation, sizes: Mapping[str, int]) -> str:
+    """What each directive does and the kernels that come of them, as `dtpoly explain` says it."""
+    parts = [plain(outline((heading(one, sizes) for one in found.directives), None))]
+    kernels = [row for kernel in found.kernels for row in rows(kernel, sizes)]
+    # It comes with rich, which takes 100 ms.
+    table: Callable[..., str] = import_module("dtpoly.render.table").table
+    parts.append(table(HEAD, kernels, None, colour=False))
+    parts.append("".join(f"{show_recomputed(one, sizes)}\n" for one in found.recomputed))
+    return "\n".join(filter(None, parts))

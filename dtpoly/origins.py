@@ -1,0 +1,116 @@
+"""A scheduled state and the name of a statement or an axis in, what of the source made it out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dtpoly.algorithm.program import Argument, Directive, Split
+from dtpoly.poly.axes import Axis
+from dtpoly.poly.model import Role, by_name
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel, leaves, loops
+from dtpoly.source import Span
+
+# What may have made an axis, by where it stands; the first that names its label did.
+GRID = ("block",)
+GROUPS = ("map",)
+LANES = ("tensorize",)
+LOOPS = ("split", "tensorize", "unroll", "reorder")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place in the algorithm, and the directive, with that part of it that counts.
+
+    Either may be missing: a scalar loop needs no directive, a launch option no algorithm.
+    """
+
+    source: Span | None = None
+    directive: Directive | None = None
+    part: Span | None = None
+
+
+def origin_of(state: State, kernel: Kernel, name: str) -> Origin:
+    """What made a statement or an axis of a kernel."""
+    if name in by_name(state.model):
+        return of_statement(state, kernel, name)
+    return of_axis(state, kernel, name)
+
+
+def of_statement(state: State, kernel: Kernel, name: str) -> Origin:
+    """The reduction or the definition that a statement computes; who put it into this kernel."""
+    known = by_name(state.model)
+    statement = known[name]
+    func = state.program.func(statement.func)
+    steps = (
+        s.body
+        for s in state.model.statements
+        if s.role is Role.UPDATE and s.writes.array == statement.writes.array
+    )
+    body = next(steps, None)
+    source = (body.span if body is not None else None) or func.span
+    here = (f for f in state.fusions if f.func == func.name and f.kernel == kernel.name)
+    fusion = next(here, None)
+    if fusion is None or fusion.func == kernel.func:
+        return Origin(source)
+    for directive in state.program.directives:
+        if directive.func == func.name and fusion.consumer in _targets(directive):
+            return Origin(source, directive, directive.span)
+    return Origin(source)
+
+
+def of_axis(state: State, kernel: Kernel, name: str) -> Origin:
+    """The directive that made an axis what it is; its source is the definition of its Func."""
+    owner = state.program.find_func(name.split(".")[0])
+    source = owner.span if owner is not None else None
+    for axis, words in _axes(kernel):
+        if axis.name == name:
+            found = find_directive(state, kernel, words, axis.label, owner.name if owner else "")
+            return found if found.directive is not None else Origin(source)
+    return Origin(source)
+
+
+def find_directive(
+    state: State, kernel: Kernel, words: tuple[str, ...], label: str, owner: str = ""
+) -> Origin:
+    """The directive of one of these names that speaks of a label of a kernel.
+
+    One about the owner alone (`mm.x:16`) comes before one about all Funcs of the kernel.
+    """
+    for wish in (f"{owner}.{label}", label):
+        for word in words:
+            for directive in state.program.directives:
+                if directive.name == word and directive.func in (kernel.func, owner):
+                    part = next((a for a in directive.arguments if _names(a, wish)), None)
+                    if part is not None:
+                        return Origin(None, directive, part.span or directive.span)
+    return Origin()
+
+
+def find_option(state: State, kernel: Kernel, *words: str) -> Origin:
+    """The directive of a kernel's Func by one of these names; the first name counts most."""
+    for word in words:
+        for directive in state.program.directives:
+            if directive.name == word and directive.func == kernel.func:
+                return Origin(None, directive, directive.span)
+    return Origin()
+
+
+def _names(argument: Argument, label: str) -> bool:
+    new = argument.value.name if isinstance(argument.value, Split) else None
+    return label in (argument.target, new)
+
+
+def _targets(directive: Directive) -> Iterator[str | int]:
+    return (argument.target for argument in directive.arguments)
+
+
+def _axes(kernel: Kernel) -> Iterator[tuple[Axis, tuple[str, ...]]]:
+    """Each axis of a kernel, with the directives that may have made it."""
+    outer = {label for axis in kernel.grid for label in axis.origin.labels}
+    for axis in kernel.grid:
+        yield axis, GROUPS if axis.name in outer else GRID
+    for around in loops(kernel.body):
+        yield around[-1].axis, LOOPS
+    for leaf, _ in leaves(kernel.body):
+        for lane in leaf.lanes:
+            yield lane, LANES

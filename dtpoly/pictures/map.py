@@ -1,0 +1,158 @@
+"""A scheduled state and sizes in, a picture of who computes which element as SVG text out."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+
+from dtpoly.render.grid import Cell, Grid, Section, draw_grids
+from dtpoly.schedule.fused_table import FusedTable, fused_tables
+from dtpoly.schedule.state import State
+from dtpoly.schedule.table import Element, Spot, Table, tables
+
+LONG = 9  # letters in a cell
+
+
+def map_picture(state: State, sizes: Mapping[str, int]) -> str:
+    """Which program computes which element of each kernel, in which iteration and lane.
+
+    Of a fused Func, all programs that compute an element, if its sizes are among those given.
+    Raises SizesError for sizes that are missing, do not fit together or are too large to draw.
+    """
+    title = f"which program computes which element, at {_given(sizes)}"
+    return draw_grids(title, map_sections(state, sizes))
+
+
+def map_sections(state: State, sizes: Mapping[str, int]) -> tuple[Section, ...]:
+    """The same as grids of cells, for a picture or a text."""
+    found = tables(state, sizes)
+    fused = tuple(fused_tables(state, sizes, found))
+    sections: list[Section] = []
+    for table in found:
+        sections.extend(_sections(table))
+        for one in fused:
+            if one.kernel == table.kernel:
+                sections.extend(_fused_sections(one))
+    return tuple(sections)
+
+
+def _given(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{label} = {size}" for label, size in sizes.items())
+
+
+def _sections(table: Table) -> Iterator[Section]:
+    kernel = "" if table.kernel == table.statement else f"kernel {table.kernel}: "
+    what = f"{kernel}{table.statement}[{_listed(table.labels)}]"
+    programs = f"{table.programs} program{'' if table.programs == 1 else 's'}"
+    for fixed, where in _outer(table.labels, table.extents):
+        yield Section(f"{what}{where}, {programs}", tuple(_grids(table, fixed)))
+
+
+def _outer(labels: Sequence[str], extents: Element) -> Iterator[tuple[Element, str]]:
+    """The last two labels are a grid; the others have one section for each of their values."""
+    outer = labels[:-2]
+    for fixed in product(*map(range, extents[: len(outer)])):
+        yield fixed, "".join(f", {_shown(k)} = {at}" for k, at in zip(outer, fixed, strict=True))
+
+
+def _fused_sections(table: FusedTable) -> Iterator[Section]:
+    what = f"{table.func}[{_listed(table.labels)}] in the kernel {table.kernel}"
+    times = "one program" if table.most < 2 else f"up to {table.most} programs"
+    keys = _in_order(table.programs.values())
+
+    def cell(at: Element) -> Cell:
+        numbers = table.programs.get(at)
+        element = f"{table.func}[{', '.join(map(str, at))}]"
+        if numbers is None:
+            return Cell(None, "", 0, f"{element}: not needed")
+        tip = f"{element}: program{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+        return Cell(keys[numbers], _runs(numbers), keys[numbers] + 1, tip)
+
+    for fixed, where in _outer(table.labels, table.extents):
+        grid = _cells("programs", table.labels, table.extents, fixed, cell)
+        yield Section(f"{what}{where}, each element by {times}", (grid,))
+
+
+def _runs(numbers: Element) -> str:
+    """`0-2,4`; how many, if that is long."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    text = ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    return text if len(text) <= LONG else f"{len(numbers)} of them"
+
+
+def _grids(table: Table, fixed: Element) -> Iterator[Grid]:
+    yield _grid(table, fixed, "program", _program, _program)
+    yield _grid(table, fixed, "iteration", _iteration, _tile)
+    if any(spot.lane for spot in table.spots.values()):
+        yield _grid(table, fixed, "lane", _lane, _tile)
+
+
+def _program(spot: Spot) -> Element:
+    return (spot.program,)
+
+
+def _iteration(spot: Spot) -> Element:
+    return (spot.iteration,)
+
+
+def _tile(spot: Spot) -> Element:
+    return (spot.program, spot.iteration)
+
+
+def _lane(spot: Spot) -> Element:
+    return spot.lane
+
+
+def _grid(
+    table: Table,
+    fixed: Element,
+    title: str,
+    number: Callable[[Spot], Element],
+    group: Callable[[Spot], Element],
+) -> Grid:
+    """What is numbered alike has one colour; what is grouped alike is framed."""
+    numbers = _in_order(number(spot) for spot in table.spots.values())
+    groups = _in_order(group(spot) for spot in table.spots.values())
+
+    def cell(at: Element) -> Cell:
+        spot = table.spots[at]
+        text = ",".join(map(str, number(spot)))
+        return Cell(numbers[number(spot)], text, groups[group(spot)], _words(table, at, spot))
+
+    return _cells(title, table.labels, table.extents, fixed, cell)
+
+
+def _cells(
+    title: str,
+    labels: Sequence[str],
+    extents: Element,
+    fixed: Element,
+    cell: Callable[[Element], Cell],
+) -> Grid:
+    """The grid of the last two labels, or of the one there is, or of a single element."""
+    down, across = ("", "", *map(_shown, labels[len(fixed) :]))[-2:]
+    rows = product(*map(range, extents[len(fixed) : -1]))
+    columns = list(product(*map(range, extents[-1:])))
+    cells = tuple(tuple(cell((*fixed, *row, *column)) for column in columns) for row in rows)
+    return Grid(title, down, across, cells)
+
+
+def _listed(labels: Iterable[str]) -> str:
+    return ", ".join(map(_shown, labels))
+
+
+def _shown(label: str) -> str:
+    """A label that no one has named numbers the blocks of another one: `k.part`."""
+    return label.replace(".part", " block")
+
+
+def _in_order(keys: Iterable[Element]) -> dict[Element, int]:
+    return {key: at for at, key in enumerate(sorted(set(keys)))}
+
+
+def _words(table: Table, at: Element, spot: Spot) -> str:
+    element = f"{table.statement}[{', '.join(map(str, at))}]"
+    return f"{element}: program {spot.program}, iteration {spot.iteration}; {spot.place}"

@@ -1,0 +1,38 @@
+"""The kernels of a schedule in, a picture of their trees as SVG text out."""
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from dtpoly.render.nested import Part, Row, draw_nested
+from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, Sequence
+from dtpoly.schedule.tree_text import show_axis
+
+
+def tree_picture(kernels: Iterable[Kernel]) -> str:
+    """One node a line, as in the text; grid, loops and lanes each in a colour."""
+    rows = [row for kernel in kernels for row in _kernel(kernel)]
+    return draw_nested("the kernels, their loops and their lanes", rows)
+
+
+def _kernel(kernel: Kernel) -> Iterator[Row]:
+    yield Row(0, (Part("kernel", kernel.name),))
+    for axis in kernel.grid:
+        yield Row(1, (Part("grid", show_axis(axis)),))
+    yield from _node(kernel.body, 1)
+
+
+def _node(node: Node, depth: int) -> Iterator[Row]:
+    match node:
+        case Leaf(statement=statement, lanes=lanes):
+            parts = (Part("lanes", show_axis(lane)) for lane in lanes)
+            yield Row(depth, (Part("", statement), *parts))
+        case Sequence(children=children):
+            for child in children:
+                yield from _node(child, depth)
+        case Loop(axis=axis, child=child, unroll=unroll, is_reduction=is_reduction):
+            kind = "reduction loop" if is_reduction else "loop"
+            written = f", {unroll} at a time" if unroll > 1 else ""
+            yield Row(depth, (Part(kind, f"{show_axis(axis)}{written}"),))
+            yield from _node(child, depth + 1)
+        case _:
+            assert_never(node)

@@ -1,0 +1,143 @@
+"""Python files and installed packages in, the primitives that they define out.
+
+A plugin is either a file that is named (`--plugin skew.py`) or a package with an entry point in
+the group `dtpoly.primitives`, whose value is a primitive or a tuple of them.
+"""
+
+import contextlib
+import importlib
+import linecache
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeGuard, cast
+
+import dtpoly.plugin_messages as messages
+from dtpoly.algorithm.program import Directive
+from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.python_places import raised_at
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.vet import vet
+
+GROUP = "dtpoly.primitives"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Primitives, and what is wrong with others that could not be loaded."""
+
+    primitives: Primitives
+    found: tuple[Diagnostic, ...] = ()
+
+
+def with_plugins(
+    plugins: Iterable[str | Path | type[Primitive]], primitives: Primitives = PRIMITIVES
+) -> Primitives:
+    """The primitives and those of plugins: files, or classes. Raises DtpolyError."""
+    found: list[Diagnostic] = []
+    more: list[type[Primitive]] = []
+    for plugin in dict.fromkeys(p if isinstance(p, type) else str(p) for p in plugins):
+        if isinstance(plugin, type):
+            more.append(plugin)
+            continue
+        try:
+            more.extend(load_file(plugin))
+        except DtpolyError as error:
+            found.extend(error.diagnostics)
+    found.extend(vet(more, primitives))
+    if found:
+        raise DtpolyError(found)
+    return (*primitives, *more)
+
+
+def load_file(path: str) -> Primitives:
+    """The primitives that a Python file defines. Raises DtpolyError.
+
+    The file is run; what it prints goes to standard error.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DtpolyError([messages.unreadable(path, reason)]) from None
+    linecache.checkcache(path)
+    try:
+        code = compile(data, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise DtpolyError([messages.no_python(path, error)]) from None
+    module = ModuleType(f"<plugin {path}>")
+    module.__file__ = path
+    # A dataclass looks its module up there while it is made.
+    sys.modules[module.__name__] = module
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            exec(code, vars(module))
+    except (Exception, SystemExit) as error:
+        # A user's code may raise anything.
+        span = raised_at(error, module.__name__)
+        raise DtpolyError([messages.fails(path, error, span)]) from None
+    found = _defined_in(module)
+    if not found:
+        raise DtpolyError([messages.nothing_in(path, module)])
+    return found
+
+
+def _defined_in(module: ModuleType) -> Primitives:
+    """The primitives of a module, in the order of definition; `_Name` is for the module itself."""
+    classes = dict.fromkeys(
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__
+    )
+    return tuple(
+        cls for cls in classes if issubclass(cls, Primitive) and not cls.__name__.startswith("_")
+    )
+
+
+def completed(directives: Iterable[Directive], primitives: Primitives) -> Loaded:
+    """The primitives; those of installed packages too, if a directive is none of the others.
+
+    So a broken package is in nobody's way, and a file that needs none is not slowed down.
+    """
+    wanted = {directive.name for directive in directives}
+    if wanted <= _words(primitives):
+        return Loaded(primitives)
+    installed = load_installed(primitives)
+    every = (*primitives, *installed.primitives)
+    return Loaded(every, () if wanted <= _words(every) else installed.found)
+
+
+def _words(primitives: Primitives) -> set[str]:
+    return {word for cls in primitives for word in (cls.name, *cls.aliases)}
+
+
+def load_installed(known: Primitives = PRIMITIVES) -> Loaded:
+    """What installed packages define; names that are known already keep their meaning."""
+    metadata: Any = importlib.import_module("importlib.metadata")  # takes 40 ms
+    points: list[Any] = list(metadata.entry_points(group=GROUP))
+    good: list[type[Primitive]] = []
+    found: list[Diagnostic] = []
+    for point in sorted(points, key=lambda point: (point.name, point.value)):
+        try:
+            value: object = point.load()
+        except (Exception, SystemExit) as error:
+            # A user's code may raise anything.
+            span = raised_at(error, str(point.module))
+            found.append(messages.fails(messages.called(point), error, span))
+            continue
+        items = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        for cls in items:
+            if not _is_primitive(cls):
+                found.append(messages.no_primitive(point, cls))
+            elif cls not in (*known, *good):
+                wrong = list(vet([cls], [*known, *good]))
+                found.extend(wrong)
+                good.extend(() if wrong else (cls,))
+    return Loaded(tuple(good), tuple(found))
+
+
+def _is_primitive(value: object) -> TypeGuard[type[Primitive]]:
+    return isinstance(value, type) and issubclass(value, Primitive)

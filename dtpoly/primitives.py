@@ -1,0 +1,71 @@
+"""All that a primitive of one's own is made of, under one name; see docs/primitives.md.
+
+from dtpoly.primitives import Label, Name, Parameter, Primitive, State
+"""
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.program import Argument, Func, Program
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Edit, Note, Severity
+from dtpoly.poly.axes import Axis
+from dtpoly.schedule.arguments import FuncName, Integer, Kind, OneOf, Refusal, TensorName, Word
+from dtpoly.schedule.facts import Fact, NewName
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.labels import DividedLabel, Label, SizedLabel
+from dtpoly.schedule.primitive import Count, Parameter, Primitive
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import (
+    Kernel,
+    Leaf,
+    Loop,
+    Node,
+    Sequence,
+    in_sequence,
+    leaves,
+    loop_value,
+    loops,
+    rewrite,
+)
+from dtpoly.schedule.values import Divided, Name, Sized
+
+__all__ = [
+    "Affine",
+    "Argument",
+    "Axis",
+    "Count",
+    "Diagnostic",
+    "Divided",
+    "DividedLabel",
+    "DtpolyError",
+    "Edit",
+    "Fact",
+    "Func",
+    "FuncName",
+    "Integer",
+    "Kernel",
+    "Kind",
+    "Label",
+    "Leaf",
+    "Loop",
+    "Name",
+    "NewName",
+    "Node",
+    "Note",
+    "OneOf",
+    "Parameter",
+    "Primitive",
+    "Program",
+    "Refusal",
+    "Sequence",
+    "Severity",
+    "Sized",
+    "SizedLabel",
+    "State",
+    "TensorName",
+    "View",
+    "Word",
+    "in_sequence",
+    "leaves",
+    "loop_value",
+    "loops",
+    "rewrite",
+]

@@ -1,0 +1,196 @@
+"""Tables of numbered cells in, a picture of them as SVG text out.
+
+A cell is coloured by its number; a thick line goes around what belongs together.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby, pairwise
+
+from dtpoly.render.svg import INK, PALE, SIZE, attributes, picture, shown, tag, tip, width_of, words
+
+HEIGHT = 22  # of a cell
+MARGIN, GAP = 16, 28
+TIPS = 1024  # more cells than these have no words of their own
+EMPTY = "#f6f8fa"
+# From first to last; dark enough at the end to show the order in grey.
+RAMP = ((255, 247, 188), (161, 218, 180), (65, 182, 196), (44, 127, 184), (37, 52, 148))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number, what is written for it, to what it belongs, and what there is to say of it.
+
+    Without a number it is empty.
+    """
+
+    number: int | None
+    text: str
+    group: int
+    tip: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Rows of cells under a title; across and down are the names of the two directions."""
+
+    title: str
+    down: str
+    across: str
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Grids of the same cells, beside each other."""
+
+    title: str
+    grids: tuple[Grid, ...]
+
+
+def draw_grids(title: str, sections: tuple[Section, ...]) -> str:
+    """All sections below each other."""
+    shapes: list[str] = []
+    top, width = float(MARGIN), 0.0
+    for section in sections:
+        top += SIZE
+        shapes.append(words(MARGIN, top, section.title, font_weight="bold"))
+        width = max(width, MARGIN + width_of(section.title) * 1.05)
+        top += 10
+        left, below = float(MARGIN), top
+        for grid in section.grids:
+            size = _size(grid)
+            shapes.extend(_grid(grid, left, top))
+            left += size[0] + GAP
+            below = max(below, top + size[1])
+        width = max(width, left - GAP)
+        top = below + MARGIN
+    return picture(width + MARGIN, top, title, shapes)
+
+
+def _size(grid: Grid) -> tuple[float, float]:
+    side = _side(grid) + len(grid.rows[0] if grid.rows else ()) * _cell_width(grid)
+    head = width_of(f"{grid.title}  {_way(grid)}") * 0.85
+    return max(side, _side(grid) + head), _head(grid) + len(grid.rows) * HEIGHT
+
+
+def _way(grid: Grid) -> str:
+    """`x ↓ y →`."""
+    directions = ((grid.down, "↓"), (grid.across, "→"))
+    return " ".join(f"{name} {arrow}" for name, arrow in directions if name)
+
+
+def _side(grid: Grid) -> float:
+    """The room on the left, for the numbers of rows."""
+    return float(round(width_of(str(len(grid.rows) - 1)) + 8)) if grid.down else 0.0
+
+
+def _head(grid: Grid) -> float:
+    """The room above, for the title and the numbers of columns."""
+    return 2.0 * SIZE + 10 if grid.across else SIZE + 8.0
+
+
+def _cell_width(grid: Grid) -> int:
+    longest = max((len(cell.text) for row in grid.rows for cell in row), default=0)
+    columns = len(str(len(grid.rows[0]) - 1)) if grid.rows else 0
+    return max(HEIGHT, round(width_of("0" * max(longest, columns))) + 6)
+
+
+def _grid(grid: Grid, left: float, top: float) -> Iterator[str]:
+    across, x, y = _cell_width(grid), left + _side(grid), top + _head(grid)
+    way = tag("tspan", attributes(dx=8, fill=PALE), escape(_way(grid)))
+    yield tag("text", attributes(x=x, y=top + SIZE), escape(grid.title) + way)
+    yield f"<g {attributes(font_size=SIZE - 2, fill=PALE, text_anchor='middle')}>"
+    for column in range(len(grid.rows[0]) if grid.across and grid.rows else 0):
+        yield words(x + (column + 0.5) * across, y - 5, str(column))
+    for row in range(len(grid.rows) if grid.down else 0):
+        yield words(left + _side(grid) / 2 - 2, y + (row + 0.5) * HEIGHT + 4, str(row))
+    yield "</g>"
+    yield from _cells(grid, x, y, across)
+    yield tag(
+        "path", attributes(d=_borders(grid, x, y, across), fill="none", stroke=INK, stroke_width=2)
+    )
+
+
+def _cells(grid: Grid, x: float, y: float, across: int) -> Iterator[str]:
+    """The grounds of all cells, thin lines between them, what is written into them."""
+    last = max((cell.number or 0 for row in grid.rows for cell in row), default=0)
+    yield f"<g {attributes(text_anchor='middle', data_table=grid.title)}>"
+    for down, row in enumerate(grid.rows):
+        for column, run in _runs(row, sum(map(len, grid.rows)) <= TIPS):
+            box = attributes(
+                x=x + column * across,
+                y=y + down * HEIGHT,
+                width=len(run) * across,
+                height=HEIGHT,
+                fill=_colour(run[0].number, last)[0],
+            )
+            yield tag("rect", box, tip(run[0].tip) if len(run) == 1 and run[0].tip else "")
+    yield tag("path", attributes(d=_mesh(grid, x, y, across), stroke=INK, stroke_opacity=0.25))
+    for down, row in enumerate(grid.rows):
+        for column, cell in enumerate(row):
+            ink = _colour(cell.number, last)[1]
+            paler = {} if ink == INK else {"fill": ink}
+            middle = x + (column + 0.5) * across
+            yield words(middle, y + (down + 0.5) * HEIGHT + 4, cell.text, **paler)
+    yield "</g>"
+
+
+def _runs(row: Sequence[Cell], is_single: bool) -> Iterator[tuple[int, list[Cell]]]:
+    """Neighbours that are coloured alike, and where they start; or each cell by itself."""
+    at = 0
+    for _, cells in groupby(enumerate(row), key=lambda one: one if is_single else one[1].number):
+        run = [cell for _, cell in cells]
+        yield at, run
+        at += len(run)
+
+
+def _mesh(grid: Grid, x: float, y: float, across: int) -> str:
+    height, width = len(grid.rows), len(grid.rows[0]) if grid.rows else 0
+    right, bottom = shown(x + width * across), shown(y + height * HEIGHT)
+    rows = (f"M{shown(x)} {shown(y + row * HEIGHT)}H{right}" for row in range(1, height))
+    columns = (f"M{shown(x + at * across)} {shown(y)}V{bottom}" for at in range(1, width))
+    return "".join((*rows, *columns))
+
+
+def _borders(grid: Grid, x: float, y: float, across: int) -> str:
+    """The lines between cells of different groups, and around all."""
+    groups = [[cell.group for cell in row] for row in grid.rows]
+    columns = list(zip(*groups, strict=True))
+    parts: list[str] = []
+    for line, start, end in _edges(groups):
+        at, first, last = y + line * HEIGHT, x + start * across, x + end * across
+        parts.append(f"M{shown(first)} {shown(at)}H{shown(last)}")
+    for line, start, end in _edges(columns):
+        at, first, last = x + line * across, y + start * HEIGHT, y + end * HEIGHT
+        parts.append(f"M{shown(at)} {shown(first)}V{shown(last)}")
+    return "".join(parts)
+
+
+def _edges(rows: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
+    """Each run of cells at which a row differs from the one before: the line, first, end."""
+    width = len(rows[0]) if rows else 0
+    none = [None] * width
+    for line, (above, below) in enumerate(pairwise((none, *rows, none))):
+        at = 0
+        for differs, run in groupby(a != b for a, b in zip(above, below, strict=True)):
+            end = at + len(list(run))
+            if differs:
+                yield line, at, end
+            at = end
+
+
+def _colour(number: int | None, last: int) -> tuple[str, str]:
+    """The colour of a number between 0 and the last one, and that of a text on it."""
+    if number is None:
+        return EMPTY, INK
+    steps = len(RAMP) - 1
+    scaled = number * steps * 256 // last if last else 0
+    low = min(scaled // 256, steps - 1)
+    part = scaled - low * 256
+    rgb = [
+        (a * (256 - part) + b * part) // 256 for a, b in zip(RAMP[low], RAMP[low + 1], strict=True)
+    ]
+    is_dark = rgb[0] * 299 + rgb[1] * 587 + rgb[2] * 114 < 128_000
+    return "#" + "".join(f"{c:02x}" for c in rgb), "#ffffff" if is_dark else INK

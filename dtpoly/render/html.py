@@ -1,0 +1,40 @@
+"""What there is to say of a schedule in, a piece of a notebook's page out.
+
+It has the colours of the page around it, light or dark, and no script or style sheet. All text
+is escaped; pictures are SVG that dtpoly drew.
+"""
+
+from collections.abc import Iterable
+from html import escape
+
+GOOD, WRONG = "#2da44e", "#d1495b"  # to be read on white and on black
+_BOX = "border:1px solid #8888;border-radius:6px;padding:.6em .9em;max-width:fit-content"
+_CODE = "background:transparent;color:inherit;margin:.5em 0;padding:0;line-height:1.35"
+
+
+def page(
+    title: str,
+    verdict: str,
+    tree: str,
+    *,
+    is_good: bool,
+    messages: str = "",
+    text: str = "",
+    pictures: Iterable[str] = (),
+) -> str:
+    """The title, the verdict, the messages, the tree, pictures, and the text folded away."""
+    colour = GOOD if is_good else WRONG
+    parts = [
+        f"<div><b>{escape(title)}</b> "
+        f'<span style="color:{colour};font-weight:bold">{escape(verdict)}</span></div>',
+        _code(messages),
+        _code(tree),
+        *(f'<div style="overflow-x:auto">{picture}</div>' for picture in pictures),
+    ]
+    if text:
+        parts.append(f"<details><summary>text</summary>{_code(text)}</details>")
+    return f'<div style="{_BOX}">{"".join(parts)}</div>'
+
+
+def _code(text: str) -> str:
+    return f'<pre style="{_CODE}">{escape(text.rstrip())}</pre>' if text.strip() else ""

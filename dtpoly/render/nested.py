@@ -1,0 +1,70 @@
+"""Rows of an indented list in, a picture of it as SVG text out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dtpoly.render.svg import FRAME, SIZE, attributes, picture, shown, tag, width_of, words
+
+MARGIN, HEIGHT, INDENT, PAD = 16, 22, 20, 6
+# Of a kind of part: its ground and its ink; other parts are plain words.
+COLOURS = {
+    "kernel": ("#1f2328", "#ffffff"),
+    "grid": ("#ddf4ff", "#0a3069"),
+    "loop": ("#fff8c5", "#633c01"),
+    "reduction loop": ("#fbefff", "#512a97"),
+    "lanes": ("#dafbe1", "#044f1e"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Words of a kind, such as a loop."""
+
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.text}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What stands on one line, so many levels in."""
+
+    depth: int
+    parts: tuple[Part, ...]
+
+
+def draw_nested(title: str, rows: Sequence[Row]) -> str:
+    """One row a line; a thin line goes down from a row to those that are inside of it."""
+    shapes = list(_guides(rows))
+    width = 0.0
+    for number, row in enumerate(rows):
+        x, y = float(MARGIN + row.depth * INDENT), float(MARGIN + number * HEIGHT)
+        for part in row.parts:
+            shapes.extend(_part(part, x, y))
+            x += _width(part) + PAD
+        width = max(width, x)
+    return picture(width + MARGIN, 2.0 * MARGIN + len(rows) * HEIGHT, title, shapes)
+
+
+def _width(part: Part) -> float:
+    return width_of(str(part)) + 2 * PAD
+
+
+def _part(part: Part, x: float, y: float) -> Iterator[str]:
+    ground, ink = COLOURS.get(part.kind, ("none", "#1f2328"))
+    box = attributes(x=x, y=y + 1, width=_width(part), height=HEIGHT - 3, rx=4, fill=ground)
+    yield tag("rect", box)
+    yield words(x + PAD, y + HEIGHT / 2 + SIZE / 2 - 2, str(part), fill=ink)
+
+
+def _guides(rows: Sequence[Row]) -> Iterator[str]:
+    for number, row in enumerate(rows):
+        below = number + 1
+        while below < len(rows) and rows[below].depth > row.depth:
+            below += 1
+        if below > number + 1:
+            x = MARGIN + row.depth * INDENT + INDENT / 2
+            top, end = MARGIN + (number + 1) * HEIGHT - 2, MARGIN + below * HEIGHT - 4
+            yield tag("path", attributes(d=f"M{shown(x)} {top}V{end}", stroke=FRAME))

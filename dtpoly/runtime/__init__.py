@@ -1,0 +1,1 @@
+"""Generated text in, something that runs out."""

@@ -1,0 +1,75 @@
+"""What a text was made from in, the text out: made once, then kept on disk.
+
+A file in the cache is never changed: its name says everything that it depends on. It is written
+beside its place and then moved there, so processes need no locks: who comes second writes the same.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from dtpoly import __version__
+from dtpoly.writing import write_atomically
+
+PACKAGE = Path(__file__).resolve().parent.parent
+FOLDERS = (PACKAGE, PACKAGE.parent / "frontend", PACKAGE.parent / "codegen")
+
+
+def folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Where the cache is; None for a user without a home."""
+    if chosen := environment.get("DTPOLY_CACHE_DIR"):
+        return Path(chosen)
+    if base := environment.get("XDG_CACHE_HOME"):
+        return Path(base) / "dtpoly"
+    try:
+        return Path.home() / ".cache" / "dtpoly"
+    except RuntimeError:
+        return None
+
+
+def key(parts: Iterable[str]) -> str:
+    """A name for a sequence of texts; other texts, or other cuts between them, have another."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode(errors="surrogatepass")
+        digest.update(f"{len(data)}:".encode())
+        digest.update(data)
+    return digest.hexdigest()
+
+
+@cache
+def compiler() -> str:
+    """The version of this compiler; for a checkout, which changes without one, also its files."""
+    files = sorted(path for place in FOLDERS if place.is_dir() for path in place.rglob("*.py"))
+    facts = (f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)
+    return key([__version__, *facts])
+
+
+def remembered(parts: Iterable[str], make: Callable[[], str]) -> str:
+    """The text that is made from these parts by this compiler.
+
+    Whatever is wrong with the cache (no room, no permission, a damaged file) costs only time.
+    """
+    base = folder()
+    if base is None:
+        return make()
+    path = base / "texts" / key([compiler(), *parts])
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        check, _, text = path.read_bytes().decode().partition("\n")
+        if check == key([text]):
+            return text
+    text = make()
+    keep(path, f"{key([text])}\n{text}")
+    return text
+
+
+def keep(path: Path, text: str) -> bool:
+    """Put a text into the cache; false where that cannot be done."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(path, text.encode(errors="surrogatepass"))
+        return True
+    return False

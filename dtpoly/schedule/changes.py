@@ -1,0 +1,139 @@
+"""Two schedule trees of one Program in, what is different in them out, in words."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from dtpoly.schedule.aspects import (
+    LOST,
+    ORDER,
+    TOPICS,
+    Aspect,
+    aspects,
+    listed,
+    place_and_elements,
+    subject,
+)
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import leaves
+
+Key = tuple[str, str, str, str]
+
+
+MOST = 8  # names in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is said of a topic after a directive is added, and before; None is nothing.
+
+    `names` are those of Funcs, in a kernel if that has to be told; or they are kernels.
+    """
+
+    topic: str
+    names: tuple[str, ...]
+    label: str
+    kernel: str
+    before: str | None
+    after: str | None
+
+    @property
+    def subject(self) -> str:
+        """What it is said of."""
+        names = [f"'{name}'" for name in self.names[:MOST]]
+        if len(self.names) > MOST:
+            names[-1] = f"{len(self.names) - MOST + 1} others"
+        of = listed(names) + (f" in '{self.kernel}'" if self.kernel else "")
+        return subject(self.topic, of, self.label, is_one=len(self.names) == 1)
+
+    def words(self, before: str) -> str:
+        """`programs of 'f': ceil(m / 16) (without it: 1)`, where `before` is `without it`."""
+        after = "nothing" if self.after is None else self.after
+        return f"{self.subject}: {after}" + (f" ({before}: {self.before})" if self.before else "")
+
+
+def changes(before: State, after: State, first: str = "") -> tuple[Change, ...]:
+    """The differences, those of one Func first.
+
+    What is part of something that is gone goes with it, unsaid. Funcs of which the same is to be
+    said are told of together.
+    """
+    own = {first, *(k.name for k in (*before.kernels, *after.kernels) if k.func == first)}
+    found = (*_changed(before, after), *_moved(before, after))
+    told: dict[Change, Change] = {}
+    for one in sorted(found, key=lambda c: (c.names[0] not in own, TOPICS.index(c.topic))):
+        alike = replace(one, names=())
+        names = told[alike].names if alike in told else ()
+        told[alike] = replace(one, names=(*names, *one.names))
+    return tuple(told.values())
+
+
+def _changed(before: State, after: State) -> Iterator[Change]:
+    old, new = aspects(before), aspects(after)
+    kernels_before, kernels_after = _kernels(old), _kernels(new)
+    # A Func that only moves from one kernel to another one has the same loops in both.
+    one = {f for f, kernels in kernels_after.items() if len(kernels) == 1}
+    one &= {f for f, kernels in kernels_before.items() if len(kernels) == 1}
+    was, is_now = _by_key(old, one), _by_key(new, one)
+    names = {kernel.name for kernel in after.kernels}
+    for key in dict.fromkeys((*is_now, *was)):
+        then, now = was.get(key), is_now.get(key)
+        if then is not None and now is not None and then.value == now.value:
+            continue
+        told = now or then
+        assert told is not None
+        if now is None and _is_gone(told, names, kernels_after, moved=told.func in one):
+            continue
+        kernel = "" if told.func in one or not told.func else told.kernel
+        value = _words(now, after) or ("nowhere by itself" if told.topic == "place" else None)
+        name, was_said = told.func or told.kernel, _words(then, before)
+        yield Change(told.topic, (name,), told.label, kernel, was_said, value)
+
+
+def _words(one: Aspect | None, state: State) -> str | None:
+    if one is None:
+        return None
+    return place_and_elements(one.func, state) if one.topic == "place" else one.value
+
+
+def _by_key(found: tuple[Aspect, ...], one: set[str]) -> dict[Key, Aspect]:
+    return {(a.topic, "" if a.func in one else a.kernel, a.func, a.label): a for a in found}
+
+
+def _kernels(found: tuple[Aspect, ...]) -> dict[str, set[str]]:
+    """The kernels in which each Func is computed."""
+    kernels: dict[str, set[str]] = {}
+    for aspect in found:
+        if aspect.topic == "nest":
+            kernels.setdefault(aspect.func, set()).add(aspect.kernel)
+    return kernels
+
+
+def _is_gone(
+    told: Aspect, names: set[str], kernels: Mapping[str, set[str]], *, moved: bool
+) -> bool:
+    """Whether what it was part of is not there any more."""
+    if told.topic in ("place", "kernel"):
+        return False
+    if told.func:
+        here = kernels.get(told.func, set())
+        return not here or (not moved and told.kernel not in here)
+    return told.kernel not in names
+
+
+def _moved(before: State, after: State) -> Iterator[Change]:
+    """Statements that are lost, and those that stand in another order."""
+    was, is_now = _orders(before), _orders(after)
+    everywhere = {name for names in is_now.values() for name in names}
+    for kernel, names in is_now.items():
+        then = was.get(kernel, ())
+        old = tuple(name for name in then if name in names)
+        new = tuple(name for name in names if name in then)
+        if set(names) < set(then) and not everywhere.issuperset(then):
+            yield Change(LOST, (kernel,), "", "", ", ".join(then), ", ".join(names))
+        elif old != new:
+            yield Change(ORDER, (kernel,), "", "", ", ".join(old), ", ".join(new))
+
+
+def _orders(state: State) -> dict[str, tuple[str, ...]]:
+    """The statements of each kernel, in order."""
+    return {k.name: tuple(leaf.statement for leaf, _ in leaves(k.body)) for k in state.kernels}

@@ -1,0 +1,118 @@
+"""A Program and its verdict in; what each directive does, and what comes of all of them, out."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show_directive
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.poly.order import ViolationKind
+from dtpoly.poly.separation import Separation
+from dtpoly.schedule.changes import Change, changes
+from dtpoly.schedule.kept import Kept, concerned, kept, separated
+from dtpoly.schedule.parallelism import KernelSummary, summaries
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.recomputed import Recomputed, recomputed
+from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.state import State
+from dtpoly.schedule.verdict import Verdict
+from dtpoly.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One directive: what it is for, what it changed, what it had to respect, what it costs.
+
+    All of it is told against the schedule without it, for directives have no order. `recomputed`
+    is None where it made no private copy. `needed` says what goes wrong without it: then there
+    is nothing to tell it against.
+    """
+
+    directive: str
+    span: Span | None
+    meaning: str
+    changes: tuple[Change, ...]
+    kept: tuple[Kept, ...]
+    recomputed: tuple[Recomputed, ...] | None
+    needed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Every directive in source order, and the kernels that come of them."""
+
+    directives: tuple[Explained, ...] = ()
+    kernels: tuple[KernelSummary, ...] = ()
+    recomputed: tuple[Recomputed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What there is to say of a scheduled state, whichever directive made it so."""
+
+    state: State
+    separations: tuple[Separation, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    recomputed: tuple[Recomputed, ...] = ()
+
+
+def explain(program: Program, verdict: Verdict, primitives: Primitives = PRIMITIVES) -> Explanation:
+    """The explanation of a Program whose directives have passed the static checks."""
+    chosen = bind(program.directives, primitives).primitives
+    found = _found(verdict)
+    texts = [show_directive(directive) for directive in program.directives]
+    told: list[Explained] = []
+    for text, one in zip(texts, chosen, strict=True):
+        try:
+            before = resolve(program, [other for other in chosen if other is not one])
+        except DtpolyError as error:  # of a user's primitive that builds on this one
+            why = error.diagnostics[0].title
+            told.append(Explained(text, one.span, meaning(type(one)), (), (), None, why))
+        else:
+            told.append(_explained(text, one, before, found))
+    kernels = summaries(found.state, found.separations)
+    return Explanation(tuple(told), kernels, found.recomputed)
+
+
+def explain_added(
+    program: Program,
+    verdict: Verdict,
+    before: Iterable[Primitive],
+    primitives: Primitives = PRIMITIVES,
+) -> Explained:
+    """The same of the last directive alone, against the schedule that was there before it."""
+    last = bind(program.directives[-1:], primitives).primitives[0]
+    text = show_directive(program.directives[-1])
+    return _explained(text, last, resolve(program, before), _found(verdict))
+
+
+def _found(verdict: Verdict) -> _Found:
+    """Only the tree where statements are lost: what is nowhere is at no distance."""
+    state = verdict.scheduled
+    if any(one.kind is ViolationKind.LOST for one in verdict.violations):
+        return _Found(state)
+    apart = separated(state)
+    return _Found(state, apart, kept(state, apart, verdict.violations), tuple(recomputed(state)))
+
+
+def _explained(text: str, one: Primitive, before: State, found: _Found) -> Explained:
+    copies = {(fusion.func, fusion.kernel) for fusion in before.fusions}
+    makes_copy = any((f.func, f.kernel) not in copies for f in found.state.fusions)
+    already = set(recomputed(before))
+    new = tuple(again for again in found.recomputed if again not in already)
+    return Explained(
+        text,
+        one.span,
+        meaning(type(one)),
+        changes(before, found.state, one.func),
+        tuple(concerned(before, found.state, found.kept)),
+        new if new or makes_copy else None,
+    )
+
+
+def meaning(primitive: type[Primitive]) -> str:
+    """The first line of its docstring; a dataclass without one has made up its own."""
+    text = primitive.__doc__ or ""
+    first = text.strip().partition("\n")[0]
+    return "" if first.startswith(f"{primitive.__name__}(") else first

@@ -1,0 +1,99 @@
+"""A user's primitive at work in, what it answers out; where it fails, a diagnostic that says so.
+
+Its code is run, never trusted: what it raises is caught, what it returns is looked at.
+"""
+
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+from dtpoly.python_places import file_of, function_place, raised_at, said_by
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.state import State
+from dtpoly.schedule.well_formed import flaw
+from dtpoly.source import Span
+
+HOME = "dtpoly"
+
+
+def is_foreign(cls: type[Primitive]) -> bool:
+    """True for a primitive that is not dtpoly's own."""
+    return cls.__module__.partition(".")[0] != HOME
+
+
+def applied(primitive: Primitive, state: State) -> State:
+    """The State with a directive carried out. Raises DtpolyError if a user's code fails."""
+    cls = type(primitive)
+    if not is_foreign(cls):
+        return primitive.apply(state)
+    with at_work(cls, primitive.span):
+        after: object = primitive.apply(state)
+    why = flaw(state, after)
+    if why is not None:
+        raise DtpolyError([_no_tree(primitive, why)])
+    assert isinstance(after, State)
+    return after
+
+
+def checked(
+    primitive: Primitive, check: Callable[[], Iterable[Diagnostic]]
+) -> tuple[Diagnostic, ...]:
+    """What a check says of a primitive, or how it fails."""
+    cls = type(primitive)
+    if not is_foreign(cls):
+        return tuple(check())
+    try:
+        with at_work(cls, primitive.span):
+            return tuple(map(_as_diagnostic, check()))
+    except DtpolyError as error:
+        return error.diagnostics
+
+
+@contextmanager
+def at_work(cls: type[Primitive], span: Span | None) -> Generator[None]:
+    """Turn what a user's primitive raises into a DtpolyError, at the line that raised it.
+
+    What one of our own raises is our bug and passes.
+    """
+    try:
+        yield
+    except DtpolyError:
+        raise
+    except Exception as error:
+        # A user's code may raise anything.
+        if not is_foreign(cls):
+            raise
+        raise DtpolyError([_failed(cls, error, span)]) from error
+
+
+def _failed(cls: type[Primitive], error: Exception, span: Span | None) -> Diagnostic:
+    place = raised_at(error, cls.__module__)
+    return Diagnostic(
+        "DT226",
+        Severity.ERROR,
+        f"the primitive '{cls.name}' fails: {said_by(error)}",
+        place or span,
+        "raised here" if place else "while it was carried out",
+        (Note("for this directive", span),) if place and span else (),
+        f"mend the class {cls.__name__} in {file_of(cls)}",
+    )
+
+
+def _no_tree(primitive: Primitive, why: str) -> Diagnostic:
+    cls = type(primitive)
+    place = function_place(cls.apply)
+    return Diagnostic(
+        "DT227",
+        Severity.ERROR,
+        f"the primitive '{cls.name}' leaves no schedule tree: {why}",
+        place or primitive.span,
+        "what this returns",
+        (Note("for this directive", primitive.span),) if place and primitive.span else (),
+        "return the State that apply was given, with other kernels: state.with_loops(...)",
+    )
+
+
+def _as_diagnostic(one: object) -> Diagnostic:
+    if isinstance(one, Diagnostic):
+        return one
+    raise TypeError(f"check yields {one!r}; let it yield self.mistake(...)")

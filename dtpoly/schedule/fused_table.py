@@ -1,0 +1,89 @@
+"""A scheduled state and its tables in, which programs compute each fused element out."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from dtpoly.poly.instances import instances, labels_needed, with_known
+from dtpoly.poly.model import by_name
+from dtpoly.schedule.describe import place_of
+from dtpoly.schedule.state import State
+from dtpoly.schedule.table import (
+    LONGEST,
+    Element,
+    Sizes,
+    Table,
+    check_small,
+    extents,
+    table_data,
+    tables,
+)
+from dtpoly.schedule.tree import paths
+
+
+@dataclass(frozen=True, slots=True)
+class FusedTable:
+    """A Func that a kernel computes for itself: every element, and the numbers of its programs."""
+
+    func: str
+    kernel: str
+    labels: tuple[str, ...]
+    extents: tuple[int, ...]
+    programs: Mapping[Element, tuple[int, ...]]  # none for what nobody reads
+
+    @property
+    def most(self) -> int:
+        """How many programs compute one element, at most."""
+        return max(map(len, self.programs.values()), default=0)
+
+
+def fused_tables(
+    state: State, sizes: Sizes, found: Iterable[Table], longest: int = LONGEST
+) -> Iterator[FusedTable]:
+    """A table for each Func that is fused into a kernel, if the sizes that it needs are known.
+
+    Programs are numbered as in the kernel's own table.
+    """
+    known = with_known(state.model, sizes)
+    statements = by_name(state.model)
+    numbers = {
+        table.kernel: {
+            tuple(spot.place.program.items()): spot.program for spot in table.spots.values()
+        }
+        for table in found
+    }
+    ways = {path.statement: path for path in paths(state.kernels)}
+    for fusion in state.fusions:
+        copy = statements[fusion.copies[-1]] if fusion.label and fusion.copies else None
+        if copy is None or copy.name not in ways or fusion.kernel not in numbers:
+            continue
+        if not set(labels_needed(state.model, copy)) | set(copy.labels) <= known.keys():
+            continue
+        size = extents(state.model, copy.labels, known)
+        check_small(copy.labels, size, longest)
+        programs: dict[Element, set[int]] = {}
+        for instance in instances(state.model, copy, known):
+            dims = dict(zip(copy.dims, instance, strict=True))
+            place = place_of(state, copy, dims, ways[copy.name])
+            number = numbers[fusion.kernel][tuple(place.program.items())]
+            programs.setdefault(instance[len(copy.copies) :], set()).add(number)
+        ordered = {element: tuple(sorted(who)) for element, who in sorted(programs.items())}
+        yield FusedTable(fusion.func, fusion.kernel, copy.labels, size, ordered)
+
+
+def map_data(state: State, sizes: Sizes) -> list[dict[str, object]]:
+    """All tables for JSON, those of fused Funcs last."""
+    found = tables(state, sizes)
+    fused: list[dict[str, object]] = [
+        {
+            "kernel": table.kernel,
+            "fused": table.func,
+            "labels": list(table.labels),
+            "extents": list(table.extents),
+            "elements": [
+                {"at": list(element), "programs": list(numbers)}
+                for element, numbers in table.programs.items()
+            ],
+        }
+        for table in fused_tables(state, sizes, found)
+    ]
+    return [*map(table_data, found), *fused]

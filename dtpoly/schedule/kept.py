@@ -1,0 +1,209 @@
+"""A scheduled state in; its dependences in words, and how the schedule keeps each, out."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from dtpoly.algorithm.expressions import Dot, Reduce
+from dtpoly.poly.axes import Path, finest
+from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
+from dtpoly.poly.model import Model, Role, Statement, by_name, show_element
+from dtpoly.poly.order import ViolationKind, meeting
+from dtpoly.poly.separation import Distance, Separation, separations
+from dtpoly.schedule.aspects import listed
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import paths
+from dtpoly.schedule.verdict import Violation
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What must stay in order, and how it does: a Func and what it reads, or a reduction.
+
+    `distances` are along the loops around both ends, `carriers` the labels of those loops that
+    put the ends in order. Of a reduction the distances are those between its steps.
+    """
+
+    what: str
+    source: str  # the Func that is written
+    target: str
+    kernel: str  # of the target
+    is_reduction: bool
+    is_one_kernel: bool
+    is_one_program: bool
+    distances: tuple[Distance, ...]
+    carriers: tuple[str, ...]
+    broken: ViolationKind | None
+    statements: tuple[tuple[str, str], ...]  # the ends, pair by pair
+
+    @property
+    def how(self) -> str:
+        """How it is kept."""
+        if self.broken is not None:
+            return f"not kept: {self.broken}"
+        along = ", ".join(f"{one.label} {one}" for one in self.distances)
+        apart = f" (distance: {along})" if along else ""
+        if self.is_reduction:
+            start = "start, steps, end in this order"
+            if not self.is_one_kernel:
+                start = "start in an earlier kernel"
+            programs = "" if self.is_one_program else ", also in different programs"
+            return f"{start}; steps in any order{programs}{apart}"
+        if not self.is_one_kernel:
+            return "by an earlier kernel"
+        if self.carriers:
+            return f"carried by the loop over {listed(self.carriers)}{apart}"
+        return f"earlier in the same {'iteration' if along else 'program'}{apart}"
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.how}"
+
+
+def separated(state: State) -> tuple[Separation, ...]:
+    """How far apart the ends of each dependence are."""
+    ways = {path.statement: path for path in paths(state.kernels)}
+    return tuple(separations(state.model, ways, dependences(state.model)))
+
+
+def kept(
+    state: State, found: Iterable[Separation], violations: Iterable[Violation] = ()
+) -> tuple[Kept, ...]:
+    """How each dependence is kept, in the order of the readers; violations say which are not."""
+    wrong = {
+        (one.source, one.target): one.kind
+        for one in violations
+        if one.kind is not ViolationKind.RECOMPUTES
+    }
+    ways = {path.statement: path for path in paths(state.kernels)}
+    groups: dict[tuple[str, str, str], list[Separation]] = {}
+    for one in found:
+        kernel = state.kernels[ways[one.dependence.target].kernel].name
+        target = by_name(state.model)[one.dependence.target].func
+        group = _reduction(one.dependence, state.model) or target
+        groups.setdefault((base(one.dependence.array), group, kernel), []).append(one)
+    return tuple(_kept(group, key[2], state.model, wrong) for key, group in groups.items())
+
+
+def base(name: str) -> str:
+    """The name of an array or statement that a private copy is one of."""
+    return name.partition("@")[0]
+
+
+def _reduction(one: Dependence, model: Model) -> str:
+    """The accumulator that a dependence is inside of."""
+    array, known = model.arrays[one.array], by_name(model)
+    is_inside = array.reduction is not None and known[one.target].func == array.func
+    return base(one.array) if is_inside else ""
+
+
+def _kept(
+    group: list[Separation],
+    kernel: str,
+    model: Model,
+    wrong: Mapping[tuple[str, str], ViolationKind],
+) -> Kept:
+    first = group[0].dependence
+    known = by_name(model)
+    source, target = known[first.source].func, known[first.target].func
+    accumulator = _reduction(first, model)
+    steps = [one for one in group if one.dependence.kind is DependenceKind.REDUCTION]
+    is_one_program = all(one.is_one_program for one in group)
+    carriers = dict.fromkeys(
+        distance.label
+        for one in group
+        for distance in one.distances
+        if distance.axis in one.carriers
+    )
+    return Kept(
+        _reduced(accumulator, model) if accumulator else _read(group, target, known),
+        source,
+        target,
+        kernel,
+        bool(accumulator),
+        all(one.is_one_kernel for one in group),
+        is_one_program,
+        _hull(steps or group) if is_one_program else (),
+        tuple(carriers),
+        wrong.get((source, target)),
+        tuple((one.dependence.source, one.dependence.target) for one in group),
+    )
+
+
+def _hull(group: list[Separation]) -> tuple[Distance, ...]:
+    """The distances that all of a group are within, along the loops that all of them share."""
+    shared = min((one.distances for one in group), key=len)
+    return tuple(_widest([one.distances[at] for one in group]) for at in range(len(shared)))
+
+
+def _widest(some: list[Distance]) -> Distance:
+    least = [one.least for one in some if one.least is not None]
+    most = [one.most for one in some if one.most is not None]
+    return Distance(
+        some[0].axis,
+        some[0].label,
+        min(least) if len(least) == len(some) else None,
+        max(most) if len(most) == len(some) else None,
+    )
+
+
+def _reduced(accumulator: str, model: Model) -> str:
+    """`the rdot over k of 'mm'`."""
+    steps = (s for s in model.statements if base(s.writes.array) == accumulator)
+    step = next(s for s in steps if s.role is Role.UPDATE)
+    assert isinstance(step.body, Reduce | Dot)
+    word = "rdot" if isinstance(step.body, Dot) else step.body.operation
+    return f"the {word} over {listed(step.body.labels)} of '{step.func}'"
+
+
+def _read(group: list[Separation], target: str, known: Mapping[str, Statement]) -> str:
+    """`'f' reads g[x] and g[x + 2]`."""
+    elements = dict.fromkeys(
+        base(read.array) + show_element(read)[len(read.array) :]
+        for one in group
+        for read in known[one.dependence.target].reads
+        if read.array == one.dependence.array
+    )
+    return f"'{target}' reads {listed(elements)}"
+
+
+Signature = tuple[object, ...]
+
+
+def concerned(before: State, after: State, found: Iterable[Kept]) -> Iterator[Kept]:
+    """Those whose two ends stand in another way to each other, or go through other loops."""
+    old, new = _ways(before), _ways(after)
+    for one in found:
+        for source, target in one.statements:
+            (now,) = _signatures(new[source], new[target])
+            then = _signatures(*(_alike(old, name) for name in (source, target)))
+            if now not in then:
+                yield one
+                break
+
+
+def _ways(state: State) -> dict[str, tuple[Path, ...]]:
+    found: dict[str, tuple[Path, ...]] = {}
+    for path in paths(state.kernels):
+        found[path.statement] = (*found.get(path.statement, ()), path)
+    return found
+
+
+def _alike(ways: Mapping[str, tuple[Path, ...]], name: str) -> tuple[Path, ...]:
+    return tuple(p for other, found in ways.items() if base(other) == base(name) for p in found)
+
+
+def _signatures(sources: tuple[Path, ...], targets: tuple[Path, ...]) -> set[Signature]:
+    return {_signature(one, two) for one in sources for two in targets}
+
+
+def _signature(source: Path, target: Path) -> Signature:
+    """What the order of two statements' instances comes from."""
+    if source.kernel != target.kernel:
+        return (_axes(source), _axes(target))
+    met = meeting(source, target)
+    return (_axes(source), _axes(target), len(met.time), met.after)
+
+
+def _axes(path: Path) -> Signature:
+    """The axes that a statement is inside of; how programs are numbered puts nothing in order."""
+    grid = frozenset((axis.name, axis.index, axis.step) for axis in finest(path.grid))
+    return (grid, path.loops, path.lanes)

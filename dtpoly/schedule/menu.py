@@ -1,0 +1,214 @@
+"""A Program and a Func in; directives that could come next, each legal or refused, out.
+
+What is tried comes from the parameters that a primitive declares, a user's own as well: a few
+sizes, every label of the kernel, orders of few loops, every Func that reads.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice, permutations
+from typing import Any
+
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show_directive
+from dtpoly.diagnostics import DtpolyError, Severity
+from dtpoly.poly.dependences import dependences
+from dtpoly.schedule.arguments import FuncName, Integer, Kind, OneOf, TensorName, Word
+from dtpoly.schedule.check import check_schedule, view_of
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.labels import DividedLabel, Label, SizedLabel
+from dtpoly.schedule.legality import found
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.settings import settings
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import paths
+from dtpoly.schedule.values import Divided, Name, Sized
+from dtpoly.schedule.variants import with_directive
+
+SIZES = (16, 64)
+FACTOR = 4
+MOST_ORDERS = 12  # of loops, of one primitive
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A directive that could come next: legal, or refused for a reason in a few words.
+
+    One that is legal may change nothing.
+    """
+
+    directive: str
+    reason: str
+    changes: bool
+
+    @property
+    def is_legal(self) -> bool:
+        """True if it is legal for all sizes."""
+        return not self.reason
+
+
+def menu(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> Iterator[Option]:
+    """What could be said next of a Func: of its own kernel, of fusing it, of fusing into it.
+
+    What the Program says already is left out. The Func is one of the Program, which is legal.
+    """
+    bound = bind(program.directives, primitives)
+    view = view_of(program, bound)
+    base = resolve(program, bound.primitives)
+    said = {setting.key for one in bound.primitives for setting in settings(one)}
+    legal: set[Primitive] = set()
+    for candidate in _candidates(func, view, primitives):
+        if said.isdisjoint(setting.key for setting in settings(candidate)):
+            plain = _without_words(candidate)
+            if plain != candidate and plain in legal:
+                continue  # a word such as `recompute` is for what is refused without it
+            option = _tried(program, candidate, base, primitives)
+            if option.is_legal:
+                legal.add(candidate)
+            yield option
+
+
+def hosts(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> tuple[str, ...]:
+    """The Funcs in whose kernels a Func is computed, if it has no kernel of its own."""
+    view = view_of(program, bind(program.directives, primitives))
+    return () if func in view.kernels else view.placement.hosts[func]
+
+
+def _without_words(candidate: Primitive) -> Primitive:
+    words = [p.name for p in candidate.parameters if p.count is Count.IF_GIVEN]
+    left: dict[str, Any] = dict.fromkeys(words, False)
+    return replace(candidate, **left)
+
+
+def _tried(program: Program, candidate: Primitive, base: State, primitives: Primitives) -> Option:
+    directive = candidate.directive()
+    text = show_directive(directive)
+    changed = with_directive(program, directive)
+    for diagnostic in check_schedule(changed, primitives):
+        if diagnostic.severity is Severity.ERROR:
+            return Option(text, diagnostic.title, changes=False)
+    try:
+        state = resolve(changed, bind(changed.directives, primitives).primitives)
+    except DtpolyError as error:  # of a user's primitive
+        return Option(text, error.diagnostics[0].title, changes=False)
+    is_other = _carried_out(state) != _carried_out(base)
+    if _order(state) == _order(base):
+        return Option(text, "", is_other)
+    wrong = next(found(state, dependences(state.model)), None)
+    return Option(text, "" if wrong is None else str(wrong.kind), is_other)
+
+
+def _carried_out(state: State) -> tuple[object, ...]:
+    """All that code would come from; not what kernels only remember."""
+    kernels = tuple((k.name, k.grid, k.body, k.options) for k in state.kernels)
+    return (state.program.funcs, kernels, state.fusions)
+
+
+def _order(state: State) -> tuple[object, ...]:
+    """All that legality comes from."""
+    return (state.program.funcs, paths(state.kernels), state.fusions)
+
+
+def _candidates(func: str, view: View, primitives: Primitives) -> Iterator[Primitive]:
+    for cls in primitives:
+        if not _is_offered(cls):
+            continue
+        if func in view.kernels or not cls.needs_kernel:
+            yield from _filled(cls, func, view)
+        if any(isinstance(parameter.kind, FuncName) for parameter in cls.parameters):
+            for producer in view.below[func]:
+                yield from _filled(cls, producer, view, func)
+
+
+def _is_offered(cls: type[Primitive]) -> bool:
+    """Not what is said of a kernel as a whole: it changes no order."""
+    labels = (Label, SizedLabel, DividedLabel)
+    has_label = any(isinstance(parameter.kind, labels) for parameter in cls.parameters)
+    return cls.stage < Stage.OPTIONS or has_label
+
+
+def _filled(
+    cls: type[Primitive], func: str, view: View, consumer: str | None = None
+) -> Iterator[Primitive]:
+    """The primitive with each choice of arguments; with one consumer if that is given."""
+    for fields in _choices(cls.parameters, {}, func, view, consumer):
+        yield cls(func=func, **fields)
+
+
+def _choices(
+    parameters: tuple[Parameter, ...],
+    fields: dict[str, Any],
+    func: str,
+    view: View,
+    consumer: str | None,
+) -> Iterator[dict[str, Any]]:
+    if not parameters:
+        yield fields
+        return
+    first, *others = parameters
+    for value in _fields(first, func, view, consumer):
+        reader = value.text if isinstance(first.kind, FuncName) else consumer
+        yield from _choices(tuple(others), {**fields, first.name: value}, func, view, reader)
+
+
+def _fields(parameter: Parameter, func: str, view: View, consumer: str | None) -> Iterable[Any]:
+    """Values of a field; the labels are those of the consumer if there is one."""
+    if parameter.count is Count.IF_GIVEN:
+        return (False, True)
+    labels = _labels(parameter, func, view, consumer)
+    values = tuple(_values(parameter.kind, labels, func, view, consumer))
+    match parameter.count:
+        case Count.ONCE:
+            return values
+        case Count.EACH:
+            return ((value,) for value in values)
+        case Count.LIST:
+            length = parameter.least if parameter.least > 1 else len(values)
+            return islice(permutations(values, length), MOST_ORDERS) if values else ()
+
+
+def _labels(parameter: Parameter, func: str, view: View, consumer: str | None) -> tuple[str, ...]:
+    if consumer is not None:
+        return view.loops(consumer)
+    if func not in view.kernels:
+        return ()
+    kind = parameter.kind.kinds[0] if isinstance(parameter.kind, OneOf) else parameter.kind
+    if isinstance(kind, Label) and kind.anywhere:
+        return tuple(view.blocked.get(func, ()))  # an order of blocks
+    return tuple(view.kernels[func].labels)
+
+
+def _values(
+    kind: Kind, labels: tuple[str, ...], func: str, view: View, consumer: str | None
+) -> Iterator[object]:
+    """Some values of a kind; none of a kind that a user made."""
+    match kind:
+        case Label():
+            yield from map(Name, labels)
+        case SizedLabel(number=number, noun=noun):
+            sizes = (0, *SIZES) if number.least == 0 else (FACTOR,) if noun == "factor" else SIZES
+            yield from (Sized(label, size) for label in labels for size in sizes)
+        case DividedLabel():
+            yield from (Divided(label, _fresh(label, view), FACTOR) for label in labels)
+        case FuncName():
+            readers = view.placement.readers[func] if consumer is None else (consumer,)
+            yield from map(Name, readers)
+        case TensorName():
+            yield from (Name(tensor.name) for tensor in view.program.tensors)
+        case Word(words=words):
+            yield from words
+        case Integer() if isinstance(kind.accept(FACTOR), int):
+            yield FACTOR
+        case OneOf(kinds=kinds):
+            yield from _values(kinds[0], labels, func, view, consumer)
+        case _:
+            return
+
+
+def _fresh(label: str, view: View) -> str:
+    """A name for what comes of a label."""
+    taken = {name for names in view.names.values() for name in names} | set(view.funcs)
+    taken |= {thing.name for thing in (*view.program.labels, *view.program.inputs)}
+    return next(name for n in range(len(taken) + 2) if (name := f"{label}i{n or ''}") not in taken)

@@ -1,0 +1,123 @@
+"""A scheduled state in; what runs in parallel in each kernel, and which loops are left, out."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dtpoly.poly.axes import Axis
+from dtpoly.poly.dependences import DependenceKind
+from dtpoly.poly.model import Model, by_name
+from dtpoly.poly.separation import Separation
+from dtpoly.schedule.counts import Count, PowerOfTwo, Tiles, blocks_of, program_blocks, tiles_of
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel, Loop, leaves, loops
+
+
+class Why(StrEnum):
+    """Why the iterations of a loop run one after another."""
+
+    REDUCTION = "a reduction"
+    CARRIES = "carries a dependence"
+    CHOICE = "independent"  # by choice: its iterations could be lanes
+
+
+@dataclass(frozen=True, slots=True)
+class LoopLeft:
+    """A sequential loop with several steps."""
+
+    func: str
+    label: str
+    steps: Tiles
+    why: Why
+
+    def __str__(self) -> str:
+        return f"{self.label} of '{self.func}': {self.steps} steps, {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """How many lanes a statement has along a label."""
+
+    label: str
+    count: Tiles | PowerOfTwo
+
+    def __str__(self) -> str:
+        return f"{self.count} of {self.label}"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSummary:
+    """What there is to know about a kernel at a glance; lanes are those of the widest statement."""
+
+    name: str
+    funcs: tuple[str, ...]
+    programs: Count
+    lanes: tuple[Lanes, ...]
+    loops: tuple[LoopLeft, ...]
+    statements: int
+
+    @property
+    def lane_count(self) -> Count:
+        """How many lanes there are at most."""
+        return Count(tuple(one.count for one in self.lanes))
+
+
+def summaries(state: State, found: Iterable[Separation]) -> tuple[KernelSummary, ...]:
+    """Of each kernel, in the order in which they run."""
+    carrying = {
+        name
+        for one in found
+        if one.dependence.kind is not DependenceKind.REDUCTION
+        for name in one.carriers
+    }
+    return tuple(_summary(kernel, state.model, carrying) for kernel in state.kernels)
+
+
+def _summary(kernel: Kernel, model: Model, carrying: set[str]) -> KernelSummary:
+    known = by_name(model)
+    below = [leaf for leaf, _ in leaves(kernel.body)]
+    left = (_left(loop, model, carrying) for *_, loop in loops(kernel.body))
+    return KernelSummary(
+        kernel.name,
+        tuple(dict.fromkeys(known[leaf.statement].func for leaf in below)),
+        Count(tuple(blocks_of(axis, model) for axis in program_blocks(kernel.grid))),
+        max((_lanes(leaf.lanes, model) for leaf in below), key=_width, default=()),
+        tuple(dict.fromkeys(loop for loop in left if loop is not None)),
+        len(below),
+    )
+
+
+def _left(loop: Loop, model: Model, carrying: set[str]) -> LoopLeft | None:
+    steps = tiles_of(loop.axis, model)
+    if steps.constant == 1:
+        return None
+    why = Why.CHOICE
+    if loop.axis.name in carrying:
+        why = Why.CARRIES
+    elif loop.is_reduction:
+        why = Why.REDUCTION
+    return LoopLeft(loop.func, loop.axis.label, steps, why)
+
+
+def _lanes(lanes: Iterable[Axis], model: Model) -> tuple[Lanes, ...]:
+    """Those with more than one."""
+    found = ((lane.label, _lane_count(lane, model)) for lane in lanes)
+    return tuple(Lanes(label, count) for label, count in found if count.constant != 1)
+
+
+def _lane_count(lane: Axis, model: Model) -> Tiles | PowerOfTwo:
+    if lane.extent is None:
+        return PowerOfTwo(blocks_of(lane, model))
+    return Tiles(lane.extent, lane.step or lane.extent)
+
+
+# Sizes at which lanes are compared: a label is wider than most tiles.
+TYPICAL = 1 << 12
+
+
+def _width(lanes: tuple[Lanes, ...]) -> float:
+    counts = (one.count for one in lanes)
+    total = 1.0
+    for count in counts:
+        total *= count.constant or TYPICAL
+    return total

@@ -1,0 +1,92 @@
+"""A scheduled state in; what it computes more than once, and how often, out."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+
+from dtpoly.poly.axes import Axis, Path, axes_by_name, resolved
+from dtpoly.poly.copies import Repetition, has_place, region, repetition
+from dtpoly.poly.model import Model, Statement, by_name
+from dtpoly.schedule.counts import Count, Factor, Share, blocks_of, tiles_of
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import paths
+
+# Sizes at which counts are compared.
+TYPICAL = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """A Func, or reductions of the kernel's own Func, that is computed again in one kernel.
+
+    `count` is how often each element is computed, at most; None if only some of them are, in no
+    regular way.
+    """
+
+    func: str
+    kernel: str
+    is_reduction: bool
+    count: Count | None
+
+    @property
+    def what(self) -> str:
+        """What is computed again."""
+        return f"a reduction of '{self.func}'" if self.is_reduction else f"'{self.func}'"
+
+
+def recomputed(state: State) -> Iterator[Recomputed]:
+    """Everything that is computed again; of the statements of a Func, that which is most often."""
+    ways = {path.statement: path for path in paths(state.kernels)}
+    known = by_name(state.model)
+    for fusion in state.fusions:
+        copies = [(known[name], ways[name]) for name in fusion.copies if name in ways]
+        # A user's primitive may have taken away the loops that a copy is private to.
+        whole = [(copy, path) for copy, path in copies if has_place(copy, path)]
+        counts = [_times(copy, path, state.model) for copy, path in whole]
+        again = [count for count in counts if count is None or not count.is_one]
+        if again:
+            most = max(again, key=lambda count: _typical(count, state.model))
+            yield Recomputed(fusion.func, fusion.kernel, not fusion.label, most)
+
+
+def _typical(count: Count | None, model: Model) -> float:
+    """What is not known counts most."""
+    value = None if count is None else count.at(dict.fromkeys(model.size_of, TYPICAL))
+    return inf if value is None else value
+
+
+def _times(copy: Statement, path: Path, model: Model) -> Count | None:
+    """How often an instance is computed; None if that is irregular."""
+    axes = axes_by_name(path)
+    grid = {axis.name for axis in path.grid}
+    factors: list[Factor] = []
+    for names in _together(copy.copies, axes):
+        match repetition(copy, names):
+            case Repetition.NONE:
+                pass
+            case Repetition.ALL:
+                for name in names:
+                    count = blocks_of if name in grid else tiles_of
+                    factors.append(count(axes[name], model))
+            case Repetition.SOME:
+                shares = [
+                    Share(one.count, one.advance)
+                    for one in region(copy, axes, model).needed
+                    if one.count and one.advance and one.moves_with & set(names)
+                ]
+                if len(shares) != 1 or shares[0].constant <= 1:
+                    return None
+                factors += shares
+    return Count(tuple(factors))
+
+
+def _together(names: tuple[str, ...], axes: Mapping[str, Axis]) -> Iterator[tuple[str, ...]]:
+    """Axes that walk one range: a block, and the loops that divide it."""
+    left = list(names)
+    while left:
+        group = {left[0]}
+        for name in left:  # outermost first, so that what divides comes after what is divided
+            if group & set(resolved(axes[name].origin, axes).labels):
+                group.add(name)
+        yield tuple(name for name in left if name in group)
+        left = [name for name in left if name not in group]

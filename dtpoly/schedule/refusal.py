@@ -1,0 +1,87 @@
+"""A Program and its verdict in; what is to be told about it, as diagnostics, out."""
+
+from collections.abc import Sequence
+
+from dtpoly.algorithm.program import Program
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.poly.order import ViolationKind
+from dtpoly.schedule.evidence import evidence, title_of
+from dtpoly.schedule.legality import judge
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.variants import as_written, without
+from dtpoly.schedule.verdict import Verdict
+from dtpoly.schedule.ways_out import WaysOut, ways_out
+
+CODES = {
+    ViolationKind.CROSSES: "DT200",
+    ViolationKind.LATE: "DT201",
+    ViolationKind.RACE: "DT202",
+    ViolationKind.RECOMPUTES: "DT203",
+    ViolationKind.LOST: "DT204",
+}
+# Mistakes of one schedule that are told.
+MOST = 3
+
+
+def refusals(
+    program: Program, verdict: Verdict, primitives: Primitives = PRIMITIVES
+) -> tuple[Diagnostic, ...]:
+    """An error for each directive that is to blame; none if the verdict is legal.
+
+    The first one's is the verdict; the others' are those without the directives before them. Ways
+    out of a mistake are those of a schedule without the other mistakes.
+    """
+    mistakes = _mistakes(program, verdict, primitives)
+    found: list[Diagnostic] = []
+    for mistake in mistakes:
+        if mistake.blame is None:
+            way = WaysOut("leave out directives until it is legal")
+        else:
+            others = [other.blame for other in mistakes if other is not mistake and other.blame]
+            alone = _without(program, others, primitives)
+            way = ways_out(alone, mistake.blame, mistake.accomplices, primitives)
+        found.append(_diagnostic(mistake, way))
+    return tuple(found)
+
+
+def _mistakes(program: Program, verdict: Verdict, primitives: Primitives) -> tuple[Verdict, ...]:
+    """The verdicts on what is left after each directive that is to blame is left out."""
+    found: list[Verdict] = []
+    while not verdict.is_legal and len(found) < MOST:
+        found.append(verdict)
+        if verdict.blame is None:
+            break
+        left = _without(program, (verdict.blame,), primitives)
+        if left is program:
+            break
+        program, verdict = left, judge(left, primitives)
+    return tuple(found)
+
+
+def _without(program: Program, gone: Sequence[Primitive], primitives: Primitives) -> Program:
+    """The Program without some directives, but for those that cannot be left out."""
+    for primitive in gone:
+        left = without(program, as_written(program, primitive, primitives), primitives)
+        if left is not None:
+            program, _ = left
+    return program
+
+
+def _diagnostic(verdict: Verdict, way: WaysOut) -> Diagnostic:
+    """The first violation, at the directive that is to blame, else where it is computed."""
+    state, violation = verdict.scheduled, verdict.violations[0]
+    func = state.program.func(violation.target)
+    return Diagnostic(
+        CODES[violation.kind],
+        Severity.ERROR,
+        title_of(state, violation),
+        verdict.blame.span if verdict.blame else func.span,
+        str(violation.kind),
+        (
+            *(Note("only together with this", other.span) for other in verdict.accomplices),
+            *evidence(state, violation),
+        ),
+        way.hint,
+        way.edits,
+    )

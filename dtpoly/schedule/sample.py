@@ -1,0 +1,35 @@
+"""A scheduled state in, sizes so small that a picture of them shows blocks and tiles out."""
+
+from dtpoly.poly.instances import fit_together
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import leaves
+
+PLAIN, MOST, OUTER = 4, 12, 2
+KERNELS = 4
+
+
+def sample_sizes(state: State) -> dict[str, int] | None:
+    """Two of the largest steps of each label, if that is few; None if there is nothing to see."""
+    steps: dict[str, int] = {}
+    for kernel in state.kernels:
+        for leaf, around in leaves(kernel.body):
+            for axis in (*kernel.grid, *(loop.axis for loop in around), *leaf.lanes):
+                param = state.model.size_of.get(axis.index.plain or "")
+                if param is not None:
+                    steps[param] = max(steps.get(param, 1), axis.step or 1)
+    shown = {
+        state.model.size_of[label]
+        for func in {kernel.func for kernel in state.kernels}
+        for label in state.program.func(func).labels[-2:]
+    }
+    wanted = {
+        param: min(2 * step, MOST) if step > 1 else PLAIN if param in shown else OUTER
+        for param, step in steps.items()
+    }
+    sizes = {label: wanted.get(param, PLAIN) for label, param in state.model.size_of.items()}
+    is_small = any(1 < step < MOST for step in steps.values()) or all(
+        step == 1 for step in steps.values()
+    )
+    if not is_small or len(state.kernels) > KERNELS or not fit_together(state.model, sizes):
+        return None
+    return sizes

@@ -1,0 +1,192 @@
+"""A scheduled state and sizes in, the table of which program computes which element out."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from dtpoly.poly.axes import Path, several
+from dtpoly.poly.coordinates import applies, at, int_coordinates
+from dtpoly.poly.instances import fit_together, instances, labels_needed, with_known
+from dtpoly.poly.model import Model, Statement, by_name
+from dtpoly.schedule.describe import place_of
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel, paths, statements
+from dtpoly.schedule.verdict import Place
+
+Element = tuple[int, ...]
+Sizes = Mapping[str, int]  # label -> size
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where one element is computed.
+
+    Programs are numbered as they are launched: the last axis of the grid runs fastest. Iterations
+    are numbered within a program. `lane` has a number for each axis of the vector operation.
+    """
+
+    program: int
+    iteration: int
+    lane: tuple[int, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Every element that a kernel writes for others to read, and where it is computed."""
+
+    kernel: str
+    statement: str
+    labels: tuple[str, ...]
+    extents: tuple[int, ...]
+    spots: Mapping[Element, Spot]
+
+    @property
+    def programs(self) -> int:
+        """How many programs there are."""
+        return len({spot.program for spot in self.spots.values()})
+
+    @property
+    def iterations(self) -> int:
+        """How many iterations the longest program has."""
+        return max((spot.iteration + 1 for spot in self.spots.values()), default=0)
+
+
+LONGEST = 64  # of a label, in what a person is to look at
+
+
+class SizesError(ValueError):
+    """The sizes given are too few, too large, or no call can have them."""
+
+
+def tables(state: State, sizes: Sizes, longest: int = LONGEST) -> tuple[Table, ...]:
+    """A table for each kernel, in the order in which they run. Raises SizesError.
+
+    Sizes that no table depends on may be left out; none has more cells than a square of the
+    longest extent.
+    """
+    wrong = next((label for label in sizes if label not in state.model.size_of), None)
+    if wrong is not None:
+        raise SizesError(f"no size of '{wrong}' is used")
+    drawn = [(kernel, one) for kernel in state.kernels for one in _results(state, kernel)]
+    if not fit_together(state.model, sizes):
+        given = ", ".join(f"{label}={size}" for label, size in sizes.items())
+        raise SizesError(f"the sizes {given} do not fit together")
+    known = with_known(state.model, sizes)
+    needed = dict.fromkeys(x for _, one in drawn for x in labels_needed(state.model, one))
+    missing = [label for label in needed if label not in known]
+    if missing:
+        names = " and of ".join(f"'{label}'" for label in missing)
+        raise SizesError(f"the table needs the size of {names}, as in {missing[0]}=4")
+    for _, one in drawn:
+        check_small(one.labels, extents(state.model, one.labels, known), longest)
+    found = {path.statement: path for path in paths(state.kernels)}
+    return tuple(_table(state, kernel, one, found[one.name], known) for kernel, one in drawn)
+
+
+def check_small(labels: tuple[str, ...], counts: tuple[int, ...], longest: int) -> None:
+    """Raises SizesError for a table that is no longer one to look at."""
+    for label, count in zip(labels, counts, strict=True):
+        if count > longest:
+            raise SizesError(
+                f"'{label}' goes up to {count}, a table up to {longest}; choose smaller sizes"
+            )
+    if prod(counts) > longest**2:
+        raise SizesError(
+            f"there are {prod(counts)} elements, a table has {longest**2}; choose smaller sizes"
+        )
+
+
+def extents(model: Model, labels: tuple[str, ...], sizes: Sizes) -> tuple[int, ...]:
+    """How many indices each label has; of blocks, how many blocks."""
+    return tuple(
+        -(-sizes[model.parts[label].of] // model.parts[label].size)
+        if label in model.parts
+        else sizes[label]
+        for label in labels
+    )
+
+
+def _results(state: State, kernel: Kernel) -> Iterator[Statement]:
+    """The statements that write what outlives the kernel."""
+    known = by_name(state.model)
+    for name in statements(kernel.body):
+        array = state.model.arrays[known[name].writes.array]
+        if not array.copies and (array.reduction is None or array.name == array.func):
+            yield known[name]
+
+
+def _table(state: State, kernel: Kernel, one: Statement, path: Path, sizes: Sizes) -> Table:
+    grid: dict[Element, tuple[int, ...]] = {}
+    steps: dict[Element, tuple[int, ...]] = {}
+    lanes: dict[Element, tuple[int, ...]] = {}
+    places: dict[Element, Place] = {}
+    for element in instances(state.model, one, sizes):
+        dims = dict(zip(one.dims, element, strict=True))
+        coordinates = int_coordinates(path, one, dims)
+        grid[element] = _program(path, one, dims)
+        steps[element] = _iteration(path, coordinates)
+        lanes[element] = tuple(coordinates[axis.name] for axis in several(path.lanes))
+        places[element] = place_of(state, one, dims, path)
+    programs = {key: number for number, key in enumerate(sorted(set(grid.values())))}
+    walked: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    for element, program in grid.items():
+        walked.setdefault(program, set()).add(steps[element])
+    iterations = {
+        (program, key): number
+        for program, keys in walked.items()
+        for number, key in enumerate(sorted(keys))
+    }
+    spots = {
+        element: Spot(
+            programs[program],
+            iterations[program, steps[element]],
+            lanes[element],
+            places[element],
+        )
+        for element, program in grid.items()
+    }
+    size = extents(state.model, one.labels, sizes)
+    return Table(kernel.name, one.name, one.labels, size, spots)
+
+
+def _program(path: Path, one: Statement, dims: Mapping[str, int]) -> tuple[int, ...]:
+    """The tile of each grid axis, groups of blocks too, outermost first."""
+    of: dict[str | int, int] = {0: 0}
+    of.update(dims)
+    return tuple(
+        at(axis.index, 0, of) // axis.step if axis.step and applies(axis, one, True) else 0
+        for axis in path.grid
+    )
+
+
+def _iteration(path: Path, coordinates: Mapping[str, int]) -> tuple[int, ...]:
+    """What each loop counts, outermost first."""
+    names = {name for axis in path.loops if axis.time for name in axis.time.labels}
+    known: dict[str | int, int] = {}
+    known.update(dict.fromkeys(names, 0))
+    known.update(coordinates)
+    return tuple(
+        coordinates[axis.name] if axis.time is None else at(axis.time, 0, known)
+        for axis in several(path.loops)
+    )
+
+
+def table_data(table: Table) -> dict[str, object]:
+    """A table for JSON."""
+    return {
+        "kernel": table.kernel,
+        "statement": table.statement,
+        "labels": list(table.labels),
+        "extents": list(table.extents),
+        "programs": table.programs,
+        "elements": [
+            {
+                "at": list(element),
+                "program": spot.program,
+                "iteration": spot.iteration,
+                "lane": list(spot.lane),
+            }
+            for element, spot in table.spots.items()
+        ],
+    }

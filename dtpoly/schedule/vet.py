@@ -1,0 +1,116 @@
+"""A user's class in, what keeps it from being a primitive out: told once, when it is loaded."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from typing import Any, cast
+
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.python_places import class_place, file_of
+from dtpoly.schedule.arguments import Word
+from dtpoly.schedule.foreign import is_foreign
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_INHERITED = ("func", "span")
+_KIND = ("form", "what", "read", "check")
+
+
+def vet(
+    classes: Iterable[type[Primitive]], known: Iterable[type[Primitive]]
+) -> Iterator[Diagnostic]:
+    """The first flaw of each class: in itself, or a name that another primitive has already."""
+    taken = {word: cls for cls in known for word in (cls.name, *cls.aliases)}
+    for cls in classes:
+        flaw = next(_flaws(cls), None)
+        if flaw is not None:
+            yield _not_whole(cls, *flaw)
+            continue
+        for word in (cls.name, *cls.aliases):
+            other = taken.setdefault(word, cls)
+            if other is not cls:
+                yield _taken(cls, word, other)
+                break
+
+
+def _flaws(cls: type[Primitive]) -> Iterator[tuple[str, str]]:
+    """What is wrong with a class, and the way out."""
+    name: object = getattr(cls, "name", None)
+    word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+    if not isinstance(name, str):
+        why = "has no name" if name is None else "has a name that is a field"
+        yield why, f'write  name = "{word}"  without a type, or with ClassVar[str]'
+        return
+    aliases: object = cls.aliases
+    for one in (name, *(cast("tuple[object, ...]", aliases) if _is_tuple(aliases) else (None,))):
+        if not isinstance(one, str) or not _WORD.fullmatch(one):
+            yield f"has a name that is no word: {one!r}", "use letters, digits and '_'"
+    params: Any = vars(cls).get("__dataclass_params__")
+    if params is None or not params.frozen:
+        yield "is no frozen dataclass", "write  @dataclass(frozen=True, slots=True)  above it"
+        return
+    yield from _flaws_of_parameters(cls)
+    if cls.apply is Primitive.apply:
+        hint = "define  def apply(self, state: State) -> State  and return what becomes of it"
+        yield "has no apply, so it does nothing", hint
+    if cls.stage is not Stage.REWRITES:
+        hint = "leave stage out: a user's primitive finds the loops and fusions as they are made"
+        yield "has a stage of its own", hint
+
+
+def _flaws_of_parameters(cls: type[Primitive]) -> Iterator[tuple[str, str]]:
+    given: object = cls.parameters
+    if not _is_tuple(given):
+        yield "has parameters that are no tuple", 'write  parameters = (Parameter("x", Label()),)'
+        return
+    parameters = cast("tuple[object, ...]", given)
+    names: list[str] = []
+    for at, one in enumerate(parameters, 1):
+        if not isinstance(one, Parameter) or not all(hasattr(one.kind, a) for a in _KIND):
+            yield f"has a parameter that is none: {one!r}", 'write  Parameter("x", Label())'
+            return
+        names.append(one.name)
+        if one.count is not Count.ONCE and at < len(parameters):
+            yield f"takes arguments after those of '{one.name}'", "let that parameter be the last"
+        if one.count is Count.IF_GIVEN and not isinstance(one.kind, Word):
+            yield f"has a '{one.name}' that may be missing and is no word", "make it a Word"
+    own = [field.name for field in fields(cls) if field.name not in _INHERITED]
+    if names != own:
+        yield (
+            f"has {_listed('parameters', names)}, but {_listed('fields', own)}",
+            "give it one field for each parameter, of the same name and in the same order",
+        )
+
+
+def _is_tuple(value: object) -> bool:
+    return isinstance(value, tuple)
+
+
+def _listed(what: str, names: list[str]) -> str:
+    return f"the {what} {', '.join(names)}" if names else f"no {what}"
+
+
+def _not_whole(cls: type[Primitive], why: str, hint: str) -> Diagnostic:
+    return Diagnostic(
+        "DT225",
+        Severity.ERROR,
+        f"the class '{cls.__name__}' {why}",
+        class_place(cls),
+        "is no primitive yet",
+        () if class_place(cls) else (Note(f"it is defined in {file_of(cls)}"),),
+        hint,
+    )
+
+
+def _taken(cls: type[Primitive], word: str, other: type[Primitive]) -> Diagnostic:
+    span = class_place(other) if is_foreign(other) else None
+    by = f"by {other.__name__} in {file_of(other)}" if is_foreign(other) else "by dtpoly itself"
+    return Diagnostic(
+        "DT224",
+        Severity.ERROR,
+        f"the directive '{word}' is there already, {by}",
+        class_place(cls),
+        f"is called '{word}' too",
+        (Note("the other one", span),) if span else (),
+        "choose another name; a primitive that is there cannot be replaced",
+    )

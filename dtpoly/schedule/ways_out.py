@@ -1,0 +1,183 @@
+"""A directive that is refused in; what would be legal instead, in words and as edits, out.
+
+All of it was asked: whatever is offered has been judged.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from dtpoly.algorithm.program import Argument, Directive, Program
+from dtpoly.algorithm.show import show_argument, show_directive
+from dtpoly.diagnostics import Edit
+from dtpoly.schedule.arguments import listed
+from dtpoly.schedule.fuse_at import FuseAt
+from dtpoly.schedule.labels import Label
+from dtpoly.schedule.primitive import Count, Primitive
+from dtpoly.schedule.primitives import Primitives
+from dtpoly.schedule.settings import without_statement
+from dtpoly.schedule.variants import (
+    Changes,
+    Variant,
+    as_written,
+    is_good,
+    moved_together,
+    neighbours,
+    without,
+)
+from dtpoly.source import Span
+
+# Neighbours that are judged, and those that are named.
+MOST = 12
+NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class WaysOut:
+    """The hint, and the edits that go the best way."""
+
+    hint: str
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Legal:
+    """What is legal in the place of a directive, best first; and labels that are not."""
+
+    labels: tuple[Directive, ...]  # with another label, outermost first
+    others: tuple[Directive, ...]
+    moved: Changes  # all that is fused there moves: asked if nothing above is legal
+    gone: tuple[Changes, ...]  # what may be left out instead
+    refused: tuple[Directive, ...]  # with another label
+
+
+def ways_out(
+    program: Program, blame: Primitive, accomplices: Iterable[Primitive], primitives: Primitives
+) -> WaysOut:
+    """What could stand where a directive does, in a Program that is good but for this one.
+
+    Another label is the best way, the innermost first, then other arguments, then another
+    primitive, then nothing.
+    """
+    old = as_written(program, blame, primitives)
+    others = (as_written(program, one, primitives) for one in accomplices)
+    legal = _asked(program, blame, (old, *others), primitives)
+    hint = "; ".join(_sentences(old, legal)) or "no other argument makes this schedule legal"
+    one = [((old, new),) for new in (*reversed(legal.labels), *legal.others)]
+    best = next((changes for changes in (*one, legal.moved, *legal.gone) if changes), ())
+    return WaysOut(hint, tuple(edit for pair in best for edit in _edits(program, *pair)))
+
+
+def _asked(
+    program: Program, blame: Primitive, involved: Iterable[Directive], primitives: Primitives
+) -> _Legal:
+    variants = [v for v in neighbours(program, blame, primitives) if v.new is not None][:MOST]
+    good = [v for v in variants if is_good(v.program, primitives)]
+    labels = [v for v in good if _is_elsewhere(v, blame)]
+    near = [v for v in good if v.changes == 1 and v not in labels]
+    moved: Changes = ()
+    if isinstance(blame, FuseAt) and not good:
+        together = moved_together(program, blame, primitives)
+        moved = next((changes for left, changes in together if is_good(left, primitives)), ())
+    return _Legal(
+        _directives(labels),
+        _directives(near if labels or near else good),
+        moved,
+        tuple(_gone(program, involved, primitives)),
+        _directives(v for v in variants if v not in good and _is_elsewhere(v, blame)),
+    )
+
+
+def _gone(
+    program: Program, involved: Iterable[Directive], primitives: Primitives
+) -> Iterator[Changes]:
+    """What leaves a good schedule if it is left out: the first directive, or one that is not it."""
+    old, *others = involved
+    for directive in (old, *others):
+        left = without(program, directive, primitives)
+        if left is None or (directive != old and old in dict(left[1])):
+            continue
+        if is_good(left[0], primitives):
+            yield left[1]
+
+
+def _directives(variants: Iterable[Variant]) -> tuple[Directive, ...]:
+    return tuple(variant.new for variant in variants if variant.new is not None)
+
+
+def _is_elsewhere(variant: Variant, old: Primitive) -> bool:
+    """Whether only the label is another one; of several, each means something else."""
+    labels = [p for p in old.parameters if p.count is Count.ONCE and isinstance(p.kind, Label)]
+    return variant.only is not None and labels == [variant.only]
+
+
+def _sentences(old: Directive, legal: _Legal) -> Iterator[str]:
+    """`fuse at m is legal; at n it is not`, `legal too: ...`, `or leave it out`."""
+    others = (*legal.labels, *legal.refused)
+    if others:
+        word = old.name.removesuffix("_at")
+        good = [_differing(old, new) for new in legal.labels]
+        bad = [_differing(others[0], old), *(_differing(old, new) for new in legal.refused)]
+        if good:
+            yield f"{word} at {_all(good)} is legal; at {_all(bad)} it is not"
+        else:
+            yield f"{word} at {listed(bad)} is not legal"
+    if legal.others:
+        named = ", ".join(map(_text, legal.others[:NAMED]))
+        yield f"legal {'too' if legal.labels else 'instead'}: {named}"
+    if legal.moved:
+        yield f"legal together: {' and '.join(_text(new) for _, new in legal.moved if new)}"
+    if legal.gone:
+        either = "or " if legal.labels or legal.others or legal.moved else ""
+        gone = listed(_left_out(old, changes) for changes in legal.gone)
+        yield f"{either}leave {'it out' if gone == 'this' else f'out {gone}'}"
+
+
+def _left_out(old: Directive, changes: Changes) -> str:
+    """Words for it: `this`, or `this with g.tensorize(f.k:16)`."""
+    words: list[str] = []
+    for one, new in changes:
+        if new is None:
+            words.append("this" if one == old else _text(one))
+        else:
+            gone = (show_argument(a) for a in one.arguments if a not in new.arguments)
+            words.append(f"{', '.join(gone)} in {one.func}.{one.name}")
+    return " with ".join(filter(None, (words[0], " and ".join(words[1:]))))
+
+
+def _differing(old: Directive, new: Directive) -> str:
+    """What the other directive has where the two differ."""
+    pairs = zip(old.arguments, new.arguments, strict=True)
+    return next(show_argument(two) for one, two in pairs if one != two)
+
+
+def _all(words: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def _text(directive: Directive) -> str:
+    return show_directive(directive).rstrip(";")
+
+
+def _edits(program: Program, old: Directive, new: Directive | None) -> tuple[Edit, ...]:
+    """The smallest change of the text that puts one directive in the place of another."""
+    if old.span is None or program.directives.count(old) > 1:
+        return ()
+    if new is None:
+        return without_statement(old.span)
+    if (old.func, old.name) == (new.func, new.name):
+        common = _common(old.arguments, new.arguments)
+        before, after = old.arguments[common:], new.arguments[common:]
+        last = old.arguments[common - 1].span if common else None
+        if not before and last is not None:
+            added = "".join(f", {show_argument(argument)}" for argument in after)
+            return (Edit(Span(last.source, last.end, last.end), added),)
+        if len(before) == len(after) == 1 and before[0].span is not None:
+            return (Edit(before[0].span, show_argument(after[0])),)
+    return (Edit(old.span, _text(new)),)
+
+
+def _common(one: Sequence[Argument], two: Sequence[Argument]) -> int:
+    """How many arguments are the same at the start."""
+    pairs = zip(one, two, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(two)))

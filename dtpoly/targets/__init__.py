@@ -1,0 +1,1 @@
+"""Kernels compiled for a GPU that need not be there, and what they need of it."""

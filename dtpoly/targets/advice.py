@@ -1,0 +1,237 @@
+"""A kernel and what came of compiling it in; warnings that point at the directive to blame out."""
+
+import re
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import Dot, free_labels
+from dtpoly.algorithm.sizes import Sizes
+from dtpoly.code_map import MappedLine
+from dtpoly.codegen.kernel import Accumulate, Product
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.origins import Origin, find_option
+from dtpoly.poly.model import by_name
+from dtpoly.source import Span
+from dtpoly.targets.arguments import BYTES, dtype_of
+from dtpoly.targets.binary import Binary, Failed, kib
+from dtpoly.targets.subject import Subject
+from dtpoly.targets.target import Target
+from dtpoly.targets.tiles import Access, LaneAxis, Tile, accesses, instructions, tiles
+
+LARGEST = 2**20  # elements of a tile, by Triton's rule
+SECTOR = 32  # bytes that memory moves at the least
+WARP = 32
+TENSOR_CORES = re.compile(r"\b(mma\.sync|wgmma\.mma_async|tcgen05\.mma|v_mfma_|v_smfmac_|v_wmma_)")
+
+
+def too_large(subject: Subject) -> Iterator[Diagnostic]:
+    """A tile that Triton refuses."""
+    largest = _largest(subject)
+    if largest is None or largest.elements <= LARGEST:
+        return
+    lane = max(largest.axes, key=lambda axis: axis.count)
+    rest = largest.elements // lane.count
+    fits = max(LARGEST // rest, 1)
+    yield Diagnostic(
+        "DT301",
+        Severity.ERROR,
+        f"a tile of '{subject.node.name}' has {largest.elements:,} elements",
+        subject.place(subject.origin(lane.origin)),
+        f"{_shown(largest)} at {_sizes(subject.call.sizes)}",
+        (Note(f"Triton's tiles have at most {LARGEST:,} elements"),),
+        f"take {lane.name}:{fits} or less",
+    )
+
+
+def advice(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
+    """Everything that makes the kernel slow, or keeps it from being launched."""
+    found = [
+        *_shared(subject, binary),
+        *_spills(subject, binary),
+        *_accesses(subject),
+        *_products(subject, binary),
+    ]
+    yield from dict.fromkeys(found)
+
+
+def _largest(subject: Subject) -> Tile | None:
+    every = tiles(subject.kernel, subject.arguments)
+    return max(every, key=lambda tile: tile.elements, default=None)
+
+
+def _shown(tile: Tile) -> str:
+    """`x: 16 by y: 4096`."""
+    return " by ".join(f"{axis.name}: {axis.count}" for axis in tile.axes)
+
+
+def _sizes(sizes: Sizes) -> str:
+    return ", ".join(f"{label}={size}" for label, size in sizes.items())
+
+
+def _blamed(subject: Subject, tile: Tile | None) -> Span | None:
+    """The directive that made the longest side of a tile."""
+    if tile is None or not tile.axes:
+        return subject.place(Origin())
+    lane = max(tile.axes, key=lambda axis: axis.count)
+    return subject.place(subject.origin(lane.origin))
+
+
+def _tile_note(tile: Tile | None) -> tuple[Note, ...]:
+    if tile is None or not tile.axes:
+        return ()
+    return (Note(f"its largest tile has {tile.elements:,} elements ({_shown(tile)})"),)
+
+
+def _shared(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
+    limits = binary.target.limits
+    if limits is None or binary.shared <= limits.block_shared:
+        return
+    largest = _largest(subject)
+    stages = f", or fewer than {binary.num_stages} stages" if binary.num_stages > 1 else ""
+    yield Diagnostic(
+        "DT302",
+        Severity.WARNING,
+        f"'{subject.node.name}' cannot be launched on {binary.target}",
+        _blamed(subject, largest),
+        f"needs {kib(binary.shared)} of shared memory; a block has {kib(limits.block_shared)}",
+        (*_tile_note(largest), Note(f"compiled for {_sizes(subject.call.sizes)}")),
+        f"take smaller tiles with tensorize{stages}",
+    )
+
+
+def _spills(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
+    if not binary.spilled:
+        return
+    largest = _largest(subject)
+    warps = binary.num_warps * 2
+    yield Diagnostic(
+        "DT303",
+        Severity.WARNING,
+        f"'{subject.node.name}' has more values than registers",
+        _blamed(subject, largest),
+        f"{binary.spilled} bytes of each lane go to memory and back",
+        (*_tile_note(largest), Note(f"compiled for {_sizes(subject.call.sizes)}")),
+        f"take smaller tiles with tensorize, or more warps: {subject.node.func}.num_warps({warps})",
+    )
+
+
+def _accesses(subject: Subject) -> Iterator[Diagnostic]:
+    variables = {one.name: one for one in subject.kernel.tensors}
+    seen: set[tuple[str, bool]] = set()
+    for access in accesses(subject.call, subject.kernel, subject.arguments):
+        size = BYTES[dtype_of(subject.call, variables[access.tensor])]
+        key = (access.tensor, access.is_store)
+        if access.tile.elements < WARP or access.run * size >= SECTOR or key in seen:
+            continue
+        seen.add(key)
+        yield _uncoalesced(subject, access, size)
+
+
+def _uncoalesced(subject: Subject, access: Access, size: int) -> Diagnostic:
+    pairs = list(zip(access.tile.axes, access.steps, strict=True))
+    near, step = min(pairs, key=lambda pair: abs(pair[1]) or 2**63)
+    what = "stored" if access.is_store else "loaded"
+    if access.run == 1:
+        label = f"neighbours along {near.name} are {abs(step):,} elements apart in memory"
+    else:
+        label = (
+            f"only {access.run} neighbours along {near.name}, which are {access.run * size} bytes"
+        )
+    contiguous = _contiguous(subject, access.tensor)
+    return Diagnostic(
+        "DT304",
+        Severity.WARNING,
+        f"'{access.tensor}' is not {what} in one piece",
+        subject.place(subject.origin(_made(near, access))),
+        label,
+        (Note(f"memory moves {SECTOR} bytes at the least, of which few are used"),),
+        f"take more lanes along {contiguous}, whose elements lie side by side",
+    )
+
+
+def _made(lane: LaneAxis, access: Access) -> str:
+    return lane.origin or access.tile.origin
+
+
+def _contiguous(subject: Subject, tensor: str) -> str:
+    """What the last axis of a tensor is read or written at."""
+    array = subject.call.model.arrays.get(tensor)
+    if array is not None:
+        return f"'{array.dims[-1]}'"
+    return f"the last axis of '{tensor}'"
+
+
+def _products(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
+    code = next((binary.stages[name] for name in ("ptx", "amdgcn") if name in binary.stages), "")
+    has_tensor_cores = isinstance(code, str) and TENSOR_CORES.search(code) is not None
+    seen: set[str] = set()
+    for step, lanes in instructions(subject.kernel, subject.arguments):
+        origin, one = step.origin, step.instruction
+        if origin in seen:
+            continue
+        if isinstance(one, Product) and not has_tensor_cores:
+            yield _slow_product(subject, origin, one)
+            seen.add(origin)
+        elif isinstance(one, Accumulate) and _could_be_product(subject, origin):
+            seen.add(origin)
+            if prod(lanes[axis].count for axis in one.axes if axis in lanes) >= WARP:
+                yield _no_product(subject, origin)
+
+
+def _slow_product(subject: Subject, origin: str, product: Product) -> Diagnostic:
+    func = subject.node.func
+    is_exact = subject.call.dtype is DType.F32 and product.precision in (None, "ieee")
+    place = find_option(subject.state, subject.node, "precision").part
+    return Diagnostic(
+        "DT305",
+        Severity.WARNING,
+        f"a product in '{subject.node.name}' does not use the tensor cores",
+        place or subject.origin(origin).source,
+        "is multiplied number by number",
+        (Note("f32 is multiplied exactly unless the schedule allows less"),) if is_exact else (),
+        f"allow it with {func}.precision(tf32x3), or pass f16 or bf16"
+        if is_exact
+        else "take larger tiles with tensorize, such as 16 for each label of the product",
+    )
+
+
+def _could_be_product(subject: Subject, origin: str) -> bool:
+    """Whether a statement multiplies matrices: each side has a label that the other lacks."""
+    statement = by_name(subject.state.model).get(origin)
+    body = None if statement is None else statement.body
+    if not isinstance(body, Dot):
+        return False
+    left, right = free_labels(body.left), free_labels(body.right)
+    return bool(set(left) - set(right)) and bool(set(right) - set(left))
+
+
+def _no_product(subject: Subject, origin: str) -> Diagnostic:
+    return Diagnostic(
+        "DT305",
+        Severity.WARNING,
+        f"a product in '{subject.node.name}' does not use the tensor cores",
+        subject.origin(origin).source,
+        "is no product of two tiles",
+        (Note("it takes tiles of the rows, of the columns, and of 16 or more to sum over"),),
+        "tensorize all three labels, each by at least 16",
+    )
+
+
+def refused(
+    subject: Subject, target: Target, failure: Failed, lines: Sequence[MappedLine]
+) -> Diagnostic:
+    """What Triton says of a kernel that it cannot compile, at what the line comes from."""
+    line = next((one for one in lines if one.number == failure.line), None)
+    origin = Origin() if line is None else line.origin
+    at = () if line is None else (Note(f"in line {line.number} of the file: {line.text.strip()}"),)
+    dtype, sizes = subject.call.dtype, subject.call.sizes
+    return Diagnostic(
+        "DT306",
+        Severity.ERROR,
+        f"Triton cannot compile '{subject.node.name}' for {target}",
+        origin.part or origin.source or subject.place(origin),
+        "comes from here",
+        (*at, Note(f"Triton says: {failure}"), Note(f"with {_sizes(sizes)} and inputs of {dtype}")),
+        "take other tiles, another dtype or another target",
+    )

@@ -1,0 +1,223 @@
+"""A kernel, sizes and dtypes in; the type of each of its parameters, and what is known of it, out.
+
+What Triton would see of a call with new, contiguous tensors.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from operator import mul
+
+from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float, promote
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.sizes import Sizes, input_shapes
+from dtpoly.codegen.functions import is_float_element
+from dtpoly.codegen.kernel import Pointer, TileKernel
+from dtpoly.codegen.kinds import REAL, Element, Kind, Named, widest
+from dtpoly.codegen.module import Generated
+from dtpoly.codegen.triton_text import pointer, strides
+from dtpoly.poly.model import Model
+
+# Triton's short names of types.
+TYPES = {
+    DType.BOOL: "i1",
+    DType.U8: "u8",
+    DType.I8: "i8",
+    DType.I16: "i16",
+    DType.I32: "i32",
+    DType.I64: "i64",
+    DType.F8E4M3: "fp8e4nv",
+    DType.F8E5M2: "fp8e5",
+    DType.F16: "fp16",
+    DType.BF16: "bf16",
+    DType.F32: "fp32",
+    DType.F64: "fp64",
+}
+CONSTANT = "constexpr"
+ALIGNED = 16  # bytes of an address, or what a number is divisible by
+LARGEST_SIZE, FARTHEST = 2**30, 2**31  # from there on, offsets might not fit into 32 bits
+BYTES = {
+    DType.BOOL: 1,
+    DType.U8: 1,
+    DType.I8: 1,
+    DType.I16: 2,
+    DType.I32: 4,
+    DType.I64: 8,
+    DType.F8E4M3: 1,
+    DType.F8E5M2: 1,
+    DType.F16: 2,
+    DType.BF16: 2,
+    DType.F32: 4,
+    DType.F64: 8,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """The type of a parameter. A constant has its value, which may be a type."""
+
+    name: str
+    type: str
+    value: int | bool | DType | None = None
+    is_aligned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of the wrapper: sizes of all labels, the dtype of inputs that are declared none."""
+
+    program: Program
+    model: Model
+    made: Generated
+    sizes: Sizes
+    dtype: DType = DType.F32
+
+    @property
+    def params(self) -> dict[str, int]:
+        """The values of the size parameters."""
+        return {param: self.sizes[label] for label, param in self.model.size_of.items()}
+
+
+def arguments(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
+    """Each parameter of a kernel."""
+    params = call.params
+    known = {variable: params[param] for param, variable in kernel.sizes}
+    return (
+        *_tensors(call, kernel),
+        *(Argument(name, _scalar_type(element)) for _, name, element in kernel.scalars),
+        *(_number(name, size) for name, size in known.items()),
+        *(_number(name, shape_of(call, kernel, t)[axis]) for t, axis, name in kernel.shapes),
+        *(Argument(name, CONSTANT, _lanes(known[size])) for name, size in kernel.counts),
+        *(
+            Argument(flag.name, CONSTANT, _holds(known[flag.size], flag.multiple))
+            for flag in kernel.flags
+        ),
+        *(Argument(name, CONSTANT, _operand(call, kind)) for name, kind in kernel.elements),
+        Argument("offset", CONSTANT, _offset(call, kernel)),
+    )
+
+
+def _tensors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
+    for tensor in kernel.tensors:
+        dtype = dtype_of(call, tensor)
+        yield Argument(pointer(tensor), f"*{TYPES[dtype]}", is_aligned=True)
+        steps = contiguous(shape_of(call, kernel, tensor.name))
+        yield from map(_number, strides(tensor), steps)
+
+
+def _number(name: str, value: int) -> Argument:
+    """A whole number: a 1 is a constant for Triton, and it sees what is divisible by 16."""
+    if value == 1:
+        return Argument(name, CONSTANT, 1)
+    width = DType.I32 if -(2**31) <= value < 2**31 else DType.I64
+    return Argument(name, TYPES[width], is_aligned=value % ALIGNED == 0)
+
+
+def _scalar_type(element: Element) -> str:
+    """Floats are passed wide; the kernel says so, too."""
+    if is_float_element(element):
+        return TYPES[DType.F64]
+    assert isinstance(element, DType)
+    return TYPES[element]
+
+
+def _lanes(size: int) -> int:
+    return 1 << max(size - 1, 0).bit_length()
+
+
+def _holds(size: int, multiple: int) -> bool:
+    return size % multiple == 0 if multiple else _lanes(size) == size
+
+
+def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides of a new tensor."""
+    return tuple(max(prod(shape[axis + 1 :]), 1) for axis in range(len(shape)))
+
+
+def _offset(call: Call, kernel: TileKernel) -> DType:
+    """As wide as the wrapper says: 64 bits only where 32 might not be enough."""
+    if max(call.params.values(), default=0) >= LARGEST_SIZE:
+        return DType.I64
+    for tensor in kernel.tensors:
+        shape = shape_of(call, kernel, tensor.name)
+        reach = sum(map(mul, shape, contiguous(shape)))
+        if reach >= FARTHEST and prod(shape) * BYTES[dtype_of(call, tensor)] >= FARTHEST:
+            return DType.I64
+    return DType.I32
+
+
+# Shapes
+
+
+def shape_of(call: Call, kernel: TileKernel, tensor: str) -> tuple[int, ...]:
+    """The shape of a tensor in memory; of scratch, with the programs in front."""
+    array = call.model.arrays.get(tensor)
+    if array is None:
+        return input_shapes(call.program, call.sizes)[tensor]
+    scratch = call.made.storage.scratch.get(tensor)
+    if scratch is None:
+        return tuple(_extent(call, dim) for dim in array.dims)
+    kept = (_extent(call, one.label) if one.count is None else one.count for one in scratch.extents)
+    return programs(call, kernel), *kept
+
+
+def _extent(call: Call, dim: str) -> int:
+    part = call.model.parts.get(dim)
+    if part is None:
+        return call.sizes[dim]
+    return -(-call.sizes[part.of] // part.size)
+
+
+def programs(call: Call, kernel: TileKernel) -> int:
+    """How many programs a launch has."""
+    params = call.params
+    known = {variable: params[param] for param, variable in kernel.sizes}
+    return prod(-(-known[axis.size] // axis.step) for axis in kernel.grid if not axis.group)
+
+
+# Dtypes
+
+
+def dtype_of(call: Call, tensor: Pointer) -> DType:
+    """The dtype of a tensor in memory."""
+    made, name = call.made, tensor.name
+    array = call.model.arrays.get(name)
+    # What is no Func's value as the caller sees it is kept as it is computed.
+    if array is not None and (tensor.is_scratch or array.func != name):
+        return _computed(call, made.elements.of(name))
+    return promoted(made.elements.kinds[name], call.dtype)
+
+
+def promoted(kind: Kind, given: DType) -> DType:
+    """The dtype in which values of a kind are stored."""
+    parts = ([given] if kind.callers else []) + ([kind.dtype] if kind.dtype else [])
+    dtype = parts[0]
+    for part in parts[1:]:
+        both = promote(dtype, part)
+        assert both is not None, "which dtypes meet was checked"
+        dtype = both
+    return dtype
+
+
+def real(call: Call) -> DType:
+    """The type of numbers that are computed from inputs without a dtype."""
+    declared: Mapping[str, DType | None] = {t.name: t.dtype for t in call.program.tensors}
+    given = {dtype or call.dtype for dtype in declared.values()}
+    is_wide = widest(call.program) is DType.F64 or DType.F64 in given
+    return DType.F64 if is_wide else DType.F32
+
+
+def _computed(call: Call, element: Element) -> DType:
+    if isinstance(element, Named):
+        assert element == REAL, element
+        return real(call)
+    return element
+
+
+def _operand(call: Call, kind: Kind | None) -> DType:
+    """The type that the wrapper passes: `real`, or that in which operands of a product meet."""
+    if kind is None or real(call) is DType.F64:
+        return real(call)
+    dtype = promoted(kind, call.dtype)
+    assert is_float(dtype)
+    return DType.F16 if dtype in EIGHT_BIT_FLOATS else dtype

@@ -1,0 +1,82 @@
+"""What came of compiling a kernel for a GPU: every text on the way, and what it needs there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dtpoly.targets.target import Target
+
+
+class Failed(Exception):
+    """Triton cannot compile a kernel; says why, and in which line of the file if that is known."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A compiled kernel. Spilled bytes are those of one lane, shared ones those of a block."""
+
+    kernel: str
+    target: Target
+    stages: Mapping[str, str | bytes]
+    num_warps: int
+    num_stages: int
+    registers: int
+    spilled: int
+    shared: int
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """How many warps are on a multiprocessor at the same time, of how many, and what limits it."""
+
+    warps: int
+    most: int
+    limit: str
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1."""
+        return self.warps / self.most
+
+
+def occupancy(binary: Binary) -> Occupancy | None:
+    """An estimate from what a block needs; None where the limits of the target are not known."""
+    limits = binary.target.limits
+    if limits is None:
+        return None
+    step = limits.register_step
+    registers = max(-(-binary.registers // step) * step, step)
+    shared = binary.shared + limits.block_overhead
+    blocks = {
+        "warps": limits.warps // binary.num_warps,
+        "blocks": limits.blocks,
+        "registers": limits.registers // registers // binary.num_warps,
+    }
+    if shared:
+        blocks["shared memory"] = limits.shared // shared
+    limit = min(blocks, key=lambda name: blocks[name])
+    return Occupancy(blocks[limit] * binary.num_warps, limits.warps, limit)
+
+
+def resource_line(binary: Binary) -> str:
+    """What a kernel needs, in a line."""
+    spilled = f"{binary.spilled} bytes spilled" if binary.spilled else "no spills"
+    parts = [f"{binary.registers} registers", spilled, f"{kib(binary.shared)} shared memory"]
+    parts.append(f"{binary.num_warps} warp{'s' if binary.num_warps > 1 else ''}")
+    found = occupancy(binary)
+    if found is None:
+        parts.append("occupancy unknown")
+    else:
+        limit = "" if found.warps == found.most else f", limited by {found.limit}"
+        parts.append(f"occupancy about {found.share:.0%}{limit}")
+    return f"{binary.kernel} for {binary.target}: {', '.join(parts)}"
+
+
+def kib(size: int) -> str:
+    """A number of bytes as a person reads it."""
+    if size < 1024:
+        return f"{size} bytes"
+    return f"{size / 1024:.4g} KiB"

@@ -1,0 +1,147 @@
+"""A kernel of a generated module in, its binary for a GPU out; the GPU need not be there.
+
+Imports triton, which must not have been told to interpret kernels.
+"""
+
+import importlib
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.codegen.functions import DTYPES
+from dtpoly.codegen.kernel import TileKernel
+from dtpoly.targets.arguments import ALIGNED, CONSTANT, Argument
+from dtpoly.targets.binary import Binary, Failed
+from dtpoly.targets.target import Target
+
+# Triton has no types to check against, and says so nowhere.
+triton: Any = importlib.import_module("triton")
+compiler: Any = importlib.import_module("triton.compiler")
+backends: Any = importlib.import_module("triton.backends.compiler")
+errors: Any = importlib.import_module("triton.errors")
+language: Any = importlib.import_module("triton.language")
+
+DEFAULT_WARPS = 4
+LONGEST = 2000  # characters of a message of Triton's
+
+# An error as Python shows it: `ValueError('...')`.
+_WRAPPED = re.compile(r"\w+\((['\"])(.*)\1\)", re.DOTALL)
+_USAGE = re.compile(r"REG:(\d+) STACK:(\d+) SHARED:\d+ LOCAL:(\d+)")
+_VECTOR = re.compile(r"\.vgpr_count:\s*(\d+)")
+_SPILLED = re.compile(r"\.vgpr_spill_count:\s*(\d+)")
+
+
+def compile_kernel(
+    module: ModuleType,
+    kernel: TileKernel,
+    arguments: Iterable[Argument],
+    target: Target,
+    num_warps: int | None = None,
+    num_stages: int | None = None,
+) -> Binary:
+    """The binary of one kernel. Raises Failed where Triton cannot make it."""
+    function = getattr(module, f"{kernel.name}_kernel")
+    source = _source(function, {argument.name: argument for argument in arguments})
+    asked = {"num_warps": num_warps or DEFAULT_WARPS, "num_stages": num_stages}
+    options: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    # Triton 3.10 changes what it does if nothing is said.
+    options["enable_fp_fusion"] = True
+    goal = backends.GPUTarget(target.backend, target.arch, target.warp_size)
+    try:
+        made = triton.compile(source, target=goal, options=options)
+    except errors.TritonError as error:
+        raise Failed(_told(error), _line(error, function)) from None
+    except (RuntimeError, ValueError, OSError) as error:
+        raise Failed(_told(error)) from None
+    stages: dict[str, str | bytes] = {name: made.asm[name] for name in list(made.asm)}
+    registers, spilled = _usage(stages)
+    return Binary(
+        f"{kernel.name}_kernel",
+        target,
+        stages,
+        made.metadata.num_warps,
+        made.metadata.num_stages,
+        registers,
+        spilled,
+        made.metadata.shared,
+    )
+
+
+def _source(function: Any, arguments: dict[str, Argument]) -> Any:
+    """What Triton compiles: the function, its types, its constants, what is aligned."""
+    types: dict[str, str] = {}
+    constants: dict[tuple[int], Any] = {}
+    aligned: dict[tuple[int], Any] = {}
+    for number, parameter in enumerate(function.params):
+        one = arguments[parameter.name]
+        may_know = not (parameter.do_not_specialize or parameter.annotation_type)
+        if one.type == CONSTANT and (may_know or parameter.is_constexpr):
+            types[one.name] = CONSTANT
+            constants[(number,)] = _constant(one.value)
+            continue
+        # A 1 that Triton may not know about is a number like any other.
+        types[one.name] = "i32" if one.type == CONSTANT else one.type
+        if one.is_aligned and may_know and not parameter.do_not_specialize_on_alignment:
+            aligned[(number,)] = [["tt.divisibility", ALIGNED]]
+    return compiler.ASTSource(function, types, constants, aligned)
+
+
+def _constant(value: int | bool | DType | None) -> Any:
+    """Types as Triton has them."""
+    if isinstance(value, DType):
+        return getattr(language, DTYPES[value].removeprefix("tl."))
+    return value
+
+
+def _told(error: Exception) -> str:
+    """Triton's own words; those of the innermost cause, without the lines of the kernel."""
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    message = getattr(cause, "error_message", None) or str(cause) or type(cause).__name__
+    wrapped = _WRAPPED.fullmatch(str(message).strip())
+    return (wrapped[2] if wrapped else str(message).strip())[:LONGEST]
+
+
+def _line(error: Any, function: Any) -> int | None:
+    """The line of the file that an error is about, from 1."""
+    found = None
+    # Errors inside of a function that the kernel calls come wrapped in one of the call.
+    at = getattr(getattr(error, "node", None), "lineno", None)
+    if at is not None:
+        found = function.starting_line_number + int(at) - 1
+    return found
+
+
+def _usage(stages: dict[str, str | bytes]) -> tuple[int, int]:
+    """Registers and spilled bytes of a lane."""
+    cubin, amdgcn = stages.get("cubin"), stages.get("amdgcn")
+    if isinstance(cubin, bytes):
+        match = _USAGE.search(_tool("cuobjdump", cubin, "-res-usage"))
+        assert match, "cuobjdump names registers, stack and local memory"
+        return int(match[1]), max(int(match[2]), int(match[3]))
+    assert isinstance(amdgcn, str)
+    used, spilled = _VECTOR.search(amdgcn), _SPILLED.search(amdgcn)
+    assert used, "the metadata of an AMD kernel names its registers"
+    assert spilled, "and what it keeps in memory instead"
+    return int(used[1]), 4 * int(spilled[1])
+
+
+def sass(cubin: bytes) -> str:
+    """The machine code of an NVIDIA binary as text."""
+    return _tool("nvdisasm", cubin, "--print-code")
+
+
+def _tool(name: str, binary: bytes, option: str) -> str:
+    """What a tool that comes with Triton says of a binary."""
+    knobs: Any = importlib.import_module("triton.knobs")
+    with tempfile.TemporaryDirectory(prefix="dtpoly-") as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(binary)
+        command = [getattr(knobs.nvidia, name).path, option, str(path)]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout

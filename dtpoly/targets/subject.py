@@ -1,0 +1,81 @@
+"""Generated code, sizes and a dtype in; each kernel with what its parameters are out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.inference import check_types
+from dtpoly.algorithm.program import Program, Tensor
+from dtpoly.algorithm.sizes import Sizes
+from dtpoly.codegen.kernel import TileKernel
+from dtpoly.codegen.module import Generated
+from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.origins import Origin, find_option, origin_of
+from dtpoly.poly.model import Model
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel
+from dtpoly.source import Span
+from dtpoly.targets.arguments import Argument, Call, arguments
+
+# Sizes that are assumed where none are given: of labels that a kernel has as many lanes as, and
+# of all others.
+AT_ONCE, USUAL = 128, 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A kernel of a call: what it is in the schedule, and what its parameters are."""
+
+    state: State
+    node: Kernel
+    call: Call
+    kernel: TileKernel
+    arguments: Mapping[str, Argument]
+
+    def origin(self, name: str) -> Origin:
+        """What made a statement or an axis of it."""
+        return origin_of(self.state, self.node, name)
+
+    def place(self, origin: Origin) -> Span | None:
+        """Where to point: at the directive, else at what launches the kernel, else at its Func."""
+        launched = find_option(self.state, self.node, "compile", "compile_to_kernel")
+        func = self.state.program.func(self.node.func)
+        return origin.part or launched.part or origin.source or func.span
+
+
+def subjects(
+    state: State, made: Generated, sizes: Sizes | None = None, dtype: DType = DType.F32
+) -> tuple[Subject, ...]:
+    """The kernels of a call. Raises DtpolyError where inputs cannot have the dtype."""
+    _check_dtype(state.program, dtype)
+    known = filled(state.program, sizes or {}, assumed(state.model, made))
+    call = Call(state.program, state.model, made, known, dtype)
+    return tuple(
+        Subject(state, node, call, kernel, {one.name: one for one in arguments(call, kernel)})
+        for node, kernel in zip(state.kernels, made.kernels, strict=True)
+    )
+
+
+def assumed(model: Model, made: Generated) -> dict[str, int]:
+    """A size for each label: small where all of it is in a tile, or tiles would be too large."""
+    at_once = {
+        param
+        for kernel in made.kernels
+        for _, size in kernel.counts
+        for param, variable in kernel.sizes
+        if variable == size
+    }
+    return {label: AT_ONCE if param in at_once else USUAL for label, param in model.size_of.items()}
+
+
+def _check_dtype(program: Program, dtype: DType) -> None:
+    """Raise what is wrong with a Program whose inputs have this dtype."""
+    # A scalar that declares none is a number, of which only the category counts.
+    inputs = tuple(
+        replace(one, dtype=one.dtype or (dtype if isinstance(one, Tensor) else DType.F32))
+        for one in program.inputs
+    )
+    found = check_types(replace(program, inputs=inputs))
+    if has_errors(found):
+        raise DtpolyError(found)

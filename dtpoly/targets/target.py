@@ -1,0 +1,76 @@
+"""A word such as `cuda:90` in, the GPU that it names, with its limits, out."""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one multiprocessor (AMD: compute unit) has for all blocks that run on it together.
+
+    Registers are counted for one lane of a warp; they are given out in steps. Shared memory is
+    in bytes, and `block_shared` is the most that one block may have.
+    """
+
+    registers: int
+    register_step: int
+    warps: int
+    blocks: int
+    shared: int
+    block_shared: int
+    block_overhead: int = 0  # shared memory that the system keeps for each block
+
+
+KIB = 1024
+AMPERE = Limits(2048, 8, 64, 32, 164 * KIB, 163 * KIB, KIB)
+SMALL = Limits(2048, 8, 48, 24, 100 * KIB, 99 * KIB, KIB)
+HOPPER = Limits(2048, 8, 64, 32, 228 * KIB, 227 * KIB, KIB)
+# Four units of 512 registers a lane, each for up to eight warps.
+CDNA = Limits(2048, 8, 32, 16, 64 * KIB, 64 * KIB)
+
+LIMITS = {
+    "cuda:80": AMPERE,
+    "cuda:86": SMALL,
+    "cuda:89": SMALL,
+    "cuda:90": HOPPER,
+    "cuda:100": HOPPER,
+    "cuda:103": HOPPER,
+    "cuda:120": SMALL,
+    "hip:gfx90a": CDNA,
+    "hip:gfx942": CDNA,
+    "hip:gfx950": Limits(2048, 8, 32, 16, 160 * KIB, 160 * KIB),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A kind of GPU: its backend in Triton (`cuda`, `hip`) and its architecture there."""
+
+    backend: str
+    arch: int | str
+
+    @property
+    def warp_size(self) -> int:
+        """Lanes of a warp (AMD: wavefront)."""
+        return 64 if self.backend == "hip" and str(self.arch).startswith("gfx9") else 32
+
+    @property
+    def limits(self) -> Limits | None:
+        """What a multiprocessor has; None where that is not known here."""
+        return LIMITS.get(str(self))
+
+    def __str__(self) -> str:
+        return f"{self.backend}:{self.arch}"
+
+
+CUDA = re.compile(r"cuda:(?:sm_)?([1-9][0-9]{1,2})")
+HIP = re.compile(r"hip:(gfx[0-9]{2,3}[0-9a-f])")
+
+
+def parse_target(word: str) -> Target:
+    """The target that a word names. Raises ValueError."""
+    if match := CUDA.fullmatch(word):
+        return Target("cuda", int(match[1]))
+    if match := HIP.fullmatch(word):
+        return Target("hip", match[1])
+    raise ValueError(f"'{word}' is no target; such are {', '.join(LIMITS)}")

@@ -1,0 +1,142 @@
+"""The kernel IR and the arguments of a call in; how large each tile is, and how it is read, out."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.codegen.kernel import (
+    Accumulate,
+    Axes,
+    ForLoop,
+    If,
+    Instruction,
+    Lanes,
+    Let,
+    Load,
+    Product,
+    Select,
+    Step,
+    Store,
+    TileKernel,
+)
+from dtpoly.codegen.triton_text import strides
+from dtpoly.targets.arguments import CONSTANT, Argument, Call, contiguous, shape_of
+
+
+@dataclass(frozen=True, slots=True)
+class LaneAxis:
+    """Lanes of a kernel: how many, how many indices apart, and the axis of the schedule."""
+
+    name: str
+    count: int
+    step: int
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Elements that all lanes have at once, outermost axis first, and the statement they are of."""
+
+    axes: tuple[LaneAxis, ...]
+    origin: str
+
+    @property
+    def elements(self) -> int:
+        """How many."""
+        return prod(axis.count for axis in self.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A tile in memory, and how many elements apart neighbours along each of its axes are."""
+
+    tensor: str
+    is_store: bool
+    tile: Tile
+    steps: tuple[int, ...]
+
+    @property
+    def run(self) -> int:
+        """Neighbours in memory that are neighbours in the tile; 1 if there are none."""
+        pairs = zip(self.tile.axes, self.steps, strict=True)
+        return max((axis.count for axis, step in pairs if abs(step) == 1), default=1)
+
+
+def tiles(kernel: TileKernel, arguments: Mapping[str, Argument]) -> Iterator[Tile]:
+    """Every tile that an instruction names."""
+    for step, lanes in instructions(kernel, arguments):
+        for axes in _axes(step.instruction):
+            # Partial results have axes of their own, which stand for lanes that had a name before.
+            if all(name in lanes for name in axes):
+                yield Tile(tuple(lanes[name] for name in axes), step.origin)
+
+
+def accesses(call: Call, kernel: TileKernel, arguments: Mapping[str, Argument]) -> Iterator[Access]:
+    """Every load and store, with tensors as they lie in memory."""
+    pointers = {one.variable: one for one in kernel.tensors}
+    for step, lanes in instructions(kernel, arguments):
+        match step.instruction:
+            case Load(tensor=tensor, indices=indices, axes=axes):
+                is_store = False
+            case Store(tensor=tensor, indices=indices, axes=axes):
+                is_store = True
+            case _:
+                continue
+        pointer = pointers[tensor]
+        apart = contiguous(shape_of(call, kernel, pointer.name))
+        assert len(strides(pointer)) == len(apart)
+        tile = Tile(tuple(lanes[name] for name in axes), step.origin)
+        steps = tuple(_distance(axis, indices, apart) for axis in tile.axes)
+        yield Access(pointer.name, is_store, tile, steps)
+
+
+def _distance(axis: LaneAxis, indices: tuple[Affine, ...], apart: tuple[int, ...]) -> int:
+    """Elements from one lane to the next."""
+    each = (
+        dict(index.terms).get(axis.name, 0) * step
+        for index, step in zip(indices, apart, strict=True)
+    )
+    return axis.step * sum(each)
+
+
+Known = Mapping[str, LaneAxis]
+
+
+def instructions(
+    kernel: TileKernel, arguments: Mapping[str, Argument]
+) -> Iterator[tuple[Step, Known]]:
+    """Every instruction, with the lanes that are known there."""
+    yield from _below(kernel.body, {}, arguments)
+
+
+def _below(
+    body: tuple[Step, ...], outer: Known, arguments: Mapping[str, Argument]
+) -> Iterator[tuple[Step, Known]]:
+    lanes = dict(outer)
+    for step in body:
+        match step.instruction:
+            case Lanes(name=name, count=count, step=apart):
+                size = count if isinstance(count, int) else _constant(arguments[count])
+                lanes[name] = LaneAxis(name, size, apart, step.origin)
+            case ForLoop(body=inner) | If(body=inner):
+                yield from _below(inner, lanes, arguments)
+            case _:
+                yield step, lanes
+
+
+def _constant(argument: Argument) -> int:
+    assert argument.type == CONSTANT
+    assert isinstance(argument.value, int)
+    return argument.value
+
+
+def _axes(one: Instruction) -> Iterator[Axes]:
+    if isinstance(one, Product):
+        left, right = one.left_axes, one.right_axes
+        yield from (left, right)
+        yield tuple(a for a in (*left, *right) if (a in left) != (a in right))
+        return
+    # What is collapsed was a tile before, with axes of the same lengths.
+    if isinstance(one, Let | Load | Store | Accumulate | Select) and one.axes:
+        yield one.axes

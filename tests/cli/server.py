@@ -1,0 +1,102 @@
+"""A `dtpoly` process that stays: commands in, what each would have printed out.
+
+Tests interpret kernels, and Triton cannot do both in one process; nor has it to be imported anew
+for each command. `python -m tests.cli.server` is that process. A command that begins with `call`
+names a function of the tests instead, with its arguments, as `call tests.targets.cases:main 4`.
+"""
+
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import IO, Self
+
+from dtpoly.cli.main import entry
+from tests.cli.process import ROOT, environment
+
+
+@dataclass(slots=True)
+class Server:
+    """The process, seen from a test."""
+
+    process: subprocess.Popen[str]
+
+    @classmethod
+    def start(cls, **more: str) -> Self:
+        """A process with these environment variables."""
+        known: Mapping[str, str] = {
+            key: value for key, value in environment(**more).items() if key != "TRITON_INTERPRET"
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.cli.server"],
+            cwd=ROOT,
+            env=known,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        return cls(process)
+
+    def __call__(self, *arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
+        """Exit code, standard output, standard error of a command in the folder of the test."""
+        asked = {"arguments": arguments, "stdin": stdin.decode(), "folder": os.getcwd()}
+        print(json.dumps(asked), file=_pipe(self.process.stdin), flush=True)
+        answer = json.loads(_pipe(self.process.stdout).readline())
+        return answer["code"], answer["out"], answer["err"]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _pipe(self.process.stdin).close()
+        self.process.wait(timeout=60)
+        _pipe(self.process.stdout).close()
+
+
+def _pipe(pipe: IO[str] | None) -> IO[str]:
+    assert pipe is not None
+    return pipe
+
+
+def serve() -> None:
+    """Answer until there are no more commands."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a library writes past Python is no answer
+    for line in sys.stdin:
+        asked = json.loads(line)
+        os.chdir(asked["folder"])
+        print(json.dumps(answer(asked["arguments"], asked["stdin"])), file=answers, flush=True)
+
+
+def answer(arguments: list[str], text: str) -> dict[str, object]:
+    """Run a command with streams of its own."""
+    streams = sys.stdin, sys.stdout, sys.stderr
+    out, err = (io.TextIOWrapper(io.BytesIO(), errors="replace") for _ in range(2))
+    sys.stdin, sys.stdout, sys.stderr = io.TextIOWrapper(io.BytesIO(text.encode())), out, err
+    try:
+        code = _called(*arguments[1:]) if arguments[0] == "call" else entry(arguments)
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+    out.seek(0)
+    err.seek(0)
+    return {"code": code, "out": out.read(), "err": err.read()}
+
+
+def _called(name: str, *arguments: str) -> int:
+    module, _, function = name.partition(":")
+    answer: int = getattr(importlib.import_module(module), function)(*arguments)
+    return answer
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,228 @@
+"""`dtpoly run`: generated kernels on made-up inputs, beside the reference."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from dtpoly.generate import Code, code_of
+from dtpoly.runtime.execute import compared
+from dtpoly.schedule.state import State
+from tests.cli.conftest import Entry
+from tests.cli.process import ROOT, dtpoly, environment
+
+RUN = ("run", "--device", "cpu", "--size")
+PRODUCT = """\
+Func mm; In A, B; Var m, n; RVar k;
+mm[m, n] = rdot(A[m, k], B[k, n], k);
+mm.block(m:16, n:16); mm.tensorize(m:0, n:0, k:16); mm.compile();
+"""
+MANY = """\
+Func best, count, shift; In A; SIn s; Var x; RVar k; Var n;
+best[x] = rargmax(A[x, k], k);
+count[x] = rsum(cast(A[x, k] > 0, i32), k);
+shift[x, n] = A[x, 0] * s + n;
+best.compile(); count.compile(); shift.compile();
+"""
+
+
+def test_softmax(call: Entry, good: Path) -> None:
+    code, out, err = call(*RUN, "x=4,y=10", str(good))
+    assert (code, err) == (0, "")
+    head, _, row, sentence = out.splitlines()
+    assert head.split("  ")[0] == "Func"
+    assert row.startswith("softmax   [x=4, y=10]   f32     ")
+    assert sentence.startswith("softmax agrees with the reference: within ")
+    assert sentence.endswith(", on the CPU, in Triton's interpreter")
+
+
+def test_json(call: Entry, good: Path) -> None:
+    code, out, _ = call(*RUN, "x=4,y=10", "--seed", "3", "--json", str(good))
+    assert code == 0
+    document = json.loads(out)
+    assert (document["version"], document["seed"], document["device"]) == (1, 3, "cpu")
+    assert (document["sizes"], document["dtype"]) == ({"x": 4, "y": 10}, "f32")
+    (func,) = document["funcs"]
+    assert (func["name"], func["shape"], func["dtype"]) == ("softmax", [4, 10], "f32")
+    assert func["elements"] == pytest.approx(func["reference"], rel=1e-5)
+    assert 0 < func["error"] < func["allowed"] < 1e-4
+    assert (func["wrong"], func["first_wrong"]) == (0, None)
+
+
+def test_the_inputs_are_those_of_the_reference(call: Entry, good: Path) -> None:
+    kernels = json.loads(call(*RUN, "x=4,y=10", "--seed", "5", "--json", str(good))[1])
+    arguments = ("run", "--reference", "--size", "x=4,y=10", "--seed", "5", "--json", str(good))
+    reference = json.loads(call(*arguments)[1])
+    assert kernels["funcs"][0]["reference"] == reference["funcs"][0]["elements"][:3]
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f64", "f8e4m3", "f8e5m2"])
+def test_dtypes(call: Entry, good: Path, dtype: str) -> None:
+    code, out, _ = call(*RUN, "x=4,y=40", "--dtype", dtype, "--json", str(good))
+    assert code == 0
+    (func,) = json.loads(out)["funcs"]
+    assert func["dtype"] == dtype
+    assert func["error"] <= func["allowed"]
+
+
+def test_products(call: Entry) -> None:
+    for dtype in ("f16", "f32", "f64"):
+        words = (*RUN, "m=20,n=17,k=33", "--dtype", dtype, "--json", "-")
+        code, out, _ = call(*words, stdin=PRODUCT.encode())
+        assert code == 0
+        (func,) = json.loads(out)["funcs"]
+        assert 0 <= func["error"] <= func["allowed"]
+    code, _, err = call(*RUN, "m=20,n=17,k=33", "--dtype", "bf16", "-", stdin=PRODUCT.encode())
+    assert code == 2
+    assert "Triton's interpreter multiplies bf16 wrongly" in err
+
+
+def test_several_functions_and_whole_numbers(call: Entry) -> None:
+    code, out, _ = call(*RUN, "x=3,k=7,n=2", "--json", "-", stdin=MANY.encode())
+    assert code == 0
+    best, count, shift = json.loads(out)["funcs"]
+    assert (best["dtype"], best["error"], best["allowed"]) == ("i64", 0, 0)
+    assert (count["dtype"], count["error"]) == ("i64", 0)
+    assert shift["labels"] == ["x", "n"]
+    code, out, _ = call(*RUN, "x=3,k=7,n=2", "-", stdin=MANY.encode())
+    assert "best agrees with the reference: equal to it" in out
+
+
+def test_sizes_of_zero(call: Entry, good: Path) -> None:
+    code, out, _ = call(*RUN, "x=0,y=4", "--json", str(good))
+    assert code == 0
+    assert json.loads(out)["funcs"][0]["shape"] == [0, 4]
+
+
+def test_a_wrong_kernel_is_told(call: Entry, good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With generated code that was tampered with."""
+
+    def dishonest(state: State) -> Code:
+        code = code_of(state)
+        text = code.text.replace("tl.exp(", "tl.exp2(")
+        assert text != code.text
+        return Code(code.stages, text)
+
+    monkeypatch.setattr("dtpoly.cli.executed.code_of", dishonest)
+    code, out, _ = call(*RUN, "x=4,y=10", str(good))
+    assert code == 1
+    last = out.splitlines()[-1]
+    assert last.startswith("softmax is wrong: ")
+    assert last.endswith("of 40 elements differ by more than rounding, first softmax[0, 0]")
+    code, out, _ = call(*RUN, "x=4,y=10", "--json", str(good))
+    (func,) = json.loads(out)["funcs"]
+    assert (code, func["first_wrong"]) == (1, [0, 0])
+    assert func["error"] > func["allowed"]
+
+
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize(
+    ("got", "exact", "rough", "wrong"),
+    [
+        ([1.0, 2.0], [1.0, 2.0], [1.0, 2.0], 0),
+        ([1.0, 2.1], [1.0, 2.0], [1.0, 2.0], 1),
+        ([1.0, 2.1], [1.0, 2.0], [1.0, 2.01], 0),  # f32 itself is off by so much
+        ([INF, 2.0], [INF, 2.0], [INF, 2.0], 0),
+        ([NAN, 2.0], [NAN, 2.0], [NAN, 2.0], 0),
+        ([1.0, 2.0], [NAN, 2.0], [NAN, 2.0], 1),
+        ([NAN, 2.0], [1.0, 2.0], [1.0, 2.0], 1),
+        ([-INF, 2.0], [INF, 2.0], [INF, 2.0], 1),
+        ([INF, 2.0], [1e300, 2.0], [INF, 2.0], 0),  # more than f32 can hold
+        ([INF, 2.0], [1e30, 2.0], [1e30, 2.0], 1),
+    ],
+)
+def test_what_is_wrong(
+    got: list[float], exact: list[float], rough: list[float], wrong: int
+) -> None:
+    wide = torch.tensor(exact, dtype=torch.float64)
+    found = compared("f", ("x",), torch.tensor(got), wide, torch.tensor(rough), 1e-6)
+    assert found.wrong == wrong
+    assert (found.first is None) == (wrong == 0)
+
+
+def test_whole_numbers_are_right_or_wrong() -> None:
+    one, two = torch.tensor([1, 2]), torch.tensor([1, 3])
+    assert compared("f", ("x",), one, one, one, 0.1).wrong == 0
+    found = compared("f", ("x",), two, one, one, 0.1)
+    assert (found.wrong, found.first, found.allowed) == (1, (1,), 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "--device", "cuda", "--size", "x=4,y=4"), "torch finds no GPU here; take cpu"),
+        ((*RUN, "x=4"), "the size of 'y' must be passed"),
+        ((*RUN, "x=100000,y=100000"), "needs about"),
+        ((*RUN, "x=4,y=4", "--dtype", "i32"), "'i32' is not one of"),
+    ],
+)
+def test_usage(
+    call: Entry,
+    good: Path,
+    arguments: tuple[str, ...],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    code, out, err = call(*arguments, str(good))
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_nothing_to_run(call: Entry) -> None:
+    code, out, err = call("run", "-", stdin=b"Var x;")
+    assert (code, out) == (1, "")
+    assert err == "error: '<stdin>' has no Func, so there is nothing to run\n"
+
+
+def test_a_refused_schedule(call: Entry) -> None:
+    text = b"Func f; In A; Var x; f[x] = A[x]; f.block(y:4); f.compile();"
+    code, out, err = call(*RUN, "x=4", "-", stdin=text)
+    assert (code, out) == (1, "")
+    assert "error[DT" in err
+
+
+def test_a_whole_process(good: Path, tmp_path: Path) -> None:
+    """Without a place to keep anything."""
+    (tmp_path / "file").write_text("")
+    env = {"DTPOLY_CACHE_DIR": str(tmp_path / "file"), "TRITON_INTERPRET": "0"}
+    done = dtpoly("run", str(good), "--device", "cpu", "--size", "x=2,y=3", env=env)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"softmax agrees with the reference" in done.stdout
+
+
+def test_without_triton(good: Path) -> None:
+    code = (
+        "import sys; sys.modules['triton'] = None\n"
+        "from dtpoly.cli.main import entry; sys.exit(entry(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "run", "--size", "x=2,y=3", str(good)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=environment(),
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: triton is not installed: pip install triton\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("listing_3_20_sum_block", "x=2,k=500"),
+        ("listing_3_13_swish_fused", "x=3,y=70"),
+        ("listing_4_04_attention", "m=20,n=70,k=33,l=20"),
+    ],
+)
+def test_listings(call: Entry, name: str, sizes: str) -> None:
+    path = ROOT / "tests" / "data" / "thesis" / f"{name}.dt"
+    code, out, err = call(*RUN, sizes, str(path))
+    assert code == 0, err
+    assert "agrees with the reference" in out

@@ -1,0 +1,109 @@
+"""What is said of generated code and of kernels that are compiled for a GPU, as calls."""
+
+from collections.abc import Callable
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.code_map import code_map
+from dtpoly.compile import check
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.generate import Code, code_of
+from dtpoly.schedule.state import State
+from dtpoly.source import Source
+from dtpoly.targets.advice import advice, refused, too_large
+from dtpoly.targets.binary import Binary, Failed
+from dtpoly.targets.subject import Subject, subjects
+from dtpoly.targets.target import parse_target
+
+COPY = """\
+Func copy;
+In A;
+Var x, y;
+
+copy[x, y] = 2 * A[x, y];
+
+copy.compile();
+"""
+PRODUCT = """\
+Func mm;
+In A, B;
+Var m, n;
+RVar k;
+
+mm[m, n] = rdot(A[m, k], B[k, n], k);
+
+mm.compile();
+"""
+HOPPER = parse_target("cuda:90")
+
+
+def generated(text: str) -> tuple[State, Code]:
+    """The code of a legal schedule."""
+    verdict = check(Source("kernels.dt", text)).verdict
+    assert verdict is not None
+    return verdict.scheduled, code_of(verdict.scheduled)
+
+
+def subject(text: str, dtype: DType = DType.F32, **sizes: int) -> Subject:
+    """Its one kernel."""
+    state, code = generated(text)
+    (one,) = subjects(state, code.stages, sizes, dtype)
+    return one
+
+
+def said(one: Subject, spilled: int = 0, shared: int = 0, ptx: str = "") -> None:
+    """Raise what is said of a kernel that needs so many bytes."""
+    binary = Binary(one.kernel.name, HOPPER, {"ptx": ptx}, 4, 4, 32, spilled, shared)
+    raise DtpolyError(advice(one, binary))
+
+
+def too_large_always() -> None:
+    generated(COPY + "copy.tensorize(x:2048, y:1024);\n")
+
+
+def too_large_at_sizes() -> None:
+    copy = subject(COPY + "copy.tensorize(x:64, y:0);\n", x=64, y=100_000)
+    raise DtpolyError(too_large(copy))
+
+
+def shared_memory() -> None:
+    tiles = "mm.block(m:128, n:128);\nmm.tensorize(m:0, n:0, k:128);\nmm.num_stages(4);\n"
+    said(subject(PRODUCT + tiles, DType.F16), shared=256 * 1024, ptx="wgmma.mma_async")
+
+
+def registers() -> None:
+    tiles = "mm.block(m:64, n:64);\nmm.tensorize(m:0, n:0, k:32);\nmm.num_warps(4);\n"
+    said(subject(PRODUCT + tiles), spilled=656, ptx="mma.sync")
+
+
+def apart() -> None:
+    said(subject(COPY + "copy.block(x:128);\ncopy.tensorize(x:0);\n"))
+
+
+def exact() -> None:
+    said(subject(PRODUCT + "mm.block(m:16, n:16);\nmm.tensorize(m:0, n:0, k:16);\n"))
+
+
+def not_exact() -> None:
+    tiles = "mm.block(m:32, n:32);\nmm.tensorize(m:0, n:0, k:4);\n"
+    said(subject(PRODUCT + tiles, DType.F16))
+
+
+def triton_refuses() -> None:
+    state, code = generated(COPY + "copy.tensorize(y:64);\n")
+    (copy,) = subjects(state, code.stages, dtype=DType.F8E4M3)
+    lines = code_map(state, code)
+    line = next(line.number for line in lines if "tl.load" in line.text)
+    failure = Failed("type fp8e4nv not supported in this architecture", line)
+    raise DtpolyError([refused(copy, parse_target("cuda:80"), failure, lines)])
+
+
+CALLS: dict[str, Callable[[], object]] = {
+    "DT300": too_large_always,
+    "DT301": too_large_at_sizes,
+    "DT302": shared_memory,
+    "DT303": registers,
+    "DT304": apart,
+    "DT305": exact,
+    "DT305_f16": not_exact,
+    "DT306": triton_refuses,
+}

@@ -1,0 +1,572 @@
+"""A Program and its inputs in; for every Func all that a right kernel may give out.
+
+What is allowed for: each elementwise operation, sum and product in the type that the language
+promises (f32, f64 where the type is f64), in any order, as exactly as a GPU does it; each Func
+rounded to its type or not; operands of products of matrices rounded to theirs. Whole numbers and
+booleans are exact, or open where they depend on floats that are too close to call.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from string import ascii_letters
+from typing import assert_never
+
+import torch
+
+from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Apply,
+    Cast,
+    Dot,
+    Expr,
+    Float,
+    Index,
+    Integer,
+    ProgramId,
+    Read,
+    Reduce,
+    Reshape,
+    ScalarRead,
+    Size,
+)
+from dtpoly.algorithm.inference import LARGEST, Type, combine
+from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
+from dtpoly.algorithm.program import Func, Program, in_order
+from dtpoly.reference import operations
+from dtpoly.reference.inputs import Inputs, with_dtypes
+from dtpoly.reference.values import (
+    DTYPE,
+    TORCH_DTYPE,
+    Value,
+    indices_along,
+    laid_out,
+    spread,
+)
+from tests.codegen import reductions
+from tests.codegen.elementwise import FLOAT_OPERATIONS
+from tests.codegen.floats import (
+    DOUBLE,
+    SINGLE,
+    Floats,
+    Precision,
+    hull,
+    perhaps_rounded,
+    point,
+    settled,
+    widened,
+)
+
+Tensor = torch.Tensor
+ProgramIndex = Callable[[str, Mapping[str, Tensor]], Tensor | int]
+# Digits that an operand of a product keeps, as a share of it that may be lost.
+OPERAND_LOSS = {"tf32": 2.0**-10, "tf32x3": 2.0**-20}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exact:
+    """Whole numbers or booleans; where not known, any."""
+
+    tensor: Tensor
+    known: Tensor
+
+
+Allowed = Floats | Exact
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounded:
+    """What an expression may be as a function of labels: one axis a label."""
+
+    allowed: Allowed
+    labels: tuple[str, ...]
+    type: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """What the value of an expression may depend on, besides its labels."""
+
+    tensors: Mapping[str, Bounded]  # inputs and Funcs, in the order of their axes
+    scalars: Mapping[str, Bounded]
+    sizes: Mapping[str, int]
+    is_double: bool  # whether numbers are computed in f64
+    operand_loss: float
+    device: torch.device
+    func: Func | None = None
+    adds: int = 0  # how often an element is added to in memory
+    program_index: ProgramIndex | None = None
+
+
+def allowed(
+    program: Program,
+    inputs: Inputs,
+    sizes: Mapping[str, int],
+    program_index: ProgramIndex | None = None,
+) -> dict[str, Allowed]:
+    """What each Func may be."""
+    typed = with_dtypes(program, inputs)
+    given = {t.name: torch.as_tensor(inputs[t.name]) for t in typed.tensors}
+    device = next((tensor.device for tensor in given.values()), torch.device("cpu"))
+    is_double = any(tensor.dtype is torch.float64 for tensor in given.values())
+    tensors = {name: _input(tensor) for name, tensor in given.items()}
+    precision = DOUBLE if is_double else SINGLE
+    scalars = {
+        s.name: _scalar(inputs[s.name], s.dtype or DType.F32, precision, device)
+        for s in typed.scalars
+    }
+    modes = [str(d.arguments[0].target) for d in program.directives if d.name == "precision"]
+    loss = max((OPERAND_LOSS.get(mode, 0.0) for mode in modes), default=0.0)
+    scope = Scope(tensors, scalars, sizes, is_double, loss, device, program_index=program_index)
+    for func in in_order(typed):
+        adds = _additions(program, func, sizes)
+        value = _stored(func, replace(scope, tensors=tensors, func=func, adds=adds))
+        tensors = {**tensors, func.name: value}
+    return {func.name: tensors[func.name].allowed for func in program.funcs}
+
+
+def _additions(program: Program, func: Func, sizes: Mapping[str, int]) -> int:
+    """How many programs may add to an element in memory."""
+    mine = [d for d in program.directives if d.func == func.name]
+    if not any(d.name == "atomic" for d in mine):
+        return 0
+    labels = [str(a.target) for d in mine if d.name == "atomic" for a in d.arguments]
+    total = 1
+    for label in labels:
+        total *= max(sizes[label], 1)
+    return total
+
+
+def _input(tensor: Tensor) -> Bounded:
+    labels = tuple(str(axis) for axis in range(tensor.dim()))
+    return Bounded(_exactly(tensor), labels, Type(DTYPE[tensor.dtype]))
+
+
+def _exactly(tensor: Tensor) -> Allowed:
+    if tensor.dtype.is_floating_point:
+        return point(tensor)
+    return Exact(tensor, torch.ones_like(tensor, dtype=torch.bool))
+
+
+def _scalar(
+    given: Tensor | float, dtype: DType, precision: Precision, device: torch.device
+) -> Bounded:
+    theirs = torch.float64 if is_float(dtype) else TORCH_DTYPE[dtype]
+    exact = _exactly(torch.as_tensor(given, dtype=theirs, device=device))
+    if isinstance(exact, Floats) and precision is SINGLE:
+        exact = perhaps_rounded(exact, DType.F32)
+    return Bounded(exact, (), Type(dtype, weak=True))
+
+
+def _stored(func: Func, scope: Scope) -> Bounded:
+    """A Func's values, over its labels; rounded, as they are if another kernel reads them."""
+    value = _over(bounded(func.body, scope), func.labels, scope)
+    assert value.type.dtype is not None
+    dtype = func.dtype or value.type.dtype
+    if not is_float(dtype):
+        assert isinstance(value.allowed, Exact)
+        whole = Exact(value.allowed.tensor.to(TORCH_DTYPE[dtype]), value.allowed.known)
+        return Bounded(whole, func.labels, Type(dtype))
+    floats = _as_floats(value.allowed, _precision(value.type, scope))
+    return Bounded(perhaps_rounded(floats, dtype), func.labels, Type(dtype))
+
+
+def bounded(expr: Expr, scope: Scope) -> Bounded:
+    """What an expression may be."""
+    match expr:
+        case Integer(value=value):
+            return _number(torch.tensor(value), DType.I64, scope)
+        case Float(value=value):
+            number = _number(torch.tensor(value, dtype=torch.float64), DType.F32, scope)
+            assert isinstance(number.allowed, Floats)
+            if scope.is_double:
+                return number
+            return replace(number, allowed=perhaps_rounded(number.allowed, DType.F32))
+        case ScalarRead(name=name):
+            return scope.scalars[name]
+        case Size(label=label):
+            return _number(torch.tensor(scope.sizes[label]), DType.I64, scope)
+        case Index(label=label):
+            places = torch.arange(scope.sizes[label], device=scope.device)
+            return Bounded(_exactly(places), (label,), Type(DType.I64))
+        case ProgramId():
+            return _program_id(scope)
+        case Read():
+            return _read(expr, scope)
+        case Apply():
+            return _apply(expr, scope)
+        case Cast(operand=operand, dtype=dtype):
+            return _cast(bounded(operand, scope), dtype)
+        case Reduce():
+            return _reduce(expr, scope)
+        case Dot():
+            return _dot(expr, scope)
+        case Reshape(operand=operand, axes=axes):
+            value = bounded(operand, scope)
+            labels = tuple(dict.fromkeys((*(axis for axis in axes if axis), *value.labels)))
+            return _over(value, labels, scope)
+        case _:
+            assert_never(expr)
+
+
+def _number(tensor: Tensor, dtype: DType, scope: Scope) -> Bounded:
+    return Bounded(_exactly(tensor.to(scope.device)), (), Type(dtype, weak=True))
+
+
+def _program_id(scope: Scope) -> Bounded:
+    if scope.program_index is None or scope.func is None:
+        return _number(torch.tensor(0), DType.I64, scope)
+    labels = scope.func.labels
+    along = indices_along(labels, scope.sizes, scope.device)
+    program = torch.as_tensor(scope.program_index(scope.func.name, along), device=scope.device)
+    table = program.expand([scope.sizes[label] for label in labels])
+    return Bounded(_exactly(table), labels, Type(DType.I64, weak=True))
+
+
+def _parts(value: Allowed) -> tuple[Tensor, ...]:
+    match value:
+        case Floats(low=low, high=high, nan=nan):
+            return low, high, nan
+        case Exact(tensor=tensor, known=known):
+            return tensor, known
+
+
+def _each(value: Allowed, change: Callable[[Tensor], Tensor]) -> Allowed:
+    match value:
+        case Floats(low=low, high=high, nan=nan):
+            return Floats(change(low), change(high), change(nan))
+        case Exact(tensor=tensor, known=known):
+            return Exact(change(tensor), change(known))
+
+
+def _over(value: Bounded, labels: Sequence[str], scope: Scope) -> Bounded:
+    """The value over labels, repeated along those it lacks."""
+    changed = _each(
+        value.allowed, lambda part: spread(Value(part, value.labels), labels, scope.sizes)
+    )
+    return Bounded(changed, tuple(labels), value.type)
+
+
+def _laid_out(value: Bounded, labels: Sequence[str]) -> Allowed:
+    return _each(value.allowed, lambda part: laid_out(Value(part, value.labels), labels))
+
+
+def _precision(type_: Type, scope: Scope) -> Precision:
+    if type_.weak:
+        return DOUBLE if scope.is_double else SINGLE
+    return DOUBLE if type_.dtype is DType.F64 else SINGLE
+
+
+def _as_floats(value: Allowed, precision: Precision) -> Floats:
+    """Whole numbers as floats, rounded or not; of those that are not known all of their type."""
+    match value:
+        case Floats():
+            return value
+        case Exact(tensor=tensor, known=known):
+            double = tensor.double()
+            exact = widened(point(tensor), DOUBLE, torch.where(double.abs() < 2.0**53, 0.0, 2.0))
+            if precision is SINGLE:
+                exact = perhaps_rounded(exact, DType.F32)
+            low, high = _limits(tensor.dtype)
+            return Floats(
+                torch.where(known, exact.low, low), torch.where(known, exact.high, high), exact.nan
+            )
+
+
+def _limits(dtype: torch.dtype) -> tuple[float, float]:
+    if dtype is torch.bool:
+        return 0.0, 1.0
+    bounds = torch.iinfo(dtype)
+    return float(bounds.min), float(bounds.max)
+
+
+def _read(read: Read, scope: Scope) -> Bounded:
+    tensor = scope.tensors[read.tensor]
+    labels = tuple(dict.fromkeys(label for index in read.indices for label in index.labels))
+    along = indices_along(labels, scope.sizes, scope.device)
+    shape = [scope.sizes[label] for label in labels]
+    places = [_place(index, along, shape, scope.device) for index in read.indices]
+    extents = _parts(tensor.allowed)[0].shape
+    inside = torch.ones(shape, dtype=torch.bool, device=scope.device)
+    for place, extent in zip(places, extents, strict=True):
+        inside = inside & (place >= 0) & (place < extent)
+
+    def picked(part: Tensor) -> Tensor:
+        if not places:
+            return part
+        # An element to pick must exist, also where all of it is outside.
+        some = part if part.numel() else part.new_zeros([max(n, 1) for n in part.shape])
+        nearest = (p.clamp(0, n - 1) for p, n in zip(places, some.shape, strict=True))
+        return some[tuple(nearest)]
+
+    found = _each(tensor.allowed, picked)
+    if read.padding is None:
+        assert bool(inside.all()), f"{read} is outside"
+        return Bounded(found, labels, tensor.type)
+    padding = bounded(read.padding, scope).allowed
+    assert tensor.type.dtype is not None
+    if isinstance(found, Floats):
+        outer: Allowed = perhaps_rounded(_as_floats(padding, DOUBLE), tensor.type.dtype)
+    else:
+        assert isinstance(padding, Exact)
+        outer = Exact(padding.tensor.to(found.tensor.dtype), padding.known)
+    pairs = zip(_parts(found), _parts(outer), strict=True)
+    chosen = iter([torch.where(inside, a, b) for a, b in pairs])
+    return Bounded(_each(found, lambda _: next(chosen)), labels, tensor.type)
+
+
+def _place(
+    index: Affine, along: Mapping[str, Tensor], shape: Sequence[int], device: torch.device
+) -> Tensor:
+    place = torch.full(list(shape), index.constant, device=device)
+    for label, coefficient in index.terms:
+        place = place + coefficient * along[label]
+    return place
+
+
+def _apply(expr: Apply, scope: Scope) -> Bounded:
+    operands = [bounded(operand, scope) for operand in expr.operands]
+    labels = tuple(dict.fromkeys(label for one in operands for label in one.labels))
+    values = [_laid_out(one, labels) for one in operands]
+    info = OPERATION[expr.operation]
+    if info.operands_are_bool:
+        return Bounded(_logical(expr.operation, values), labels, Type(DType.BOOL))
+    counted = operands[1:] if info.result is Result.CHOSEN else operands
+    type_ = _joined(counted)
+    has_floats = any(isinstance(one.allowed, Floats) for one in counted)
+    if info.precedence == COMPARISON:
+        is_weak = all(one.type.weak for one in operands)
+        if has_floats:
+            precision = _precision(type_, scope)
+            floats = [_as_floats(value, precision) for value in values]
+            return Bounded(_compared(expr.operation, *floats), labels, Type(DType.BOOL, is_weak))
+        return Bounded(_whole(expr.operation, operands), labels, Type(DType.BOOL, is_weak))
+    if info.result is Result.FLOAT and not has_floats:
+        type_ = Type(DType.F32, type_.weak)
+    if info.result is Result.CHOSEN:
+        return Bounded(_chosen(values, has_floats, operands, type_, scope), labels, type_)
+    if has_floats or info.result is Result.FLOAT:
+        precision = _precision(type_, scope)
+        floats = [_as_floats(value, precision) for value in values]
+        floats = [Floats(*torch.broadcast_tensors(*_parts(one))) for one in floats]
+        return Bounded(FLOAT_OPERATIONS[expr.operation](*floats, precision), labels, type_)
+    return Bounded(_whole(expr.operation, operands), labels, type_)
+
+
+def _joined(operands: Sequence[Bounded]) -> Type:
+    total = operands[0].type
+    for one in operands[1:]:
+        both = combine(total, one.type)
+        assert both is not None
+        total = both
+    return total
+
+
+def _whole(operation: str, operands: Sequence[Bounded]) -> Exact:
+    """An operation on whole numbers or booleans: torch's own."""
+    values: list[Value] = []
+    known = torch.ones((), dtype=torch.bool)
+    labels = tuple(dict.fromkeys(label for one in operands for label in one.labels))
+    for one in operands:
+        assert isinstance(one.allowed, Exact)
+        values.append(Value(one.allowed.tensor, one.labels, one.type.weak))
+        known = known.to(one.allowed.known.device)
+        known = known & laid_out(Value(one.allowed.known, one.labels), labels)
+    result = operations.apply(operation, values, torch.float64)
+    tensor = laid_out(result, labels)
+    return Exact(tensor, torch.broadcast_to(known, tensor.shape))
+
+
+def _logical(operation: str, values: Sequence[Allowed]) -> Exact:
+    """`and`, `or`, `not`, of which some may be known although an operand is not."""
+    exact: list[Exact] = []
+    for value in values:
+        assert isinstance(value, Exact)
+        exact.append(value)
+    if operation == "not":
+        return Exact(~exact[0].tensor.bool(), exact[0].known)
+    one, two = exact
+    a, b = one.tensor.bool(), two.tensor.bool()
+    decisive = operation == "or"
+    known = (one.known & two.known) | (one.known & (a == decisive)) | (two.known & (b == decisive))
+    return Exact(
+        torch.where(known & ~(one.known & two.known), decisive, (a | b) if decisive else (a & b)),
+        known,
+    )
+
+
+def _compared(operation: str, one: Floats, two: Floats) -> Exact:
+    """A comparison; NaN is like nothing, itself included."""
+    nan, is_nan = one.nan | two.nan, one.is_nan | two.is_nan
+    match operation:
+        case "lt" | "le" | "gt" | "ge":
+            if operation in ("gt", "ge"):
+                one, two = two, one
+            if operation in ("lt", "gt"):
+                yes, no = one.high < two.low, one.low >= two.high
+            else:
+                yes, no = one.high <= two.low, one.low > two.high
+            yes, no = yes & ~nan, no | is_nan
+        case _:
+            same = (one.low == one.high) & (two.low == two.high) & (one.low == two.low) & ~nan
+            apart = (one.high < two.low) | (two.high < one.low) | is_nan
+            yes, no = (same, apart) if operation == "eq" else (apart, same)
+    return Exact(yes, yes | no)
+
+
+def _chosen(
+    values: Sequence[Allowed],
+    has_floats: bool,
+    operands: Sequence[Bounded],
+    type_: Type,
+    scope: Scope,
+) -> Allowed:
+    condition = values[0]
+    assert isinstance(condition, Exact)
+    test, known = condition.tensor.bool(), condition.known
+    if not has_floats:
+        first, second = values[1], values[2]
+        assert isinstance(first, Exact)
+        assert isinstance(second, Exact)
+        chosen = _whole("where", operands)
+        sure = torch.where(test, first.known, second.known)
+        same = first.known & second.known & (first.tensor == second.tensor)
+        return Exact(chosen.tensor, torch.broadcast_to((known & sure) | same, chosen.known.shape))
+    precision = _precision(type_, scope)
+    one, two = (_as_floats(value, precision) for value in values[1:])
+    both = hull(one, two)
+
+    def pick(a: Tensor, b: Tensor, either: Tensor) -> Tensor:
+        return torch.where(known, torch.where(test, a, b), either)
+
+    return Floats(
+        pick(one.low, two.low, both.low),
+        pick(one.high, two.high, both.high),
+        pick(one.nan, two.nan, both.nan),
+    )
+
+
+def _cast(operand: Bounded, dtype: DType) -> Bounded:
+    """Rounded to the type for certain."""
+    theirs = TORCH_DTYPE[dtype]
+    value = operand.allowed
+    if is_float(dtype):
+        floats = _as_floats(value, DOUBLE)
+        if dtype is DType.F64:
+            return Bounded(floats, operand.labels, Type(dtype))
+        # On the way from f64 a number may be rounded to f32 first.
+        near = widened(floats, DOUBLE, 0)
+        if operand.type.dtype in (DType.F64, DType.I64, DType.I32):
+            near = perhaps_rounded(near, DType.F32)
+        wide = perhaps_rounded(near, dtype)
+        largest = torch.finfo(theirs).max
+
+        def cut(end: Tensor) -> Tensor:
+            inside = end.abs() <= largest
+            return torch.where(inside, end.clamp(-largest, largest).to(theirs).double(), end)
+
+        return Bounded(
+            settled(cut(wide.low), cut(wide.high), wide.nan, floats), operand.labels, Type(dtype)
+        )
+    if isinstance(value, Exact):
+        return Bounded(Exact(value.tensor.to(theirs), value.known), operand.labels, Type(dtype))
+    if dtype is DType.BOOL:
+        no = (value.low == 0) & (value.high == 0) & ~value.nan
+        return Bounded(Exact(~no, no | ~value.has(0)), operand.labels, Type(dtype))
+    low, high = value.low.trunc(), value.high.trunc()
+    least, most = -LARGEST[dtype] - 1 if dtype is not DType.U8 else 0, LARGEST[dtype]
+    known = (low == high) & (low >= least) & (high <= most) & ~value.nan & (high < 2.0**62)
+    number = torch.where(known, low, 0.0).to(theirs)
+    return Bounded(Exact(number, known), operand.labels, Type(dtype))
+
+
+def _reduce(expr: Reduce, scope: Scope) -> Bounded:
+    operand = bounded(expr.operand, scope)
+    kept = tuple(label for label in operand.labels if label not in expr.labels)
+    wide = _over(operand, (*kept, *expr.labels), scope)
+    operation = expr.operation
+    paired = operation in ("rargmax", "rargmin")
+    if isinstance(wide.allowed, Exact):
+        total = operations.reduce(
+            operation, Value(wide.allowed.tensor, wide.labels), expr.labels, scope.sizes
+        )
+        type_ = Type(DTYPE[total.tensor.dtype])
+        return Bounded(Exact(total.tensor, _known(operation, wide.allowed, len(kept))), kept, type_)
+    lines = _each(wide.allowed, lambda part: part.flatten(len(kept)))
+    assert isinstance(lines, Floats)
+    if paired:
+        find = reductions.first_largest if operation == "rargmax" else reductions.first_smallest
+        return Bounded(Exact(*find(lines)), kept, Type(DType.I64))
+    precision = _precision(Type(operand.type.dtype), scope)
+    type_ = Type(operand.type.dtype)
+    match operation:
+        case "rsum":
+            return Bounded(reductions.summed(lines, precision, _lost(type_, scope)), kept, type_)
+        case "rprod":
+            return Bounded(reductions.product(lines, precision), kept, type_)
+        case "rmax":
+            return Bounded(reductions.largest(lines), kept, type_)
+        case _:
+            return Bounded(reductions.smallest(lines), kept, type_)
+
+
+def _lost(type_: Type, scope: Scope) -> float:
+    """The share of a sum that is lost where programs add to an element of a narrow type."""
+    assert type_.dtype is not None
+    assert scope.func is not None
+    return scope.adds * torch.finfo(TORCH_DTYPE[scope.func.dtype or type_.dtype]).eps
+
+
+def _known(operation: str, value: Exact, kept: int) -> Tensor:
+    known, tensor = value.known.flatten(kept), value.tensor.flatten(kept)
+    match operation:
+        case "rany":
+            return known.all(-1) | (known & tensor).any(-1)
+        case "rall":
+            return known.all(-1) | (known & ~tensor).any(-1)
+        case _:
+            return known.all(-1)
+
+
+def _dot(expr: Dot, scope: Scope) -> Bounded:
+    left, right = bounded(expr.left, scope), bounded(expr.right, scope)
+    type_ = _joined((left, right))
+    both = tuple(dict.fromkeys((*left.labels, *right.labels)))
+    missing = tuple(label for label in expr.labels if label not in both)
+    left = _over(left, (*left.labels, *missing), scope)
+    every = (*both, *missing)
+    kept = tuple(label for label in both if label not in expr.labels)
+    if isinstance(left.allowed, Exact) and isinstance(right.allowed, Exact):
+        total = operations.dot(
+            Value(left.allowed.tensor, left.labels, left.type.weak),
+            Value(right.allowed.tensor, right.labels, right.type.weak),
+            expr.labels,
+            scope.sizes,
+        )
+        known = _over(Bounded(left.allowed, left.labels, type_), every, scope)
+        other = _over(Bounded(right.allowed, right.labels, type_), every, scope)
+        sure = _parts(known.allowed)[1] & _parts(other.allowed)[1]
+        order = [every.index(label) for label in (*kept, *expr.labels)]
+        sure = sure.permute(order).flatten(len(kept)).all(-1)
+        return Bounded(Exact(total.tensor, sure), kept, Type(DTYPE[total.tensor.dtype]))
+    precision = _precision(type_, scope)
+    assert type_.dtype is not None
+    letters = dict(zip(every, ascii_letters, strict=False))
+    words = [
+        "".join(letters[label] for label in side) for side in (left.labels, right.labels, kept)
+    ]
+    operands = [
+        perhaps_rounded(_as_floats(side.allowed, precision), type_.dtype) for side in (left, right)
+    ]
+    steps = 1
+    for label in expr.labels:
+        steps *= scope.sizes[label]
+    total = reductions.dotted(
+        operands[0],
+        operands[1],
+        f"{words[0]},{words[1]}->{words[2]}",
+        steps,
+        precision,
+        0.0 if precision is DOUBLE else scope.operand_loss + _lost(type_, scope) / 2,
+    )
+    return Bounded(total, kept, Type(type_.dtype))

@@ -1,0 +1,260 @@
+"""A seed in; a scheduled Program, sizes and a recipe for inputs out, of every kind there is.
+
+`python -m tests.codegen.cases 0 1000` runs the cases of these seeds and prints what came of them.
+"""
+
+import signal
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from math import prod
+from random import Random
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import ProgramId, walk
+from dtpoly.algorithm.inference import check_types
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show
+from dtpoly.algorithm.sizes import input_shapes, size_rules, sizes_of
+from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.generate import code_of
+from dtpoly.reference.inputs import with_dtypes
+from dtpoly.reference.random_inputs import random_inputs
+from dtpoly.schedule.legality import judge
+from dtpoly.schedule.primitive import Primitive
+from tests.codegen.inputs import Data, Layout, Recipe
+from tests.codegen.running import Checked, Wrong, compared, imported
+from tests.generation import extents, schedules
+from tests.generation.algorithms import Limits
+from tests.generation.choice import seeded
+from tests.oracle import cases
+from tests.schedule.user_primitives import USER
+
+LIMIT_S = 10
+# The interpreter takes a millisecond for each step of a loop.
+MOST_STEPS = 500
+NOTHING_CHECKED = Checked()
+
+
+class Kind(StrEnum):
+    """Where a Program comes from."""
+
+    ORDINARY = "ordinary"  # fusions, blocks and tiles as one writes them
+    FULL = "full"  # every operation and every directive
+    STRANGE = "strange"  # any directives, and users' primitives
+
+
+# Of strange schedules most are refused, so there are few of them.
+SHARES = {Kind.ORDINARY: 0.42, Kind.FULL: 0.42, Kind.STRANGE: 0.16}
+DTYPES = (
+    *(DType.F32,) * 6,
+    *(DType.F16, DType.F16, DType.BF16, DType.BF16, DType.F64, DType.F64),
+    *(DType.F8E4M3, DType.F8E5M2),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomCase:
+    """What is run: a Program at some sizes, and how its inputs are made."""
+
+    seed: int
+    kind: Kind
+    program: Program
+    sizes: Mapping[str, int]
+    recipe: Recipe
+    out: Layout = Layout.PLAIN
+
+    def __str__(self) -> str:
+        """All that it takes to repeat it."""
+        sizes = ", ".join(f"{label}={size}" for label, size in self.sizes.items())
+        return (
+            f"# case {self.seed} ({self.kind}): {sizes}; {self.recipe}, out {self.out}\n"
+            f"{show(self.program)}"
+        )
+
+
+def random_case(seed: int) -> RandomCase:
+    """The case of a seed; whether its schedule is legal is not known yet."""
+    random = Random(f"codegen {seed}")
+    kind = random.choices(tuple(SHARES), tuple(SHARES.values()))[0]
+    program, sizes = _program(kind, random, seed)
+    data = random.choices(tuple(Data), (6, 2, 1))[0]
+    dtype, dtypes = _dtypes(random, program) or (DType.F32, {})
+    layout = random.choices(tuple(Layout), (4, 2, 2, 1))[0]
+    out = random.choices((Layout.PLAIN, Layout.TRANSPOSED, Layout.SLICED), (3, 1, 1))[0]
+    recipe = Recipe(seed, dtype, layout, data, dtypes)
+    return RandomCase(seed, kind, program, sizes, recipe, out)
+
+
+def _program(kind: Kind, random: Random, seed: int) -> tuple[Program, dict[str, int]]:
+    match kind:
+        case Kind.ORDINARY:
+            case = cases.ordinary_case(seed)
+            return case.program, case.sizes
+        case Kind.STRANGE:
+            case = cases.case(seed)
+            return case.program, case.sizes
+        case Kind.FULL:
+            return _full(random)
+
+
+def _full(random: Random) -> tuple[Program, dict[str, int]]:
+    """A Program with every operation, and sizes that its tensors can have."""
+    while True:
+        choose = seeded(random.randrange(2**40))
+        limits = Limits(
+            labels=4, tensors=3, scalars=2, funcs=3, rank=3, depth=random.choice((1, 2, 3))
+        )
+        program = schedules.program(choose, limits)
+        if any(isinstance(node, ProgramId) for f in program.funcs for node in walk(f.body)):
+            continue
+        if _dtypes(random, program) is None:
+            continue
+        least = random.choice((0, 1, 1, 1))
+        wanted = extents.label_sizes(choose, program, least, random.choice((4, 7, 20)))
+        passed = {rule.label: wanted[rule.label] for rule in size_rules(program) if rule.is_passed}
+        try:
+            sizes = sizes_of(program, input_shapes(program, wanted), passed)
+        except DtpolyError:
+            continue  # rare shifts leave no sizes at all
+        if prod(max(size, 1) for size in sizes.values()) <= MOST_STEPS:
+            return program, sizes
+
+
+def _dtypes(random: Random, program: Program) -> tuple[DType, dict[str, DType]] | None:
+    """The dtype of inputs that declare none, and those of some that have another, if any fit."""
+    free = [tensor.name for tensor in program.tensors if tensor.dtype is None]
+    for _ in range(20):
+        dtype = random.choice(DTYPES)
+        other = random.choice(DTYPES[:-2])
+        is_mixed = len(free) > 1 and random.random() < 0.2
+        dtypes = {free[0]: other} if is_mixed else {}
+        if _promotes(program, dtype, dtypes):
+            return dtype, dtypes
+    return None
+
+
+def _promotes(program: Program, dtype: DType, dtypes: Mapping[str, DType]) -> bool:
+    chosen = {t.name: dtype for t in program.tensors} | dict(dtypes)
+    sizes = {label.name: 0 for label in program.labels}
+    try:
+        inputs = random_inputs(program, sizes, 0, chosen)
+    except DtpolyError:
+        return True  # no sizes at all
+    return not has_errors(check_types(with_dtypes(program, inputs)))
+
+
+class SlowError(BaseException):
+    """A case takes too long; the interpreter does not catch it."""
+
+
+@contextmanager
+def limited(seconds: int = LIMIT_S) -> Iterator[None]:
+    """Raise SlowError inside when the time is over."""
+
+    def ring(*_: object) -> None:
+        raise SlowError(f"over {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class Outcome(StrEnum):
+    """What came of a case."""
+
+    RIGHT = "right"
+    REFUSED = "refused"  # its schedule is not legal
+    NOTHING = "nothing to choose from"  # `rargmax` of nothing
+    WRONG = "wrong"
+    FAILED = "failed"
+    SLOW = "slow"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a case, and why."""
+
+    outcome: Outcome
+    why: str = ""
+    checked: Checked = NOTHING_CHECKED
+
+
+def code(case: RandomCase) -> str | None:
+    """The generated file; None where the schedule is refused."""
+    primitives: tuple[type[Primitive], ...] = USER
+    verdict = judge(case.program, primitives)
+    return code_of(verdict.scheduled).text if verdict.is_legal else None
+
+
+def outcome(case: RandomCase) -> Result:
+    """Run a case in the interpreter."""
+    try:
+        with limited():
+            return _outcome(case)
+    except SlowError as error:
+        return Result(Outcome.SLOW, str(error))
+    except Wrong as error:
+        return Result(Outcome.WRONG, str(error))
+    except Exception as error:  # whatever it is, it is told
+        return Result(Outcome.FAILED, _told(error))
+
+
+def _told(error: BaseException) -> str:
+    """What went wrong first, and where."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
+    return f"{type(error).__name__} at {where}: {error}"[:600]
+
+
+def _outcome(case: RandomCase) -> Result:
+    verdict = judge(case.program, USER)
+    if not verdict.is_legal:
+        return Result(Outcome.REFUSED)
+    made_of = code_of(verdict.scheduled)
+    try:
+        checked = compared(
+            imported(made_of.text),
+            case.program,
+            made_of.stages.outputs,
+            case.recipe.inputs(case.program, case.sizes),
+            case.sizes,
+            layout=case.out,
+        )
+    except DtpolyError as error:
+        if all(d.code == "DT156" for d in error.diagnostics):
+            return Result(Outcome.NOTHING)
+        raise
+    return Result(Outcome.RIGHT, "", checked)
+
+
+def main() -> None:
+    """Run the cases of a range of seeds."""
+    counts: Counter[Outcome] = Counter()
+    total = Checked()
+    kinds: Counter[str] = Counter()
+    for seed in range(int(sys.argv[1]), int(sys.argv[2])):
+        case = random_case(seed)
+        result = outcome(case)
+        counts[result.outcome] += 1
+        kinds[f"{case.kind}: {result.outcome}"] += 1
+        total += result.checked
+        if result.outcome in (Outcome.WRONG, Outcome.FAILED, Outcome.SLOW):
+            print(f"{seed} {case.kind} {result.outcome}: {result.why}", flush=True)
+    for name, count in sorted(kinds.items()):
+        print(f"{count:6} {name}")
+    print(dict(counts), total)
+
+
+if __name__ == "__main__":
+    main()

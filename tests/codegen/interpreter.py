@@ -1,0 +1,171 @@
+"""Triton's interpreter with its memory watched: a kernel may touch elements of tensors only.
+
+Mended on the way: it cuts bfloat16 off instead of rounding, multiplies matrices of its bits,
+forgets carries when it rounds to 8 bits, and walks a reduction element by element.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+import triton.language as tl
+from numpy.typing import NDArray
+from triton.language.semantic import TritonSemantic
+from triton.runtime.interpreter import InterpreterBuilder, ReduceOps, TensorHandle
+
+Addresses = NDArray[np.uint64]
+
+
+class OutsideError(Exception):
+    """A kernel touched memory that is no element of its tensors."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """The tensors that kernels may touch."""
+
+    readable: list[Addresses] = field(default_factory=list[Addresses])
+    writable: list[Addresses] = field(default_factory=list[Addresses])
+
+    def add(self, tensor: torch.Tensor, *, is_output: bool) -> None:
+        """Let a tensor be read, and written if it is an output."""
+        found = addresses(tensor)
+        self.readable.append(found)
+        if is_output:
+            self.writable.append(found)
+
+    def check(self, what: str, places: NDArray[Any], mask: NDArray[Any]) -> None:
+        """Raise OutsideError for a place that is no element of any tensor."""
+        known = self.readable if what == "read" else self.writable
+        touched = np.broadcast_to(places, mask.shape)[mask.astype(bool)].astype(np.uint64)
+        missing = np.ones(touched.shape, dtype=bool)
+        for one in known:
+            if one.size:
+                near = np.minimum(np.searchsorted(one, touched), one.size - 1)
+                missing &= one[near] != touched
+        if missing.any():
+            raise OutsideError(f"{int(missing.sum())} elements {what} outside of every tensor")
+
+
+def addresses(tensor: torch.Tensor) -> Addresses:
+    """Where the elements of a tensor are, in order, each once."""
+    places = np.array([tensor.data_ptr()], dtype=np.uint64)
+    for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
+        steps = np.arange(size, dtype=np.uint64) * np.uint64(stride * tensor.element_size())
+        places = (places[:, None] + steps[None, :]).reshape(-1)
+    return np.unique(places)
+
+
+# How the interpreter keeps a type, and what torch calls it.
+KEPT = {
+    tl.bfloat16: (np.uint16, torch.int16, torch.bfloat16),
+    tl.float8e4nv: (np.uint8, torch.uint8, torch.float8_e4m3fn),
+    tl.float8e5: (np.uint8, torch.uint8, torch.float8_e5m2),
+}
+
+PLAIN = {
+    **{tl.float16: np.float16, tl.float32: np.float32, tl.float64: np.float64},
+    **{tl.int1: np.bool_, tl.uint8: np.uint8, tl.int8: np.int8},
+    **{tl.int16: np.int16, tl.int32: np.int32, tl.int64: np.int64},
+}
+
+
+def _converted(handle: Any, target: Any) -> Any:
+    """A conversion from or to a type that NumPy lacks, by torch."""
+    source = handle.dtype.scalar
+    data = np.ascontiguousarray(handle.data).copy()
+    if source in KEPT:
+        _, bits, theirs = KEPT[source]
+        signed = data.view(np.int16) if bits is torch.int16 else data
+        values = torch.from_numpy(signed).view(theirs).double()
+    else:
+        values = torch.from_numpy(data)
+    if target in KEPT:
+        kept, bits, theirs = KEPT[target]
+        return TensorHandle(values.to(theirs).view(bits).numpy().view(kept), target)
+    return TensorHandle(values.numpy().astype(PLAIN[target]), target)
+
+
+def _is_ours(source: Any, target: Any) -> bool:
+    return (source in KEPT and target in (*PLAIN, *KEPT)) or (target in KEPT and source in PLAIN)
+
+
+def _reduced(self: Any, values: Sequence[Any]) -> list[Any]:
+    """A reduction by halves, each step on all lines at once."""
+    axis = self.axis
+    data = [one.handle.data for one in values]
+    dtypes = [one.dtype for one in values]
+    while (count := data[0].shape[axis]) > 1:
+        parts = [np.split(one, [count // 2], axis) for one in data]
+        sides = [
+            tuple(
+                self.to_tensor(part[side], dtype) for part, dtype in zip(parts, dtypes, strict=True)
+            )
+            for side in (0, 1)
+        ]
+        result = self.combine_fn.fn(*sides[0], *sides[1])
+        results = result if isinstance(result, tuple) else (result,)
+        data = [one.handle.data for one in results]
+    if not self.keep_dims:
+        data = [one.squeeze(axis) for one in data]
+    return [self.to_tensor(one, dtype) for one, dtype in zip(data, dtypes, strict=True)]
+
+
+def _nothing(*_: Any) -> None:
+    return
+
+
+@contextmanager
+def interpreted(memory: Memory) -> Iterator[None]:
+    """Kernels called inside run with their memory watched."""
+    builder: Any = InterpreterBuilder
+    load, store = builder.create_masked_load, builder.create_masked_store
+    atomic, cast, convert = builder.create_atomic_rmw, builder.cast_impl, builder.create_fp_to_fp
+    dot = builder.create_dot
+
+    def masked_load(self: Any, ptrs: Any, mask: Any, *rest: Any) -> Any:
+        memory.check("read", ptrs.data, mask.data)
+        return load(self, ptrs, mask, *rest)
+
+    def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any) -> Any:
+        memory.check("written", ptrs.data, mask.data)
+        return store(self, ptrs, value, mask, *rest)
+
+    def atomic_rmw(self: Any, op: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
+        memory.check("written", ptr.data, mask.data)
+        return atomic(self, op, ptr, value, mask, *rest)
+
+    def cast_impl(self: Any, source: Any, target: Any) -> Any:
+        if _is_ours(source.dtype.scalar, target.scalar):
+            return _converted(source, target.scalar)
+        return cast(self, source, target)
+
+    def product(self: Any, left: Any, right: Any, *rest: Any) -> Any:
+        sides = (
+            _converted(side, tl.float32) if side.dtype.scalar in KEPT else side
+            for side in (left, right)
+        )
+        return dot(self, *sides, *rest)
+
+    def fp_to_fp(self: Any, source: Any, target: Any, rounding: Any) -> Any:
+        if _is_ours(source.dtype.scalar, target.scalar):
+            return _converted(source, target.scalar)
+        return convert(self, source, target, rounding)
+
+    with (
+        mock.patch.object(builder, "create_masked_load", masked_load),
+        mock.patch.object(builder, "create_masked_store", masked_store),
+        mock.patch.object(builder, "create_atomic_rmw", atomic_rmw),
+        mock.patch.object(builder, "cast_impl", cast_impl),
+        mock.patch.object(builder, "create_fp_to_fp", fp_to_fp),
+        mock.patch.object(builder, "create_dot", product),
+        mock.patch.object(ReduceOps, "generic_reduce", _reduced),
+        # Whole numbers may wrap, and looking for it takes a third of the time.
+        mock.patch.object(TritonSemantic, "binary_op_sanitize_overflow_impl", _nothing),
+        np.errstate(all="ignore"),
+    ):
+        yield

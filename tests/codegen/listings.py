@@ -1,0 +1,116 @@
+"""Every listing and example: its Program, and the sizes around each of its tiles."""
+
+from collections.abc import Iterator
+from functools import cache
+from math import prod
+from pathlib import Path
+from types import ModuleType
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.program import Program, Split
+from dtpoly.compile import load
+from dtpoly.generate import Code, code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from tests.codegen.inputs import Data, Layout, Recipe
+from tests.codegen.running import imported
+
+ROOT = Path(__file__).parent.parent.parent
+FILES = {
+    path.stem: path
+    for folder in (ROOT / "tests" / "data" / "thesis", ROOT / "examples")
+    for path in sorted(folder.glob("*.dt"))
+}
+NAMES = tuple(FILES)
+DTYPES = (DType.F32, DType.F16, DType.BF16, DType.F64, DType.F8E4M3, DType.F8E5M2)
+# Sizes of the labels that are not of interest, one after the other.
+BASES = (3, 5, 2, 7)
+# The interpreter takes a millisecond for each step that one lane takes.
+MOST_STEPS = 700
+
+
+@cache
+def program(name: str) -> Program:
+    """The Program of a listing."""
+    path = FILES[name]
+    return load(Source(path.name, path.read_text()))
+
+
+@cache
+def code(name: str) -> Code:
+    """What is generated for a listing."""
+    return code_of(judge(program(name)).scheduled)
+
+
+@cache
+def module(name: str) -> ModuleType:
+    """The generated file of a listing."""
+    return imported(code(name).text)
+
+
+def numbers(given: Program) -> dict[str, set[int]]:
+    """The sizes of blocks, tiles and groups that are said of each label; 0 for all of it."""
+    found: dict[str, set[int]] = {label.name: set() for label in given.labels}
+    blocks: dict[str, int] = {}
+    for directive in given.directives:
+        for argument in directive.arguments:
+            label = str(argument.target).rpartition(".")[2]
+            match argument.value:
+                case int(size) if label in found:
+                    found[label].add(size)
+                    if directive.name == "block":
+                        blocks[label] = size
+                case Split(factor=factor) if label in found:
+                    # Groups of blocks matter as soon as one is ragged.
+                    found[label].add(factor * blocks.get(label, 1))
+                case _:
+                    pass
+    return found
+
+
+def interesting(sizes: set[int]) -> tuple[int, ...]:
+    """None, one, and those around each tile; a prime that no tile divides."""
+    near = {size + by for size in sizes if size for by in (-1, 0, 1)}
+    prime = 13 if sizes <= {0} else next(p for p in (17, 67, 131, 257, 521, 1031) if p > max(sizes))
+    return tuple(sorted({0, 1, prime} | near))
+
+
+def size_cases(name: str) -> Iterator[dict[str, int]]:
+    """Sizes of all labels: one of them of interest, then all of them just at and beyond a tile."""
+    given = program(name)
+    found = numbers(given)
+    bases = dict(zip(found, BASES * 3, strict=False))
+    wanted = [({label: size}, bases) for label in found for size in interesting(found[label])]
+    wanted.append(({}, {label: max(sizes | {4}) for label, sizes in found.items()}))
+    wanted.append(({}, {label: max(sizes | {2}) + 1 for label, sizes in found.items()}))
+    seen: list[dict[str, int]] = []
+    for chosen, others in wanted:
+        sizes = filled(given, chosen, others)
+        if sizes not in seen and _steps(given, sizes) <= MOST_STEPS:
+            seen.append(sizes)
+            yield sizes
+
+
+def _steps(given: Program, sizes: dict[str, int]) -> int:
+    """How often an interpreted kernel goes through its innermost loop, roughly."""
+    tiles = {
+        str(argument.target).rpartition(".")[2]: argument.value
+        for directive in given.directives
+        if directive.name == "tensorize"
+        for argument in directive.arguments
+    }
+    lanes = {label: tiles.get(label, 1) or size for label, size in sizes.items()}
+    return prod(-(-size // max(int(str(lanes[label])), 1)) for label, size in sizes.items())
+
+
+def recipes(count: int) -> Iterator[tuple[Recipe, Layout]]:
+    """How inputs and outputs are made, so that all of it comes up in turn."""
+    for at in range(count):
+        recipe = Recipe(
+            at + 1,
+            DTYPES[at % len(DTYPES)],
+            tuple(Layout)[(at // 2) % 4],
+            tuple(Data)[(at // 3) % 3],
+        )
+        yield recipe, (Layout.PLAIN, Layout.TRANSPOSED, Layout.SLICED)[at % 3]

@@ -1,0 +1,226 @@
+"""A scheduled Program in, its generated file run; results held against all that is allowed."""
+
+import linecache
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from hashlib import sha256
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import torch
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.inference import types_of
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.sizes import size_rules, used_labels
+from dtpoly.reference.inputs import with_dtypes
+from dtpoly.reference.run import run
+from dtpoly.reference.values import TORCH_DTYPE
+from tests.codegen.allowed import Allowed, Exact, ProgramIndex, allowed
+from tests.codegen.inputs import Inputs, Layout, poisoned, sliced
+from tests.codegen.interpreter import Memory, interpreted
+
+# Sets of floats wider than this share of their size say little.
+TIGHT = 0.05
+
+
+class Wrong(AssertionError):
+    """A kernel computes something else than its algorithm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How many elements were compared; of how many anything is known, or almost everything."""
+
+    elements: int = 0
+    known: int = 0
+    tight: int = 0
+
+    def __add__(self, other: "Checked") -> "Checked":
+        return Checked(
+            self.elements + other.elements, self.known + other.known, self.tight + other.tight
+        )
+
+
+def imported(text: str) -> ModuleType:
+    """A generated file as a module; Triton finds its source where it lies in memory."""
+    name = f"generated_{sha256(text.encode()).hexdigest()[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    path = f"<{name}>"
+    # Without a time of change it is never taken for outdated.
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    module = ModuleType(name)
+    module.__file__ = path
+    exec(compile(text, path, "exec"), module.__dict__)
+    sys.modules[name] = module
+    return module
+
+
+def called(
+    module: ModuleType,
+    program: Program,
+    func: str,
+    inputs: Inputs,
+    sizes: Mapping[str, int],
+    out: torch.Tensor | None,
+    device: str = "cpu",
+) -> torch.Tensor:
+    """What the wrapper of a Func gives."""
+    used = used_labels(program)
+    passed = {r.label: sizes[r.label] for r in size_rules(program) if r.is_passed}
+    keywords: dict[str, Any] = {label: n for label, n in passed.items() if label in used}
+    if not program.tensors:
+        keywords["device"] = device
+    result = getattr(module, func)(*inputs.values(), out=out, **keywords)
+    assert isinstance(result, torch.Tensor)
+    return result
+
+
+def empty(*shape: Any, dtype: torch.dtype = torch.float32, device: Any = "cpu") -> torch.Tensor:
+    """What `torch.empty` gives where nobody may rely on it."""
+    extents = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    return poisoned(tuple(extents), dtype, device)
+
+
+def compared(
+    module: ModuleType,
+    program: Program,
+    funcs: Sequence[str],
+    inputs: Inputs,
+    sizes: Mapping[str, int],
+    *,
+    device: str = "cpu",
+    layout: Layout = Layout.PLAIN,
+    program_index: ProgramIndex | None = None,
+    watched: bool = True,
+) -> Checked:
+    """Run the wrappers, and raise Wrong where a result is not what is allowed.
+
+    Outputs and scratch hold NaN before; what lies around an output is as it was after. The
+    reference is computed on the CPU.
+    """
+    here = {n: v.cpu() if isinstance(v, torch.Tensor) else v for n, v in inputs.items()}
+    reference = run(program, here, sizes=sizes, program_index=program_index)
+    bounds = allowed(program, here, sizes, program_index)
+    total = Checked()
+    for func in funcs:
+        exact, bound = reference[func], bounds[func]
+        _within(exact, exact, bound, f"{func} by the reference")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            got, is_kept = _call(
+                module, program, func, inputs, sizes, tuple(exact.shape), device, layout, watched
+            )
+        if tuple(got.shape) != tuple(exact.shape):
+            raise Wrong(f"{func} has shape {tuple(got.shape)}, not {tuple(exact.shape)}")
+        if not is_kept:
+            raise Wrong(f"{func} writes beside its output")
+        total += _within(got.cpu(), exact, bound, func)
+    return total
+
+
+def _call(
+    module: ModuleType,
+    program: Program,
+    func: str,
+    inputs: Inputs,
+    sizes: Mapping[str, int],
+    shape: tuple[int, ...],
+    device: str,
+    layout: Layout,
+    watched: bool,
+) -> tuple[torch.Tensor, bool]:
+    """What a wrapper gives, and whether what lies around its output is as it was."""
+    tensors = [value for value in inputs.values() if isinstance(value, torch.Tensor)]
+    memory, context = _watch(tensors) if watched else (None, nullcontext())
+
+    def fresh(*given: Any, **keywords: Any) -> torch.Tensor:
+        made = empty(*given, **keywords)
+        if memory is not None:
+            memory.add(made, is_output=True)
+        return made
+
+    dtype = TORCH_DTYPE[types_of(with_dtypes(program, inputs))[func].dtype or DType.F32]
+    out = None if layout is Layout.PLAIN else _output(shape, dtype, layout, device)
+    if memory is not None and out is not None:
+        memory.add(out, is_output=True)
+    before = None if out is None else _whole(out).clone()
+    theirs: Any = module
+    with context, mock.patch.object(theirs.torch, "empty", fresh):
+        got = called(module, program, func, inputs, sizes, out, device)
+    if got.dtype != dtype:
+        raise Wrong(f"{func} is {got.dtype}, not {dtype}")
+    if out is None or before is None:
+        return got, True
+    if got is not out:
+        raise Wrong(f"{func} does not give back the output it was given")
+    kept = out.clone()
+    out.copy_(torch.as_strided(before, out.shape, out.stride(), out.storage_offset()))
+    return kept, torch.equal(_whole(out).view(torch.uint8), before.view(torch.uint8))
+
+
+def _watch(tensors: Sequence[torch.Tensor]) -> tuple[Memory, AbstractContextManager[None]]:
+    memory = Memory()
+    for tensor in tensors:
+        memory.add(tensor, is_output=False)
+    return memory, interpreted(memory)
+
+
+def _output(
+    shape: tuple[int, ...], dtype: torch.dtype, layout: Layout, device: str
+) -> torch.Tensor:
+    match layout:
+        case Layout.TRANSPOSED:
+            return poisoned(shape[::-1], dtype, device).permute(list(reversed(range(len(shape)))))
+        case Layout.SLICED:
+            return sliced(shape, dtype, device)
+        case _:
+            return poisoned(shape, dtype, device)
+
+
+def _whole(tensor: torch.Tensor) -> torch.Tensor:
+    """All the memory that a view is a part of."""
+    count = tensor.untyped_storage().nbytes() // tensor.element_size()
+    return torch.as_strided(tensor, (count,), (1,), 0)
+
+
+def _within(got: torch.Tensor, exact: torch.Tensor, bound: Allowed, name: str) -> Checked:
+    """Raise Wrong at the first element that is not in its set."""
+    if isinstance(bound, Exact):
+        bad = bound.known & (got.to(bound.tensor.dtype) != bound.tensor)
+        if got.dtype.is_floating_point or bad.any():
+            raise Wrong(_first(name, bad, got, exact, bound.tensor, bound.tensor))
+        known = int(bound.known.sum())
+        return Checked(got.numel(), known, known)
+    values = got.double()
+    inside = (values >= bound.low) & (values <= bound.high)
+    good = torch.where(values.isnan(), bound.nan, inside)
+    if not bool(good.all()):
+        raise Wrong(_first(name, ~good, got, exact, bound.low, bound.high))
+    width = bound.high - bound.low
+    middle = torch.maximum(bound.low.abs(), bound.high.abs())
+    # An element near 0 may be off by a share of what it was made from.
+    tight = bound.is_point | (width.isfinite() & (width <= TIGHT * (middle + 1)))
+    known = ~(bound.low.isinf() & bound.high.isinf()) | bound.is_point
+    return Checked(got.numel(), int(known.sum()), int(tight.sum()))
+
+
+def _first(
+    name: str,
+    bad: torch.Tensor,
+    got: torch.Tensor,
+    exact: torch.Tensor,
+    low: torch.Tensor,
+    high: torch.Tensor,
+) -> str:
+    where = tuple(int(at) for at in bad.nonzero()[0]) if bad.any() else (0,) * bad.dim()
+    return (
+        f"{name}[{', '.join(map(str, where))}] is {got[where].item()}, not "
+        f"{exact[where].item()} (allowed: {low[where].item()} to {high[where].item()}); "
+        f"{int(bad.sum())} of {bad.numel()} are wrong"
+    )

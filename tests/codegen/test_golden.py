@@ -1,0 +1,24 @@
+"""The kernels of every listing and example, as a reader sees them."""
+
+import pytest
+
+from dtpoly.codegen.module import SHARED_BELOW
+from tests.codegen.listings import NAMES, code
+from tests.conftest import Golden
+
+# With what the functions of a file share; the others without it.
+WHOLE = ("softmax",)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_kernels(name: str, golden: Golden) -> None:
+    text = code(name).text
+    if name not in WHOLE:
+        text = text[text.index("@triton.jit\n") : text.index(f"\n\n{SHARED_BELOW}")] + "\n"
+    golden(f"codegen/{name}.py.txt", text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_text_again(name: str) -> None:
+    again = code.__wrapped__(name)
+    assert again.text == code(name).text

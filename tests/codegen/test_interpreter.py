@@ -1,0 +1,149 @@
+"""What is mended of Triton's interpreter, and that touching other memory is seen."""
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from triton.runtime.errors import InterpreterError
+
+from dtpoly.algorithm.dtypes import FLOATS, DType
+from dtpoly.reference.values import TORCH_DTYPE
+from tests.codegen.interpreter import Memory, interpreted
+from tests.codegen.running import imported
+
+HEAD = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
+COPY = f"""{HEAD}def kernel(a_ptr, b_ptr, first, last, count: tl.constexpr):
+    at = first + tl.arange(0, count)
+    tl.store(b_ptr + at, tl.load(a_ptr + at, mask=at < last, other=0), mask=at < last)
+"""
+ADD = f"""{HEAD}def kernel(a_ptr, first, count: tl.constexpr):
+    at = first + tl.arange(0, count)
+    tl.atomic_add(a_ptr + at, at.to(tl.float32))
+"""
+CONVERT = f"""{HEAD}def kernel(a_ptr, b_ptr, count: tl.constexpr):
+    at = tl.arange(0, count)
+    tl.store(b_ptr + at, tl.load(a_ptr + at).to(b_ptr.dtype.element_ty))
+"""
+LARGEST = f"""{HEAD}def larger(a, b):
+    return tl.maximum(a, b, tl.PropagateNan.ALL)
+
+
+@triton.jit
+def later(a, i, b, j):
+    return tl.where(b > a, b, a), tl.where(b > a, j, i)
+
+
+@triton.jit
+def kernel(a_ptr, b_ptr, i_ptr, rows: tl.constexpr, columns: tl.constexpr):
+    row, column = tl.arange(0, rows), tl.arange(0, columns)
+    tile = tl.load(a_ptr + row[:, None] * columns + column[None, :])
+    tl.store(b_ptr + row, tl.reduce(tile, 1, larger))
+    places = (column + tl.zeros_like(row)[:, None]).to(tl.int32)
+    _, at = tl.reduce((tile, places), 1, later)
+    tl.store(i_ptr + row, at)
+"""
+PRODUCT = f"""{HEAD}def kernel(a_ptr, b_ptr, c_ptr, size: tl.constexpr):
+    row, column = tl.arange(0, size)[:, None], tl.arange(0, size)[None, :]
+    left, right = tl.load(a_ptr + row * size + column), tl.load(b_ptr + row * size + column)
+    tl.store(c_ptr + row * size + column, tl.dot(left, right))
+"""
+
+
+def touch(text: str, *arguments: object, readable: torch.Tensor, writable: torch.Tensor) -> None:
+    memory = Memory()
+    memory.add(readable, is_output=False)
+    memory.add(writable, is_output=True)
+    with interpreted(memory):
+        imported(text).kernel[(1,)](*arguments)
+
+
+def test_all_elements_may_be_touched() -> None:
+    a, b = torch.arange(10.0), torch.zeros(10)
+    touch(COPY, a, b, 0, 10, 16, readable=a, writable=b)
+    assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 11), (-1, 10)])
+def test_an_overrun_by_one_element_is_seen(first: int, last: int) -> None:
+    room = torch.arange(12.0)
+    a, b = room[1:11], torch.zeros(12)[1:11]
+    with pytest.raises(InterpreterError, match="1 elements read outside of every tensor"):
+        touch(COPY, a, b, first, last, 16, readable=a, writable=b)
+    whole = torch.zeros(12)
+    with pytest.raises(InterpreterError, match="1 elements written outside of every tensor"):
+        touch(COPY, room[1:], whole[1:], first, last, 16, readable=room, writable=whole[1:11])
+
+
+def test_what_lies_between_elements_is_outside() -> None:
+    a, b = torch.arange(20.0), torch.zeros(20)
+    with pytest.raises(InterpreterError, match="5 elements read outside"):
+        touch(COPY, a, b, 0, 10, 16, readable=a[::2], writable=b)
+
+
+def test_an_input_may_not_be_written() -> None:
+    a, b = torch.arange(10.0), torch.zeros(10)
+    with pytest.raises(InterpreterError, match="10 elements written outside"):
+        touch(COPY, a, b, 0, 10, 16, readable=a, writable=torch.zeros(1))
+    with pytest.raises(InterpreterError, match="4 elements written outside"):
+        touch(ADD, a, 0, 4, readable=a, writable=torch.zeros(1))
+
+
+VALUES = torch.tensor(
+    [0.0, 1, -1, 1.9999, 3.9999, -1.9375, 0.3, 448, 1e-3, 7.5e-4, 240, 1.0625, 1.1875, 2**-9]
+)
+
+
+@pytest.mark.parametrize("target", FLOATS, ids=str)
+@pytest.mark.parametrize("source", FLOATS, ids=str)
+def test_conversions_round_as_those_of_torch(source: DType, target: DType) -> None:
+    given = VALUES.to(TORCH_DTYPE[source])[:8]
+    got = torch.zeros(8, dtype=TORCH_DTYPE[target])
+    touch(CONVERT, given, got, 8, readable=given, writable=got)
+    expected = given.double().to(TORCH_DTYPE[target])
+    assert torch.equal(got.double().nan_to_num(7.0), expected.double().nan_to_num(7.0))
+
+
+@pytest.mark.parametrize("target", ["bfloat16", "float8_e4m3fn"])
+def test_conversions_of_whole_numbers(target: str) -> None:
+    given = torch.tensor([2, -3, 0, 7], dtype=torch.int16)
+    if target == "bfloat16":
+        got = torch.zeros(4, dtype=torch.bfloat16)
+        touch(CONVERT, given, got, 4, readable=given, writable=got)
+        assert got.tolist() == [2, -3, 0, 7]
+    back = torch.zeros(4, dtype=torch.float32)
+    small = given.to(getattr(torch, target))
+    touch(CONVERT, small, back, 4, readable=small, writable=back)
+    assert back.tolist() == [2, -3, 0, 7]
+
+
+def test_reductions_by_halves() -> None:
+    given = torch.randn(4, 16, generator=torch.Generator().manual_seed(0))
+    given[2, 5] = torch.nan
+    best, at = torch.zeros(4), torch.zeros(4, dtype=torch.int32)
+    memory = Memory()
+    for tensor in (given, best, at):
+        memory.add(tensor, is_output=True)
+    with interpreted(memory):
+        imported(LARGEST).kernel[(1,)](given, best, at, 4, 16)
+    assert torch.equal(best.nan_to_num(9.0), given.amax(1).nan_to_num(9.0))
+    assert at[[0, 1, 3]].tolist() == given.argmax(1)[[0, 1, 3]].tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_products_of_matrices(dtype: torch.dtype) -> None:
+    left, right = torch.randn(2, 16, 16, generator=torch.Generator().manual_seed(0)).to(dtype)
+    got = torch.zeros(16, 16)
+    memory = Memory()
+    for tensor in (left, right, got):
+        memory.add(tensor, is_output=True)
+    with interpreted(memory):
+        imported(PRODUCT).kernel[(1,)](left, right, got, 16)
+    torch.testing.assert_close(got, left.float() @ right.float(), rtol=1e-5, atol=1e-5)
+
+
+def test_nothing_is_left_behind() -> None:
+    before = triton.runtime.interpreter.InterpreterBuilder.create_masked_load
+    with interpreted(Memory()):
+        assert triton.runtime.interpreter.InterpreterBuilder.create_masked_load is not before
+    assert triton.runtime.interpreter.InterpreterBuilder.create_masked_load is before
+    assert tl.float32 is not None

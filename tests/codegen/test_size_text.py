@@ -1,0 +1,178 @@
+"""The wrapper's arithmetic on sizes does what `sizes_of` says, on shapes that fit and others."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show
+from dtpoly.algorithm.sizes import input_shapes, sizes_of, used_labels
+from dtpoly.codegen.layout import inside
+from dtpoly.codegen.prelude import shared_by
+from dtpoly.codegen.size_text import Sizing, check_lines, passed_labels, size_lines
+from dtpoly.compile import load
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.source import Source
+from tests.generation import extents
+from tests.generation.algorithms import Limits, algorithm
+from tests.generation.choice import Choose, one_in, pick, seeded
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """All of a tensor that its size is found from."""
+
+    shape: tuple[int, ...]
+
+
+def program(text: str) -> Program:
+    return load(Source("test.dt", text))
+
+
+def sizing(one: Program) -> Sizing:
+    labels = [label.name for label in one.labels]
+    return Sizing(
+        one,
+        {i.name: i.name for i in one.inputs},
+        {label: f"{label}_size" for label in labels},
+        {label: label for label in labels},
+    )
+
+
+def text_of(one: Program) -> str:
+    passed = passed_labels(one)
+    parameters = [*(i.name for i in one.inputs), *(["*", *passed] if passed else [])]
+    sizes = ", ".join(f'"{v}": {v}_size' for v in sorted(used_labels(one)))
+    own = sizing(one)
+    body = [*size_lines(own), *check_lines(own), f"return {{{sizes}}}"]
+    return "\n".join([f"def sizes({', '.join(parameters)}):", *inside(body)])
+
+
+def found(one: Program) -> Callable[..., dict[str, int]]:
+    text = text_of(one)
+    module: dict[str, Any] = {}
+    exec("\n".join((*shared_by(text), text)), module)
+    function: Callable[..., dict[str, int]] = module["sizes"]
+    return function
+
+
+def specified(
+    one: Program, shapes: Mapping[str, tuple[int, ...]], passed: Mapping[str, int]
+) -> dict[str, int] | None:
+    try:
+        return sizes_of(one, shapes, passed)
+    except DtpolyError:
+        return None
+
+
+def given_by_text(
+    one: Program,
+    function: Callable[..., dict[str, int]],
+    shapes: Mapping[str, tuple[int, ...]],
+    passed: Mapping[str, int],
+) -> dict[str, int] | None:
+    inputs = {i.name: Shaped(shapes.get(i.name, ())) for i in one.inputs}
+    try:
+        return function(**inputs, **passed)
+    except ValueError:
+        return None
+
+
+def compare(choose: Choose) -> int:
+    """How many shapes were refused."""
+    one = algorithm(choose, Limits(labels=5, tensors=3, scalars=0, funcs=3, rank=3, depth=2))
+    function = found(one)
+    refused = 0
+    for _ in range(6):
+        wanted = extents.label_sizes(choose, one, 0, 5)
+        shapes = changed(choose, one, input_shapes(one, wanted))
+        passed = {label: wanted[label] for label in passed_labels(one)}
+        expected = specified(one, shapes, passed)
+        assert given_by_text(one, function, shapes, passed) == expected, (
+            f"{show(one)}{text_of(one)}\n{shapes} {passed}"
+        )
+        refused += expected is None
+    return refused
+
+
+def changed(choose: Choose, one: Program, shapes: Mapping[str, tuple[int, ...]]) -> Shapes:
+    """The shapes, half of them with one or two axes longer or shorter."""
+    made = {name: list(shape) for name, shape in shapes.items()}
+    axes = [(name, axis) for name, shape in made.items() for axis in range(len(shape))]
+    while axes and one_in(choose, 2):
+        name, axis = pick(choose, axes)
+        made[name][axis] = max(made[name][axis] + pick(choose, (1, -1, 2, -2, -7)), 0)
+    return {name: tuple(shape) for name, shape in made.items()}
+
+
+def test_as_specified() -> None:
+    refused = sum(compare(seeded(seed)) for seed in range(400))
+    assert refused > 50
+
+
+@pytest.mark.long
+def test_as_specified_many_times() -> None:
+    refused = sum(compare(seeded(seed)) for seed in range(1000, 20_000))
+    assert refused > 2000
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.data())
+def test_as_specified_for_what_hypothesis_finds(data: st.DataObject) -> None:
+    compare(lambda n: data.draw(st.integers(0, n - 1)))
+
+
+# Every way in which a size can follow, and every check.
+PROGRAMS = (
+    "Func f; In A, B; Var x, y; f[x, y] = A[x, y] + B[x, y];",
+    "Func f; In A, B; Var x, y; f[x, y] = A[x, y] + B[y];",
+    "Func f; In A; Var x; f[x] = A[x, x];",
+    "Func f; In A, B; Var x; f[x] = A[x] + A[x + 2] + B[x + 1];",
+    "Func f; In A; Var x; f[x] = A[x + 1];",
+    "Func f; In A; Var x; f[x] = A[2 * x] + A[3 * x + 1];",
+    "Func f; In A; Var x; f[x] = A[x] + A[3];",
+    "Func f; In A; Var x; f[x] = A[2] + x;",
+    "Func f; In A, W; Var y; RVar r; f[y] = rsum(A[y + r] * W[r], r);",
+    "Func f; In A, W; Var y; RVar r; f[y] = rsum(A[2 * y + 3 * r + 1] * W[r], r);",
+    "Func f; In A, B, W; Var y; RVar r; f[y] = rsum(A[y + r] * W[r], r) + B[y];",
+    "Func f; In A, W; Var y; RVar r; f[y] = rsum(A[y - r + 2] * W[r], r);",
+    "Func f; In A, B, C; Var x, y; f[x, y] = A[x + 2 * y] + reshape(B[x], x, 1) + C[y];",
+    "Func f; In A, B, C; Var x, y; f[x, y] = A[x - 2 * y + 3] + reshape(B[x], x, 1) + C[y];",
+    "Func f; In A; Var x, y; f[x, y] = pad(A, 0)[x - 1, y + 1] + A[x, y];",
+    "Func f; In A; Var x, y; f[x, y] = pad(A, 0)[x - 1, y + 1];",
+    "Func g, f; In A; Var x, y; g[x] = A[x]; f[y] = g[y] + g[y + 2];",
+    "Func g, f; In A; Var x, y; g[x] = 2 * x; f[y] = A[y] * g[y] + g[y + 2];",
+    "Func g, f; In A, B; Var x, y, z; g[x] = 2 * x;"
+    "f[y, z] = reshape(A[y] * g[y], y, 1) + B[z] * g[z + 1];",
+    "Func g, f; In A; Var x, y; g[x, y] = A[x] + y; f[x] = g[x, 2] + g[x, 5];",
+    "Func f; In A, B, C; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k) + C[y, x];",
+    "Func g, f; In A, B; Var x, y; g[x] = A[x] + B[x]; f[y] = g[y] * B[y];",
+)
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_as_specified_for_all_small_shapes(text: str) -> None:
+    one = program(text)
+    function = found(one)
+    ranks = {name: len(shape) for name, shape in input_shapes(one, ZEROS).items()}
+    most = 7 if sum(ranks.values()) <= 3 else 4
+    outcomes: set[bool] = set()
+    for extents_of_all in product(range(most), repeat=sum(ranks.values())):
+        left = iter(extents_of_all)
+        shapes = {name: tuple(next(left) for _ in range(rank)) for name, rank in ranks.items()}
+        for size in range(7) if passed_labels(one) else (0,):
+            passed = dict.fromkeys(passed_labels(one), size)
+            expected = specified(one, shapes, passed)
+            assert given_by_text(one, function, shapes, passed) == expected, (shapes, passed)
+            outcomes.add(expected is None)
+    assert False in outcomes
+
+
+ZEROS = dict.fromkeys("xyzkr", 0)

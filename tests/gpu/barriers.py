@@ -1,0 +1,52 @@
+"""`python -m tests.gpu.barriers FOLDER LAUNCHES`: whether lanes wait for each other.
+
+Launches each file of the plan's scratch cases so often, and counts the launches whose result is
+not what is allowed.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import torch
+
+from tests.codegen.allowed import allowed
+from tests.codegen.floats import Floats
+from tests.codegen.running import imported
+from tests.gpu.plan import Case, read
+
+GROUPS = ("with barriers", "without barriers")
+
+
+def wrong_launches(folder: Path, case: Case, launches: int) -> int:
+    """How many launches of a case give a wrong result."""
+    program = case.program
+    inputs = case.recipe.inputs(program, case.sizes, "cuda")
+    (func,) = case.funcs
+    here = {n: v.cpu() if isinstance(v, torch.Tensor) else v for n, v in inputs.items()}
+    bound = allowed(program, here, case.sizes)[func]
+    assert isinstance(bound, Floats)
+    low, high = bound.low.cuda(), bound.high.cuda()
+    call = getattr(imported((folder / case.file).read_text()), func)
+    out = call(*inputs.values())
+    wrong = torch.zeros((), dtype=torch.int64, device="cuda")
+    for _ in range(launches):
+        out.fill_(torch.nan)
+        call(*inputs.values(), out=out)
+        values = out.double()
+        wrong += (~((values >= low) & (values <= high))).any()
+    return int(wrong.item())
+
+
+def main() -> None:
+    """Count, and print a line of JSON a case."""
+    folder, launches = Path(sys.argv[1]), int(sys.argv[2])
+    for number, case in enumerate(read(folder)):
+        if case.group in GROUPS:
+            wrong = wrong_launches(folder, case, launches)
+            found = {"case": number, "group": case.group, "launches": launches, "wrong": wrong}
+            print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""`python -m tests.gpu.check FOLDER`: runs what `tests.gpu.prepare` wrote, on a GPU.
+
+Needs torch, triton and pyparsing. Prints a table; with OUT set, results are kept there as JSON.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+import triton
+
+from tests.gpu.barriers import GROUPS
+from tests.gpu.plan import Case, read, write
+from tests.gpu.pool import Result, run_all
+
+OUTCOMES = ("right", "wrong", "failed", "GPU error", "not run")
+SANITIZER = (
+    "compute-sanitizer",
+    "--tool",
+    "memcheck",
+    "--error-exitcode",
+    "99",
+    "--launch-timeout",
+    "60",
+)
+
+
+def main() -> None:
+    """Run all parts that are asked for."""
+    parser = argparse.ArgumentParser(prog="tests.gpu.check", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--workers", type=int, default=min(os.cpu_count() or 1, 12))
+    parser.add_argument("--seconds", type=float, default=400.0, help="for the cases")
+    parser.add_argument("--launches", type=int, default=10_000, help="of each scratch kernel")
+    parser.add_argument(
+        "--parts", nargs="*", default=["cases", "barriers", "memcheck"], help="which to run"
+    )
+    chosen = parser.parse_args()
+    os.environ.pop("TRITON_INTERPRET", None)
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}")
+    found: dict[str, object] = {"gpu": torch.cuda.get_device_name(), "triton": triton.__version__}
+    is_good = True
+    for part in chosen.parts:
+        start = time.monotonic()
+        match part:
+            case "cases":
+                told, good = cases(chosen.folder, chosen.workers, start + chosen.seconds)
+            case "barriers":
+                told, good = barriers(chosen.folder, chosen.launches)
+            case _:
+                told, good = memcheck(chosen.folder)
+        found[part] = told
+        is_good = is_good and good
+        print(f"({part}: {time.monotonic() - start:.0f} s)\n", flush=True)
+        _keep(found)
+    print("all is right" if is_good else "SOMETHING IS WRONG")
+    raise SystemExit(not is_good)
+
+
+def _keep(found: dict[str, object]) -> None:
+    out = os.environ.get("OUT")
+    if out:
+        (Path(out) / "gpu.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+def cases(folder: Path, workers: int, until: float) -> tuple[object, bool]:
+    """All cases, each held against the reference."""
+    plan = list(read(folder))
+    numbers = [at for at, case in enumerate(plan) if case.group not in GROUPS[1:]]
+    # Cases of one file one after the other would be compiled by one worker alone.
+    results = run_all(folder, numbers[::2] + numbers[1::2], workers, until)
+    _table(plan, results)
+    bad = [one for one in results if one.outcome != "right"]
+    for one in sorted(bad, key=lambda r: (r.outcome, r.case))[:40]:
+        print(f"--- {one.outcome}: {plan[one.case]}\n{one.why.strip()[:700]}")
+    told = [{**asdict(one), "name": str(plan[one.case])} for one in bad]
+    return {"bad": told, "counts": Counter(one.outcome for one in results)}, not bad
+
+
+def _table(plan: Sequence[Case], results: Sequence[Result]) -> None:
+    counts = Counter((plan[one.case].group, one.outcome) for one in results)
+    print(f"{'group':16}" + "".join(f"{outcome:>11}" for outcome in OUTCOMES))
+    for group in dict.fromkeys(plan[one.case].group for one in results):
+        print(f"{group:16}" + "".join(f"{counts[group, o]:11}" for o in OUTCOMES))
+
+
+def barriers(folder: Path, launches: int) -> tuple[object, bool]:
+    """The kernel whose lanes read what others wrote: always right; without barriers wrong."""
+    plan = list(read(folder))
+    command = [sys.executable, "-m", "tests.gpu.barriers", str(folder), str(launches)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    for one in found:
+        print(f"{plan[one['case']].name:40} {one['wrong']:6} of {one['launches']} launches wrong")
+    if done.returncode:
+        print(done.stderr[-2000:])
+    right = all(one["wrong"] == 0 for one in found if one["group"] == GROUPS[0])
+    seen = any(one["wrong"] for one in found if one["group"] == GROUPS[1])
+    if not seen:
+        print("without barriers nothing was ever seen to be wrong")
+    return found, right and not done.returncode and bool(found)
+
+
+def memcheck(folder: Path) -> tuple[object, bool]:
+    """A few cases of each kind under compute-sanitizer, and one that is wrong on purpose."""
+    tool = shutil.which(SANITIZER[0]) or "/usr/local/cuda/bin/compute-sanitizer"
+    if not Path(tool).exists():
+        print("there is no compute-sanitizer here")
+        return "no compute-sanitizer", True
+    plan = list(read(folder))
+    last: dict[tuple[str, str], int] = {}
+    for at, case in enumerate(plan):
+        if case.group == "sizes" and case.recipe.layout != "expanded":
+            last[case.group, case.name] = at
+    randoms = [at for at, case in enumerate(plan) if case.group == "random"][::10]
+    scratch = [at for at, case in enumerate(plan) if case.group == GROUPS[0]][:2]
+    numbers = [*last.values(), *randoms, *scratch]
+    os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"
+    until = time.monotonic() + 200
+    log = folder / "memcheck.%p.txt"
+    command = (tool, *SANITIZER[1:], "--log-file", str(log))
+    results = run_all(folder, numbers, 6, until, command)
+    reports = {path: path.read_text() for path in folder.glob("memcheck.*.txt")}
+    errors = [line for text in reports.values() for line in text.splitlines() if _is_bad(line)]
+    for path in reports:
+        path.unlink()
+    counts = Counter(one.outcome for one in results)
+    print(f"memcheck: {dict(counts)}, {len(errors)} reports in {len(reports)} processes")
+    for one in results:
+        if one.outcome != "right":
+            print(f"--- {one.outcome}: {plan[one.case]}\n{one.why.strip()[:500]}")
+    print("\n".join(errors[:20]))
+    planted = _planted(folder, plan, command)
+    print("\n".join(planted[:3]) or "the planted overrun was NOT reported")
+    told = {"counts": counts, "errors": errors, "planted": planted}
+    good = not errors and bool(reports) and bool(planted) and set(counts) <= {"right", "not run"}
+    return told, good
+
+
+def _is_bad(line: str) -> bool:
+    return "Invalid __" in line or ("ERROR SUMMARY" in line and " 0 errors" not in line)
+
+
+def _planted(folder: Path, plan: Sequence[Case], command: Sequence[str]) -> list[str]:
+    """What is reported of a sum that reads one element too many at the end of its input."""
+    case = next(case for case in plan if case.name == "listing_3_19_sum_tensorize")
+    text = (folder / case.file).read_text()
+    wrong, found = re.subn(r"k < k_size", "k <= k_size", text)
+    assert found
+    place = folder / "planted"
+    place.mkdir(exist_ok=True)
+    (place / case.file).write_text(wrong)
+    write(
+        place,
+        [Case("planted", case.name, case.file, case.text, case.funcs, {"x": 1, "k": 128 + 3})],
+    )
+    log = place / "memcheck.txt"
+    at = command.index("--log-file") + 1
+    run_all(place, [0], 1, time.monotonic() + 100, [*command[:at], str(log)])
+    lines = log.read_text().splitlines() if log.exists() else []
+    return [line for line in lines if "Invalid __global__ read" in line or "bytes after" in line]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""`python -m tests.gpu.prepare FOLDER`: generated files, and what `tests.gpu.check` does with them.
+
+This half needs isl and no GPU; the other one needs a GPU and no isl. Inputs and results are not
+kept: the other half makes them anew, from seeds.
+"""
+
+import sys
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+from dtpoly.algorithm.show import show
+from dtpoly.generate import Code, code_of
+from dtpoly.schedule.legality import judge
+from tests.codegen.cases import random_case
+from tests.codegen.inputs import Data, Layout, Recipe
+from tests.codegen.listings import DTYPES, FILES, NAMES, code, program, recipes, size_cases
+from tests.gpu.plan import Case, write
+from tests.schedule.told import read
+from tests.schedule.user_primitives import USER
+
+RANDOM = 300
+# Thesis, listing 3.14, with tiles in which lanes read what other lanes wrote.
+SCRATCH = (
+    FILES["listing_3_14_swish_partly_fused"]
+    .read_text()
+    .replace("swish_out.compile();", "swish_out.tensorize(y:64, tmp.y:256);\nswish_out.compile();")
+)
+BARRIER = "tl.debug_barrier()"
+WARPS = (1, 2, 4, 8)
+
+
+def main() -> None:
+    """Write all cases into a folder."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    cases = [
+        *listings(folder),
+        *every_layout(folder),
+        *random_cases(folder, RANDOM),
+        *scratch(folder),
+    ]
+    write(folder, cases)
+    print(f"{len(cases)} cases of {len({case.file for case in cases})} files in {folder}")
+
+
+def listings(folder: Path) -> Iterator[Case]:
+    """Each listing at the sizes around each of its tiles."""
+    pairs = [(name, sizes) for name in NAMES for sizes in size_cases(name)]
+    for (name, sizes), (recipe, out) in zip(pairs, recipes(len(pairs)), strict=True):
+        yield Case(
+            "sizes", name, _kept(folder, name), _text(name), _outputs(name), sizes, recipe, out
+        )
+
+
+def every_layout(folder: Path) -> Iterator[Case]:
+    """Each listing with inputs of every dtype in every layout, ragged."""
+    for name in NAMES:
+        sizes = list(size_cases(name))[-1]
+        for at, (dtype, layout) in enumerate(product(DTYPES, Layout)):
+            recipe = Recipe(at, dtype, layout, list(Data)[at % 3])
+            out = (Layout.PLAIN, Layout.SLICED, Layout.TRANSPOSED)[at % 3]
+            file = _kept(folder, name)
+            yield Case("layouts", name, file, _text(name), _outputs(name), sizes, recipe, out)
+
+
+def random_cases(folder: Path, count: int) -> Iterator[Case]:
+    """So many random cases, all of them legal."""
+    seed = 0
+    while count:
+        case = random_case(seed)
+        verdict = judge(case.program, USER)
+        if verdict.is_legal:
+            made = code_of(verdict.scheduled)
+            name = f"case_{seed}"
+            file = _written(folder, name, made)
+            text, funcs = show(case.program), made.stages.outputs
+            yield Case("random", name, file, text, funcs, case.sizes, case.recipe, case.out)
+            count -= 1
+        seed += 1
+
+
+def scratch(folder: Path) -> Iterator[Case]:
+    """The kernel whose lanes read what other lanes wrote, with and without what makes it right."""
+    for warps, blocks in product(WARPS, ("", "swish_out.block(x:1);")):
+        text = f"{SCRATCH}\nswish_out.num_warps({warps});\n{blocks}\n"
+        made = code_of(judge(read(text)).scheduled)
+        assert BARRIER in made.text
+        sizes = {"x": 32 if blocks else 2, "y": 1000}
+        for group, generated in (
+            ("with barriers", made.text),
+            ("without barriers", made.text.replace(BARRIER, "pass")),
+        ):
+            name = f"scratch_{warps}_{'blocks' if blocks else 'one'}_{group.replace(' ', '_')}"
+            (folder / f"{name}.py").write_text(generated)
+            yield Case(group, name, f"{name}.py", text, made.stages.outputs, sizes)
+
+
+def _text(name: str) -> str:
+    return FILES[name].read_text()
+
+
+def _outputs(name: str) -> tuple[str, ...]:
+    return code(name).stages.outputs
+
+
+def _kept(folder: Path, name: str) -> str:
+    assert program(name)
+    return _written(folder, name, code(name))
+
+
+def _written(folder: Path, name: str, made: Code) -> str:
+    path = folder / f"{name}.py"
+    if not path.exists() or path.read_text() != made.text:
+        path.write_text(made.text)
+    return path.name
+
+
+if __name__ == "__main__":
+    main()

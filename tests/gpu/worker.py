@@ -1,0 +1,72 @@
+"""`python -m tests.gpu.worker FOLDER`: runs the cases whose numbers come in, a line of JSON each.
+
+A process of its own, because an error of the GPU leaves nothing to go on with.
+"""
+
+import json
+import sys
+import traceback
+from pathlib import Path
+
+import torch
+
+from tests.codegen.running import Wrong, compared, imported
+from tests.gpu.plan import Case, read
+
+# Without a GPU its interpreter takes the place of Triton: to try this out.
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+GPU_ERRORS = ("CUDA error", "CUDA driver error", "Triton Error [CUDA]", "illegal memory access")
+
+
+def main() -> None:
+    """Run what is asked for until nothing more comes."""
+    torch.set_num_threads(1)
+    folder = Path(sys.argv[1])
+    cases = list(read(folder))
+    print("ready", flush=True)
+    for line in sys.stdin:
+        number = int(line)
+        outcome, why = ran(folder, cases[number])
+        print(json.dumps({"case": number, "outcome": outcome, "why": why}), flush=True)
+        if outcome == "GPU error":
+            # What comes after would fail as well.
+            raise SystemExit(1)
+
+
+def ran(folder: Path, case: Case) -> tuple[str, str]:
+    """What came of a case."""
+    try:
+        program = case.program
+        inputs = case.recipe.inputs(program, case.sizes, DEVICE)
+        module = imported((folder / case.file).read_text())
+        checked = compared(
+            module,
+            program,
+            case.funcs,
+            inputs,
+            case.sizes,
+            device=DEVICE,
+            layout=case.out,
+            watched=False,
+        )
+        if DEVICE == "cuda":
+            torch.cuda.synchronize()
+    except Wrong as error:
+        return "wrong", str(error)
+    except Exception as error:  # whatever it is, it is told
+        text = "".join(traceback.format_exception(error))
+        if any(sign in text for sign in GPU_ERRORS):
+            return "GPU error", text[-2000:]
+        return "failed", f"{_first(error)}\n{text[-1500:]}"
+    return "right", f"{checked.known} of {checked.elements} elements known"
+
+
+def _first(error: BaseException) -> str:
+    """What went wrong first."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return f"{type(error).__name__}: {error}"[:500]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,310 @@
+"""Faults to sow in the checker, each an edit of its source, and the tests that must notice."""
+
+from dataclasses import dataclass
+
+_HARD = "tests/schedule/test_hard_cases.py::test_of_a_hard_case[{}]"
+_LEGAL = "tests/schedule/test_legality.py::test_legal[{}]"
+_REFUSED = "tests/schedule/test_legality.py::test_refused[{}]"
+_USER = "tests/schedule/test_user_primitives.py::test_refused[{}]"
+_ORDER = "tests/poly/test_order.py::{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Put one text in the place of another, which stands once in a file."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+    caught_by: tuple[str, ...]
+
+    @property
+    def module(self) -> str:
+        """The name of the module."""
+        return self.file.removesuffix(".py").replace("/", ".")
+
+
+def _poly(name: str) -> str:
+    return f"dtpoly/poly/{name}.py"
+
+
+def _schedule(name: str) -> str:
+    return f"dtpoly/schedule/{name}.py"
+
+
+FAULTS = (
+    Fault(
+        "instances of one statement do not depend on each other",
+        _poly("dependences"),
+        "if after.position < before.position or",
+        "if after.position <= before.position or",
+        (_HARD.format("steps in lanes"), _HARD.format("strided steps")),
+    ),
+    Fault(
+        "what is read may be overwritten at once",
+        _poly("dependences"),
+        "not (before.is_write or after.is_write)",
+        "not before.is_write",
+        ("tests/poly/test_dependences.py::test_of_the_thesis[listing_4_04_attention]",),
+    ),
+    Fault(
+        "the steps of a reduction depend on later ones",
+        _poly("dependences"),
+        "relation = relation & isl.Map.lex_lt(",
+        "relation = relation & isl.Map.lex_gt(",
+        (_HARD.format("steps in order"), _HARD.format("steps from the end")),
+    ),
+    Fault(
+        "all statements of a Func may trade places",
+        _poly("dependences"),
+        "if source is target and source.role is Role.UPDATE:",
+        "if source.func == target.func:",
+        (_USER.format("upside down"), _HARD.format("steps in lanes")),
+    ),
+    Fault(
+        "of several reads of one array only the first counts",
+        _poly("dependences"),
+        "else before.relation | one.relation",
+        "else before.relation",
+        (_HARD.format("blocks after fusion, the second of two reads"),),
+    ),
+    Fault(
+        "instances that are not there depend on each other",
+        _poly("dependences"),
+        "relation = one.relation.intersect_domain(statement.domain)\n            touch",
+        "relation = one.relation\n            touch",
+        ("tests/poly/test_dependences.py::test_of_the_thesis[listing_3_17_sum]",),
+    ),
+    Fault(
+        "the order within a kernel is not looked at",
+        _poly("order"),
+        "if source.kernel < target.kernel:",
+        "if source.kernel <= target.kernel:",
+        (_USER.format("leaning"), _HARD.format("blocks of what a norm sums, after all")),
+    ),
+    Fault(
+        "kernels may run in any order",
+        _poly("order"),
+        "if not pairs.is_empty():\n                    result.append(",
+        "if pairs.is_empty():\n                    result.append(",
+        (_ORDER.format("test_a_kernel_that_runs_later_is_too_late"),),
+    ),
+    Fault(
+        "the steps of a reduction may be in different programs",
+        _poly("order"),
+        "if is_reduction and kind is not ViolationKind.CROSSES:",
+        "if is_reduction:",
+        (_ORDER.format("test_programs_cross"),),
+    ),
+    Fault(
+        "a loop counts down",
+        _poly("order"),
+        "late = late | tied.order_gt(",
+        "late = late | tied.order_lt(",
+        (_HARD.format("a leaning loop around two"), _HARD.format("steps in order")),
+    ),
+    Fault(
+        "inner loops count although outer ones have decided",
+        _poly("order"),
+        "i, isl.dim_type.out, i)\n    wrong =",
+        "i, isl.dim_type.out, grid)\n    wrong =",
+        (_HARD.format("steps in order"),),
+    ),
+    Fault(
+        "lanes may do anything to each other",
+        _poly("order"),
+        "if after == 0:",
+        "if after == 2:",
+        (_HARD.format("steps in lanes"), _HARD.format("parts in lanes")),
+    ),
+    Fault(
+        "what stands in a sequence may run in any order",
+        _poly("order"),
+        "after = 1 if mine > other else -1",
+        "after = -1",
+        (_USER.format("upside down"), _HARD.format("what is fused, upside down")),
+    ),
+    Fault(
+        "programs are taken for one",
+        _poly("order"),
+        "grid = tuple(axis.name for axis in several(finest(one.grid)))",
+        "grid = ()",
+        (_HARD.format("blocks after fusion, a halo"),),
+    ),
+    Fault(
+        "of several dependences of two statements only the first counts",
+        _poly("order"),
+        "elif not one.relation.is_subset(before.relation):",
+        "elif one.relation.is_subset(before.relation):",
+        (_ORDER.format("test_all_dependences_of_two_statements_count"),),
+    ),
+    Fault(
+        "what a loop counts is not looked at",
+        _poly("order"),
+        "at(timed[n], of[0], known) if n in timed else value[n]",
+        "value[n]",
+        (_USER.format("leaning"), _HARD.format("steps from the end")),
+    ),
+    Fault(
+        "what no axis reaches counts as computed",
+        _poly("coverage"),
+        "if not one.is_empty()]",
+        "if one.is_empty()]",
+        (_HARD.format("the first of a loop only"),),
+    ),
+    Fault(
+        "two instances in one place count as computed",
+        _poly("coverage"),
+        "if place.is_injective():",
+        "if not place.is_injective():",
+        (_HARD.format("no loops"), _USER.format("flattened")),
+    ),
+    Fault(
+        "tiles start at 0, wherever their block starts",
+        _poly("coordinates"),
+        "return origin + tile(index - origin, axis.step)",
+        "return tile(index, axis.step)",
+        (_HARD.format("what two iterations need, in tiles of a later block"),),
+    ),
+    Fault(
+        "tiles of a block are taken for tiles of all",
+        _poly("coordinates"),
+        "or outer.step % axis.step:",
+        "or outer.step < axis.step:",
+        (_HARD.format("what two iterations need, in tiles of a later block"),),
+    ),
+    Fault(
+        "an inner loop that stands outside counts indices, not steps",
+        _poly("coordinates"),
+        "if axis.name not in statement.copies and not is_absolute(axis, path):",
+        "if False:",
+        (_HARD.format("strided steps"),),
+    ),
+    Fault(
+        "a loop inside of one that counts steps counts indices",
+        _poly("axes"),
+        "(name in outer and is_absolute(named[name], path))",
+        "name in outer",
+        (_HARD.format("lanes of a split loop that is split again"),),
+    ),
+    Fault(
+        "a program is in the block of what its reductions bind",
+        _poly("coordinates"),
+        "labels = statement.free if is_grid else statement.labels",
+        "labels = statement.labels",
+        (_HARD.format("blocks of what only a sum has"),),
+    ),
+    Fault(
+        "what one of several reads needs is all that is computed",
+        _poly("footprint"),
+        "elements[array] = elements[array] | relation if array in elements else relation",
+        "elements[array] = relation",
+        (_HARD.format("a chain that widens, in a loop"), _REFUSED.format("a stencil in a loop")),
+    ),
+    Fault(
+        "the bound of one read is taken for that of all",
+        _poly("footprint"),
+        "is not None and _holds(along, bound, names)",
+        "is not None",
+        (_LEGAL.format("two reads, one of them padded"),),
+    ),
+    Fault(
+        "what a loop needs is one shorter",
+        _poly("footprint"),
+        "return span.to_python() + 1 if span.is_int() else None",
+        "return max(span.to_python(), 1) if span.is_int() else None",
+        (_HARD.format("a halo at the start of tiles"),),
+    ),
+    Fault(
+        "a reader does not look at which copy it reads",
+        _poly("replicate"),
+        "iteration = tuple(value[name] for name in names)",
+        "iteration = tuple(value[name] * 0 for name in names)",
+        (_HARD.format("a chain of four"), _HARD.format("softmax over blocks of columns")),
+    ),
+    Fault(
+        "copies are defined after what reads them",
+        _poly("replicate"),
+        "return (*statements[: last + 1], *copies, *statements[last + 1 :])",
+        "return (*statements, *copies)",
+        (_HARD.format("a reader in another kernel"),),
+    ),
+    Fault(
+        "a padded read reads outside as well",
+        _poly("model"),
+        "relation = relation.intersect_domain(value.ge_set(of[0]) & value.lt_set(of[size]))",
+        "assert size or value",
+        (_HARD.format("an inlined padded read that is never inside"),),
+    ),
+    Fault(
+        "nothing is computed again in a loop",
+        _poly("recompute"),
+        "if set(statement.copies) <= grid:",
+        "if set(statement.copies) >= grid:",
+        (_REFUSED.format("at n"), _HARD.format("a total for each element")),
+    ),
+    Fault(
+        "what another program computes counts as computed again",
+        _poly("recompute"),
+        "kept = frozenset(statement.labels) | grid",
+        "kept = frozenset(statement.labels)",
+        (_HARD.format("softmax over blocks of columns"),),
+    ),
+    Fault(
+        "blocks of a divided reduction overlap",
+        _poly("partial"),
+        "label.lt_set(start + part.size)",
+        "label.le_set(start + part.size)",
+        (_HARD.format("both labels of a sum in parts"),),
+    ),
+    Fault(
+        "the result of a reduction is ready before its steps",
+        _poly("lift"),
+        "return Read(name, plain(kept), span=expr.span), (*drafts, update, combine)",
+        "return Read(name, plain(kept), span=expr.span), (*drafts, combine, update)",
+        ("tests/poly/test_lift.py::test_a_reduction_is_four_statements_in_the_defining_order",),
+    ),
+    Fault(
+        "reads where a copy cannot be seen are not looked at",
+        _schedule("legality"),
+        "yield from _outside(state)",
+        "_outside(state)",
+        (_HARD.format("a read in two loops"), _REFUSED.format("read outside of the loop")),
+    ),
+    Fault(
+        "only the value counts as computed again, not its sums",
+        _schedule("legality"),
+        "for name in reversed(fusion.copies):",
+        "for name in fusion.copies[-1:]:",
+        (_HARD.format("a sum without the label of its loop"),),
+    ),
+    Fault(
+        "a fused Func stands in a loop around one of its readers",
+        _schedule("fusing"),
+        "if is_candidate and wanted <= set(statements(loop)):",
+        "if is_candidate and wanted & set(statements(loop)):",
+        (_HARD.format("a read in two loops"),),
+    ),
+    Fault(
+        "a fused Func stands after its reader",
+        _schedule("fusing"),
+        "return in_sequence((subtree, node))",
+        "return in_sequence((node, subtree))",
+        (_HARD.format("a chain of four"), _LEGAL.format("2mm at l")),
+    ),
+    Fault(
+        "programs share what each has fused in",
+        _schedule("fusing"),
+        "axes = several(finest(kernel.grid) + tuple(loop.axis for loop in place))",
+        "axes = several(tuple(loop.axis for loop in place))",
+        (_HARD.format("softmax over blocks of columns"),),
+    ),
+    Fault(
+        "a loop inside of a tile is not one inside of a lane",
+        _schedule("tensorize"),
+        "if lane is None or axis.name == lane.name",
+        "if lane is None or axis.name",
+        (_HARD.format("lanes of a loop whose inner loop stands outside"),),
+    ),
+)

@@ -1,0 +1,215 @@
+"""A generator of random numbers in; a Program without directives and sizes for it out."""
+
+from dataclasses import replace
+from random import Random
+
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Apply,
+    Dot,
+    Expr,
+    Index,
+    Integer,
+    Read,
+    Reduce,
+    Reshape,
+)
+from dtpoly.algorithm.program import Func, Label, Program, Tensor
+
+# Labels stand in this order in every layout. `w` is one shorter than `x`, for stencils.
+POOL: tuple[str, ...] = ("x", "y", "k", "l", "w")
+REDUCTIONS = ("rsum", "rmax", "rmin", "rprod")
+SIZES = (0, 1, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6)
+
+
+class Algorithm:
+    """Makes Funcs, each of which reads earlier ones: any, or in a shape of its own.
+
+    Plain ones read at labels alone, and at the next element in a stencil.
+    """
+
+    def __init__(self, random: Random, is_plain: bool = False) -> None:
+        self.random, self.is_plain = random, is_plain
+        self.funcs: list[Func] = []
+        self.inputs: list[Tensor] = []
+        self.has_stencil = random.random() < 0.15
+        count = random.choice((2, 3, 3, 4))
+        self.pool = POOL[:count] if not self.has_stencil else (*POOL[:count], "w")
+        # Labels of one class have one size.
+        self.kind = {"x": "x", "y": "y", "k": "k", "l": "l", "w": "w"}
+        if random.random() < 0.4:
+            self.kind["y"] = "x"
+        if random.random() < 0.3:
+            self.kind["k"] = "x"
+
+    def sizes(self) -> dict[str, int]:
+        chosen = {kind: self.random.choice(SIZES) for kind in POOL}
+        if self.has_stencil:
+            # Some reads need an x even where there is no w.
+            chosen["x"] = max(chosen["x"], 1)
+            chosen["w"] = chosen["x"] - 1
+        return {label: chosen[self.kind[label]] for label in POOL}
+
+    def program(self) -> Program:
+        shape = self.random.choices((self.mixed, self.chain, self.diamond, self.fan), (12, 3, 3, 2))
+        shape[0]()
+        nodes = "".join(map(repr, self.funcs))
+        used = [v for v in self.pool if f"'{v}'" in nodes]
+        return Program(
+            tuple(Label(v, reducible=True) for v in used), tuple(self.inputs), tuple(self.funcs)
+        )
+
+    def mixed(self) -> None:
+        """Each reads some of those before; what nobody reads yet first."""
+        unread: list[Func] = []
+        for _ in range(self.random.choice((2, 2, 3, 3, 3, 4))):
+            older = [func for func in self.funcs if func not in unread]
+            read = list(unread[-2:])
+            if older and self.random.random() < 0.4:
+                read.append(self.random.choice(older))
+            func = self.add(read, self.labels())
+            unread = [*(other for other in unread if other not in read), func]
+
+    def chain(self) -> None:
+        """Each reads the one before; mostly over the same labels."""
+        labels = self.labels()
+        for _ in range(self.random.choice((4, 5, 5, 6))):
+            self.add(self.funcs[-1:], self.near(labels))
+
+    def diamond(self) -> None:
+        """Two or three read one, and one reads these, and perhaps the first as well."""
+        labels = self.labels()
+        top = self.add([], self.near(labels))
+        sides = [self.add([top], self.near(labels)) for _ in range(self.random.choice((2, 2, 3)))]
+        both = [*sides, top] if self.random.random() < 0.3 else sides
+        self.add(both, self.near(labels))
+
+    def fan(self) -> None:
+        """One reads several that read nothing of each other."""
+        labels = self.labels()
+        producers = [self.add([], self.near(labels)) for _ in range(self.random.choice((2, 3, 3)))]
+        self.add(producers, self.near(labels))
+
+    def add(self, read: list[Func], labels: list[str]) -> Func:
+        func = self.func(f"f{len(self.funcs)}", read, labels)
+        self.funcs.append(func)
+        return func
+
+    def labels(self) -> list[str]:
+        random = self.random
+        rank = min(random.choice((0, 1, 1, 2, 2, 2, 2, 3)), len(self.pool))
+        labels = random.sample(self.pool, rank)
+        if self.is_plain or random.random() < 0.75:
+            labels.sort(key=POOL.index)
+        return labels
+
+    def near(self, labels: list[str]) -> list[str]:
+        return labels if self.random.random() < 0.75 else self.labels()
+
+    def func(self, name: str, read: list[Func], labels: list[str]) -> Func:
+        random = self.random
+        layout = tuple(sorted(labels, key=POOL.index))
+        parts = [self.part(layout, func) for func in read]
+        if not parts or random.random() < 0.3:
+            parts.append(self.part(layout, None))
+        if layout and random.random() < 0.05:
+            parts.append(Index(random.choice(layout)))
+        return Func(name, tuple(labels), _product(parts))
+
+    def part(self, layout: tuple[str, ...], func: Func | None) -> Expr:
+        """A factor that reads a Func, or an input alone."""
+        random = self.random
+        wanted = () if func is None else func.labels
+        missing = [
+            label
+            for label in wanted
+            if not any(self.kind[label] == self.kind[v] for v in layout)
+            and not (label == "x" and "w" in layout)
+        ]
+        bound = [*missing]
+        if not bound and random.random() < (0.6 if func is None else 0.25):
+            bound = [v for v in self.pool if v not in layout][:1]
+        if not bound:
+            return self.read(layout, func)
+        inner = tuple(sorted({*layout, *bound}, key=POOL.index))
+        labels = tuple(dict.fromkeys(bound))
+        if random.random() < 0.4:
+            return Dot(self.over(inner, func, labels), self.over(inner, None, labels), labels)
+        operand = self.over(inner, func, labels)
+        deeper = [v for v in self.pool if v not in inner]
+        if deeper and random.random() < 0.15:
+            last = (deeper[0],)
+            below = tuple(sorted({*inner, *last}, key=POOL.index))
+            operand = _product([operand, Reduce("rsum", self.over(below, None, last), last)])
+        return Reduce(random.choice(REDUCTIONS), operand, labels)
+
+    def over(self, layout: tuple[str, ...], func: Func | None, labels: tuple[str, ...]) -> Expr:
+        """A read that has these labels, with the help of an input if need be."""
+        found = self.read(layout, func, labels)
+        if all(f"'{label}'" in repr(found) for label in labels):
+            return found
+        return _product([found, self.read(layout, None, layout)])
+
+    def read(
+        self, layout: tuple[str, ...], func: Func | None, favoured: tuple[str, ...] = ()
+    ) -> Expr:
+        random = self.random
+        if func is None:
+            name = f"A{len(self.inputs)}"
+            self.inputs.append(Tensor(name))
+            chosen = [v for v in layout if v in favoured or random.random() < 0.7]
+            return _laid_out(Read(name, tuple(Affine(((v, 1),)) for v in chosen)), layout)
+        if "w" in layout and "x" in func.labels and "x" not in layout:
+            pair = [self.element(layout, func, favoured, shift) for shift in (0, 1)]
+            if any(read.padding for read in pair):
+                # One without a padding would say that w is as large as x.
+                pair = [replace(read, padding=Integer(0)) for read in pair]
+            return _product([_laid_out(read, layout) for read in pair])
+        return _laid_out(self.element(layout, func, favoured, 0), layout)
+
+    def element(
+        self, layout: tuple[str, ...], func: Func, favoured: tuple[str, ...], shift: int
+    ) -> Read:
+        random = self.random
+        indices: list[Affine] = []
+        is_padded = False
+        for label in func.labels:
+            alike = [v for v in layout if self.kind[v] == self.kind[label]]
+            if not alike:
+                indices.append(Affine((("w", 1),), shift))
+                continue
+            best = [v for v in alike if v == label] or [v for v in alike if v in favoured] or alike
+            index = Affine(((best[0] if random.random() < 0.85 else random.choice(alike), 1),))
+            if self.is_plain:
+                pass
+            elif random.random() < 0.08:
+                index = index + Affine((), random.choice((-1, 1, 2)))
+                is_padded = True
+            elif len(layout) > 1 and random.random() < 0.03:
+                index = index + Affine(((random.choice(layout), 1),))
+                is_padded = True
+            indices.append(index)
+        plain = [index.plain for index in indices]
+        order = [POOL.index(label) for label in plain if label is not None]
+        if not is_padded and None not in plain and order != sorted(set(order)):
+            # Only a read with an affine index lines up by name.
+            indices[0] = indices[0] + Affine((), 1)
+            is_padded = True
+        return Read(func.name, tuple(indices), Integer(0) if is_padded else None)
+
+
+def _product(parts: list[Expr]) -> Expr:
+    total = parts[0]
+    for part in parts[1:]:
+        total = Apply("mul", (total, part))
+    return total
+
+
+def _laid_out(read: Read, layout: tuple[str, ...]) -> Expr:
+    """A read with its labels where the layout has them; an affine one needs no help."""
+    labels = tuple(index.plain for index in read.indices)
+    if labels == layout or None in labels or not labels:
+        return read
+    if len(set(labels)) != len(labels):
+        return read
+    return Reshape(read, tuple(v if v in labels else None for v in layout))

@@ -1,0 +1,140 @@
+"""A case in, what isl and the oracle say of it out; an AssertionError where they disagree."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import islpy as isl
+
+from dtpoly.algorithm.show import show
+from dtpoly.poly.dependences import dependences
+from dtpoly.poly.model import Array, Model, Role, Statement, by_name
+from dtpoly.poly.relate import read_pairs
+from dtpoly.schedule.legality import found, judge_state
+from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.state import State
+from dtpoly.schedule.verdict import Verdict
+from tests.oracle.cases import Case, kind_of
+from tests.oracle.run import judge_schedule
+from tests.schedule.user_primitives import USER
+
+LEGAL = "legal"
+# Witnesses are run at sizes up to this; none that came up needed more.
+LARGEST = 40
+
+
+def scheduled(case: Case) -> State:
+    """The state that a case's directives lead to."""
+    state = resolve(case.program, bind(case.program.directives, USER).primitives)
+    statements = tuple(_in_order(one, case) for one in state.model.statements)
+    return replace(state, model=replace(state.model, statements=statements))
+
+
+def _in_order(statement: Statement, case: Case) -> Statement:
+    """A step of an ordered reduction is a statement like any other: pairs of steps depend."""
+    is_step = statement.role is Role.UPDATE and not statement.is_atomic
+    if is_step and statement.func in case.ordered:
+        return replace(statement, role=Role.VALUE)
+    return statement
+
+
+def agreed(case: Case) -> Verdict:
+    """isl's verdict for all sizes, after every comparison that the oracle can make.
+
+    What is illegal at the case's sizes is refused, and in the same way; what is legal there is
+    refused at other sizes only. Each witness is illegal at its own sizes, and in the same way.
+    """
+    state = scheduled(case)
+    for unwritten in never_written(state):
+        raise AssertionError(f"nothing writes what {unwritten} reads:\n{show(case.program)}")
+    verdict = judge_state(state)
+    expected = kind_of(case.judged())
+    if expected != LEGAL and not _is_open(state, case.sizes):
+        assert not verdict.is_legal, f"isl accepts what {_told(case, expected)}"
+    same_at(case, state, case.sizes, expected)
+    for violation in verdict.violations:
+        sizes = dict(violation.witness.sizes)
+        assert max(sizes.values(), default=0) <= LARGEST
+        expected = kind_of(judge_schedule(case.program, sizes, ordered=case.ordered))
+        if not _is_open(state, sizes):
+            assert expected != LEGAL, f"isl refuses what {_told(case, expected)}: {violation}"
+            same_at(case, state, sizes, expected)
+    return verdict
+
+
+def never_written(state: State) -> Iterator[str]:
+    """Reads of private copies that nothing fills: instances that read an element of the Func.
+
+    Without a write there is no dependence, so the order says nothing of them.
+    """
+    model = state.model
+    for statement in model.statements:
+        for read in statement.reads:
+            copied = model.arrays[read.array]
+            original = state.lifted.arrays.get(read.array.partition("@")[0])
+            if not copied.copies or original is None:
+                continue
+            inside = _readers(read.relation, original, state.lifted, len(copied.copies))
+            filled = _readers(read.relation, copied, model, 0)
+            missing = (inside - filled) & statement.domain
+            if not missing.intersect_params(model.context).is_empty():
+                yield f"{statement.name}, {read.array}"
+
+
+def _readers(relation: isl.Map, array: Array, model: Model, copies: int) -> isl.Set:
+    """The instances that read an element of an array which some statement writes.
+
+    The first indices, which say whose copy it is, are left out.
+    """
+    relation = relation.project_out(isl.dim_type.out, 0, copies)
+    relation = relation.set_tuple_name(isl.dim_type.out, array.name)
+    found = isl.Set.empty(relation.get_space().domain())
+    for statement in model.statements:
+        if statement.writes.array == array.name:
+            written = statement.writes.relation.intersect_domain(statement.domain).range()
+            found = found | relation.intersect_range(written).domain()
+    return found
+
+
+def same_at(case: Case, state: State, sizes: Mapping[str, int], expected: str) -> None:
+    """isl finds at some sizes what the oracle found there."""
+    if _is_open(state, sizes):
+        return
+    there = at_sizes(state, sizes)
+    kinds = {str(one.kind) for one in found(there, dependences(there.model))}
+    if expected == LEGAL:
+        assert not kinds, f"isl finds {kinds} at {sizes} where {_told(case, expected)}"
+    else:
+        assert expected in kinds, f"isl finds {kinds} at {sizes} where {_told(case, expected)}"
+
+
+def _is_open(state: State, sizes: Mapping[str, int]) -> bool:
+    """Whether the specification leaves open what is illegal at some sizes.
+
+    After a fusion that is refused, what else is fused where is a matter of taste: that shows
+    where the refusal itself has no instances.
+    """
+    context = at_sizes(state, sizes).model.context
+    values, known = by_name(state.lifted), by_name(state.model)
+    return any(
+        read_pairs(values[fusion.func], known[name], context).is_empty()
+        for fusion in state.fusions
+        for name in fusion.outside
+    )
+
+
+def at_sizes(state: State, sizes: Mapping[str, int]) -> State:
+    """The state with nothing said of other sizes."""
+    context = state.model.context
+    for label, param in state.model.size_of.items():
+        position = context.find_dim_by_name(isl.dim_type.param, param)
+        only = isl.Set.universe(context.get_space()).fix_val(
+            isl.dim_type.param, position, sizes[label]
+        )
+        context = context & only
+    assert not context.is_empty(), sizes
+    return replace(state, model=replace(state.model, context=context))
+
+
+def _told(case: Case, expected: str) -> str:
+    return f"the oracle calls '{expected}':\n{case.sizes} {set(case.ordered)}\n{show(case.program)}"

@@ -1,0 +1,157 @@
+"""Directives that could come next: those listed as legal are, those listed as refused are not."""
+
+import time
+
+import pytest
+
+from dtpoly.algorithm.program import Program, in_order
+from dtpoly.compile import load
+from dtpoly.frontend.parse import parse
+from dtpoly.schedule.legality import judge
+from dtpoly.schedule.menu import Option, hosts, menu
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.tree_text import show_tree
+from dtpoly.schedule.variants import ask
+from dtpoly.source import Source
+from tests.schedule.told import ATTENTION, MAP, SUM, TWO, TWO_PRODUCTS, read
+from tests.schedule.user_primitives import USER
+from tests.test_thesis import DATA
+
+FUSED = TWO_PRODUCTS + "mm.fuse_at(_2mm, m); _2mm.block(m:16);"
+CASES = {
+    "elements": (MAP, "f"),
+    "two Funcs": (TWO, "f"),
+    "blocked": (MAP + "f.block(x:16, y:16);", "f"),
+    "a sum": (SUM, "total"),
+    "a sum in parts": (SUM + "total.block(k:32);", "total"),
+    "two products": (TWO_PRODUCTS, "_2mm"),
+    "fused": (FUSED, "_2mm"),
+    "the fused one": (FUSED, "mm"),
+    "inlined": (TWO + "g.inline();", "f"),
+    "a reader of two": (ATTENTION, "sm"),
+}
+
+
+def tried(text: str, func: str, primitives: Primitives = PRIMITIVES) -> dict[str, Option]:
+    return {one.directive: one for one in menu(read(text), func, primitives)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_answers_are_true(name: str) -> None:
+    text, func = CASES[name]
+    before = tree(read(text))
+    for directive, one in tried(text, func).items():
+        asked = ask(read(text + directive))
+        assert asked.is_good == one.is_legal, directive
+        if asked.verdict is not None and one.is_legal:
+            now = show_tree(asked.verdict.scheduled.kernels)
+            options = [k.options for k in asked.verdict.scheduled.kernels]
+            old = [k.options for k in judge(read(text)).scheduled.kernels]
+            assert one.changes == ((now, options) != (before, old)), directive
+        if asked.verdict is not None and not one.is_legal:
+            assert one.reason == asked.verdict.violations[0].kind
+
+
+def tree(program: Program) -> str:
+    return show_tree(judge(program).scheduled.kernels)
+
+
+def test_each_is_one_directive_and_none_is_listed_twice() -> None:
+    for text, func in CASES.values():
+        listed = [one.directive for one in menu(read(text), func)]
+        assert len(listed) == len(set(listed))
+        assert all(len(parse(Source("one", one)).file.statements) == 1 for one in listed)
+
+
+def test_what_is_tried() -> None:
+    found = tried(TWO_PRODUCTS, "_2mm")
+    assert [one.directive for one in found.values() if one.is_legal and one.changes] == [
+        "_2mm.block(m:16);",
+        "_2mm.block(m:64);",
+        "_2mm.block(n:16);",
+        "_2mm.block(n:64);",
+        "_2mm.block(l:16);",
+        "_2mm.block(l:64);",
+        "_2mm.tensorize(m:0);",
+        "_2mm.tensorize(m:16);",
+        "_2mm.tensorize(m:64);",
+        "_2mm.tensorize(n:0);",
+        "_2mm.tensorize(n:16);",
+        "_2mm.tensorize(n:64);",
+        "_2mm.tensorize(l:0);",
+        "_2mm.tensorize(l:16);",
+        "_2mm.tensorize(l:64);",
+        "mm.fuse_at(_2mm, m);",
+        "mm.fuse_at(_2mm, n, recompute);",
+        "mm.fuse_at(_2mm, l, recompute);",
+        "_2mm.split(m:mi/4);",
+        "_2mm.split(n:ni/4);",
+        "_2mm.split(l:li/4);",
+        "_2mm.reorder(n, m);",
+        "_2mm.reorder(l, m);",
+        "_2mm.reorder(l, n);",
+        "_2mm.unroll(m:4);",
+        "_2mm.unroll(n:4);",
+        "_2mm.unroll(l:4);",
+    ]
+    assert {one.directive: one.reason for one in found.values() if not one.is_legal} == {
+        "mm.fuse_at(_2mm, n);": "recomputes in a loop",
+        "mm.fuse_at(_2mm, l);": "recomputes in a loop",
+        "_2mm.inline();": "'_2mm' cannot be inlined: it is compiled too",
+        "_2mm.atomic(m);": "'_2mm' does not reduce over 'm'",
+        "_2mm.atomic(n);": "'_2mm' does not reduce over 'n'",
+        "_2mm.atomic(l);": "'l' is not blocked",
+    }
+
+
+def test_what_the_file_says_already_is_left_out() -> None:
+    found = tried(FUSED + "_2mm.tensorize(n:64);", "_2mm")
+    assert "_2mm.block(n:16);" in found
+    assert not any("block(m:" in one or "tensorize(n:" in one for one in found)
+    assert not any("fuse_at" in one for one in found)
+
+
+def test_orders_of_blocks_need_blocks() -> None:
+    assert not any(".map(" in one for one in tried(MAP, "f"))
+    found = tried(MAP + "f.block(x:16, y:16);", "f")
+    assert [(one, found[one].changes) for one in found if ".map(" in one] == [
+        ("f.map(x, y);", True),
+        ("f.map(y, x);", False),
+    ]
+
+
+def test_new_names_are_free() -> None:
+    text = "Func f, xi; In A; Var x, xi1; f[x] = A[x]; xi[xi1] = A[xi1]; f.compile(); xi.compile();"
+    assert "f.split(x:xi2/4);" in tried(text, "f")
+
+
+def test_a_fused_func_has_no_kernel_to_speak_of() -> None:
+    assert list(tried(FUSED, "mm")) == ["mm.inline();"]
+    assert hosts(read(FUSED), "mm") == ("_2mm",)
+    assert hosts(read(FUSED), "_2mm") == ()
+
+
+def test_primitives_of_a_user_are_tried_as_well() -> None:
+    found = tried(TWO + "g.fuse_at(f, x);", "f", USER)
+    assert found["f.interchange(x);"].reason == ""
+    assert found["f.upside_down();"].reason == "runs too late"
+    assert found["f.backwards(y);"].is_legal
+    assert {"f.skew(x, y);", "f.skew(y, x);"} <= set(found)
+
+
+@pytest.mark.parametrize("func", [func.name for func in in_order(read(ATTENTION))])
+def test_every_func_of_a_large_schedule(func: str) -> None:
+    program = load(Source("attention", (DATA / "listing_4_04_attention.dt").read_text()))
+    assert all(one.is_legal or one.reason for one in menu(program, func))
+
+
+@pytest.mark.alone
+def test_the_menu_of_attention_takes_less_than_a_second() -> None:
+    program = load(Source("attention", (DATA / "listing_4_04_attention.dt").read_text()))
+    for _ in range(10):
+        start = time.process_time()
+        found = list(menu(program, "attention"))
+        assert len(found) > 20
+        if time.process_time() - start < 1:
+            return
+    pytest.fail("never under a second in 10 runs")
