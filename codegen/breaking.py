@@ -8,7 +8,7 @@ WIDTH = 100
 STATEMENT = re.compile(
     r"(?P<set>[\w, ]+ (?:[-+*|&]|//)?= )|(?P<block>(?:if|for [\w, ]+ in) )(?P<end>.*:$)"
 )
-METHOD = re.compile(r"\.\w+\([\w.]*\)$")
+METHOD = re.compile(r"(?:\.\w+\([\w., ]*\))+$")
 # Operators, those that bind least first; each stands between spaces.
 OPERATORS = (
     ("or",),
@@ -60,12 +60,18 @@ def _opened(text: str) -> tuple[str, str | None]:
     start = text.find("(")
     if start < 0 or not text.endswith(")") or not re.fullmatch(r"[-+*/%&|<>=!. \w]*", text[:start]):
         return "", None
-    depth = 0
-    for at, character in enumerate(text[start:], start):
-        depth += (character in "([") - (character in ")]")
-        if depth == 0:
-            return text[:start], text[start + 1 : at] if at == len(text) - 1 else None
-    return "", None
+    end = next((at for at, depth in enumerate(_depths(text)) if at > start and not depth), None)
+    return text[:start], text[start + 1 : -1] if end == len(text) - 1 else None
+
+
+def _depths(text: str) -> Iterator[int]:
+    """For each character in how many brackets it stands; a text in quotes counts as one."""
+    depth, is_quoted = 0, False
+    for character in text:
+        is_quoted ^= character == '"'
+        if not is_quoted:
+            depth += (character in "([{") - (character in ")]}")
+        yield depth + is_quoted
 
 
 def inside(text: str, tail: str, indent: int) -> Iterator[str]:
@@ -105,9 +111,8 @@ def _operands(text: str) -> list[str]:
 
 def _cut(text: str, marks: tuple[str, ...]) -> list[str]:
     """A text cut at marks outside of brackets: after commas, before operators."""
-    parts, depth, start = list[str](), 0, 0
-    for at, character in enumerate(text):
-        depth += (character in "([") - (character in ")]")
+    parts, start = list[str](), 0
+    for at, (character, depth) in enumerate(zip(text, _depths(text), strict=True)):
         if depth or character not in ", ":
             continue
         mark = "," if character == "," else text[at + 1 :].split(" ", 1)[0]

@@ -28,6 +28,16 @@ def joined(
     return [f"{head} (", f"    {first}", *(f"    {operator} {one}" for one in others), f"){tail}"]
 
 
+def fitted(lines: Sequence[str], indent: int = 4) -> list[str]:
+    """The lines of a function, with those broken that are still too long."""
+    made: list[str] = []
+    for line in lines:
+        statement = line.lstrip(" ")
+        before = line[: len(line) - len(statement)]
+        made += [before + part for part in breaking.broken(statement, indent + len(before))]
+    return made
+
+
 def tuple_of(parts: Sequence[str]) -> str:
     """`(a, b)`, and `(a,)` of one."""
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"

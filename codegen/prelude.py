@@ -257,8 +257,8 @@ def dt_reaches(distance, steps):
 ''',
     "dt_lanes": '''\
 def dt_lanes(size):
-    """The power of two that holds a size."""
-    return 1 << max(size - 1, 0).bit_length()
+    """The power of two that holds a size; a matrix unit wants 16 at least."""
+    return 1 << max(size - 1, 15).bit_length()
 ''',
     "dt_too_large": '''\
 def dt_too_large(name, elements, advice):

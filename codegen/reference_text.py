@@ -35,7 +35,7 @@ from dtpoly.algorithm.sizes import axis_reads
 
 from .building import Unsupported
 from .kinds import Kind, Kinds, join, kind_of, kind_of_operation, kinds_of
-from .layout import call, inside
+from .layout import call, fitted, inside
 from .names import PYTHON, fresh
 from .reference_terms import (
     ATOM,
@@ -125,7 +125,7 @@ def reference_lines(program: Program, func: str, name: str, inputs: Mapping[str,
     body = [f'"""`{func}` by its definition, in float64."""', *used, *head, *writing.lines]
     body.append(f"return {writing.names[func]}")
     parameters = [*inputs.values(), *(["*", *keywords.values()] if passed else [])]
-    return [*call(f"def {name}", parameters, ":", indent=0), *inside(body)]
+    return [*call(f"def {name}", parameters, ":", indent=0), *inside(fitted(body))]
 
 
 def check_meaning(program: Program) -> None:

@@ -8,7 +8,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 
-from .breaking import WIDTH, broken
+from .breaking import WIDTH
 from .functions import ATOMIC, JOIN, TEXTS, function, is_float_element
 from .kernel import (
     Accumulate,
@@ -32,6 +32,7 @@ from .kernel import (
     TileKernel,
 )
 from .kinds import Element
+from .layout import fitted
 from .value_text import (
     Text,
     address_text,
@@ -67,17 +68,10 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
         lines.append(Line("    program = tl.program_id(0).to(offset)", ""))
     lines.extend(Line(f"    {text}", "") for text in grid_lines(kernel))
     body = _block(kernel.body)
-    lines.extend(Line(f"    {text}", one.origin) for one in body for text in _broken(one.text))
+    lines.extend(Line(f"    {text}", one.origin) for one in body for text in fitted([one.text]))
     if not body:
         lines.append(Line("    pass", ""))
     return lines
-
-
-def _broken(line: str) -> list[str]:
-    """The lines that a line of the body becomes if it is too long."""
-    statement = line.lstrip(" ")
-    before = line[: len(line) - len(statement)]
-    return [f"{before}{part}" for part in broken(statement, len(before) + 4)]
 
 
 def parameters(kernel: TileKernel) -> list[str]:

@@ -274,7 +274,7 @@ def _plain(value: int | float) -> str:
             return 'float("nan")'
         if isinf(value):
             return 'float("inf")' if value > 0 else 'float("-inf")'
-    return repr(value)
+    return repr(value).replace("e+", "e")
 
 
 def number_text(value: int | float, element: Element) -> str:

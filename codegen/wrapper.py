@@ -12,7 +12,7 @@ from dtpoly.algorithm.program import Scalar, Tensor, in_order
 
 from .kinds import REAL, Kind
 from .launch_text import indices_of, is_named, launch_lines
-from .layout import call, inside, tuple_of
+from .layout import call, fitted, inside, tuple_of
 from .size_text import check_lines, passed_labels, size_lines
 from .type_text import TORCH, meetings, promoted, real
 from .wrapping import Locals, Wrapping, first_tensor, locals_of, read_tensors, sizing_of
@@ -40,7 +40,7 @@ def wrapper_lines(wrapping: Wrapping) -> list[str]:
     used = set(re.findall(r"\w+", "\n".join(rest)))
     labels = [label for label, size in own.sizes.items() if size in used]
     body = [*first, *size_lines(sizing, (*labels, *passed_labels(wrapping.program))), *rest]
-    return [*_signature(wrapping), *inside(body)]
+    return [*_signature(wrapping), *inside(fitted(body))]
 
 
 def like_lines(wrapping: Wrapping) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 # A room may import from itself and from these.
-ALLOWED = {
+ALLOWED: dict[str, set[str]] = {
     "source": set[str](),
     "diagnostics": {"source"},
     "catalogue": set[str](),

@@ -66,7 +66,7 @@ Examples:
 @click.option(
     "--test",
     metavar="x=..,y=..",
-    help="Add a function test() that makes random inputs of these sizes and calls the others.",
+    help="Add a function test() that tries the others on random inputs of these sizes.",
 )
 @click.option(
     "--target",

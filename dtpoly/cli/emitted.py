@@ -137,7 +137,6 @@ def _kernel(binary: Binary, stage: str) -> Iterator[tuple[str, object]]:
     yield "shared_bytes", binary.shared
     yield "num_warps", binary.num_warps
     yield "num_stages", binary.num_stages
-    found = occupancy(binary)
-    yield "occupancy", None if found is None else round(found.share, 4)
+    yield "occupancy", round(occupancy(binary).share, 4)
     text = _stage(binary, stage)
     yield "text", text if isinstance(text, str) else None

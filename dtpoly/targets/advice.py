@@ -85,7 +85,7 @@ def _tile_note(tile: Tile | None) -> tuple[Note, ...]:
 
 def _shared(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
     limits = binary.target.limits
-    if limits is None or binary.shared <= limits.block_shared:
+    if binary.shared <= limits.block_shared:
         return
     largest = _largest(subject)
     stages = f", or fewer than {binary.num_stages} stages" if binary.num_stages > 1 else ""

@@ -122,7 +122,8 @@ def _scalar_type(element: Element) -> str:
 
 
 def _lanes(size: int) -> int:
-    return 1 << max(size - 1, 0).bit_length()
+    # As in the generated file: a matrix unit wants 16 at least.
+    return 1 << max(size - 1, 15).bit_length()
 
 
 def _holds(size: int, multiple: int) -> bool:

@@ -42,11 +42,9 @@ class Occupancy:
         return self.warps / self.most
 
 
-def occupancy(binary: Binary) -> Occupancy | None:
-    """An estimate from what a block needs; None where the limits of the target are not known."""
+def occupancy(binary: Binary) -> Occupancy:
+    """An estimate from what a block needs."""
     limits = binary.target.limits
-    if limits is None:
-        return None
     step = limits.register_step
     registers = max(-(-binary.registers // step) * step, step)
     shared = binary.shared + limits.block_overhead
@@ -67,11 +65,8 @@ def resource_line(binary: Binary) -> str:
     parts = [f"{binary.registers} registers", spilled, f"{kib(binary.shared)} shared memory"]
     parts.append(f"{binary.num_warps} warp{'s' if binary.num_warps > 1 else ''}")
     found = occupancy(binary)
-    if found is None:
-        parts.append("occupancy unknown")
-    else:
-        limit = "" if found.warps == found.most else f", limited by {found.limit}"
-        parts.append(f"occupancy about {found.share:.0%}{limit}")
+    limit = "" if found.warps == found.most else f", limited by {found.limit}"
+    parts.append(f"occupancy about {found.share:.0%}{limit}")
     return f"{binary.kernel} for {binary.target}: {', '.join(parts)}"
 
 

@@ -1,6 +1,5 @@
 """A word such as `cuda:90` in, the GPU that it names, with its limits, out."""
 
-import re
 from dataclasses import dataclass
 
 
@@ -52,25 +51,25 @@ class Target:
     @property
     def warp_size(self) -> int:
         """Lanes of a warp (AMD: wavefront)."""
-        return 64 if self.backend == "hip" and str(self.arch).startswith("gfx9") else 32
+        return 64 if self.backend == "hip" else 32
 
     @property
-    def limits(self) -> Limits | None:
-        """What a multiprocessor has; None where that is not known here."""
-        return LIMITS.get(str(self))
+    def limits(self) -> Limits:
+        """What a multiprocessor of it has."""
+        return LIMITS[str(self)]
 
     def __str__(self) -> str:
         return f"{self.backend}:{self.arch}"
 
 
-CUDA = re.compile(r"cuda:(?:sm_)?([1-9][0-9]{1,2})")
-HIP = re.compile(r"hip:(gfx[0-9]{2,3}[0-9a-f])")
-
-
 def parse_target(word: str) -> Target:
-    """The target that a word names. Raises ValueError."""
-    if match := CUDA.fullmatch(word):
-        return Target("cuda", int(match[1]))
-    if match := HIP.fullmatch(word):
-        return Target("hip", match[1])
-    raise ValueError(f"'{word}' is no target; such are {', '.join(LIMITS)}")
+    """The target that a word names; `cuda:sm_90` is `cuda:90`. Raises ValueError.
+
+    No others are taken than those that are listed: of what Triton's compiler does not know it
+    may end the whole process.
+    """
+    backend, _, arch = word.partition(":")
+    arch = arch.removeprefix("sm_") if backend == "cuda" else arch
+    if f"{backend}:{arch}" not in LIMITS:
+        raise ValueError(f"'{word}' is no target; such are {', '.join(LIMITS)}")
+    return Target(backend, int(arch) if backend == "cuda" else arch)

@@ -30,7 +30,7 @@ from dtpoly.algorithm.expressions import (
     ScalarRead,
     Size,
 )
-from dtpoly.algorithm.inference import LARGEST, Type, combine
+from dtpoly.algorithm.inference import Type, combine
 from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
 from dtpoly.algorithm.program import Func, Program, in_order
 from dtpoly.reference import operations
@@ -44,7 +44,18 @@ from dtpoly.reference.values import (
     spread,
 )
 from tests.codegen import reductions
-from tests.codegen.elementwise import FLOAT_OPERATIONS
+from tests.codegen.elementwise import applied
+from tests.codegen.exact import (
+    Allowed,
+    Exact,
+    as_floats,
+    cast,
+    compared,
+    each,
+    exactly,
+    logical,
+    parts,
+)
 from tests.codegen.floats import (
     DOUBLE,
     SINGLE,
@@ -52,26 +63,12 @@ from tests.codegen.floats import (
     Precision,
     hull,
     perhaps_rounded,
-    point,
-    settled,
-    widened,
 )
 
 Tensor = torch.Tensor
 ProgramIndex = Callable[[str, Mapping[str, Tensor]], Tensor | int]
 # Digits that an operand of a product keeps, as a share of it that may be lost.
 OPERAND_LOSS = {"tf32": 2.0**-10, "tf32x3": 2.0**-20}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Exact:
-    """Whole numbers or booleans; where not known, any."""
-
-    tensor: Tensor
-    known: Tensor
-
-
-Allowed = Floats | Exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,20 +136,14 @@ def _additions(program: Program, func: Func, sizes: Mapping[str, int]) -> int:
 
 def _input(tensor: Tensor) -> Bounded:
     labels = tuple(str(axis) for axis in range(tensor.dim()))
-    return Bounded(_exactly(tensor), labels, Type(DTYPE[tensor.dtype]))
-
-
-def _exactly(tensor: Tensor) -> Allowed:
-    if tensor.dtype.is_floating_point:
-        return point(tensor)
-    return Exact(tensor, torch.ones_like(tensor, dtype=torch.bool))
+    return Bounded(exactly(tensor), labels, Type(DTYPE[tensor.dtype]))
 
 
 def _scalar(
     given: Tensor | float, dtype: DType, precision: Precision, device: torch.device
 ) -> Bounded:
     theirs = torch.float64 if is_float(dtype) else TORCH_DTYPE[dtype]
-    exact = _exactly(torch.as_tensor(given, dtype=theirs, device=device))
+    exact = exactly(torch.as_tensor(given, dtype=theirs, device=device))
     if isinstance(exact, Floats) and precision is SINGLE:
         exact = perhaps_rounded(exact, DType.F32)
     return Bounded(exact, (), Type(dtype, weak=True))
@@ -167,17 +158,17 @@ def _stored(func: Func, scope: Scope) -> Bounded:
         assert isinstance(value.allowed, Exact)
         whole = Exact(value.allowed.tensor.to(TORCH_DTYPE[dtype]), value.allowed.known)
         return Bounded(whole, func.labels, Type(dtype))
-    floats = _as_floats(value.allowed, _precision(value.type, scope))
+    floats = as_floats(value.allowed, _precision(value.type, scope))
     return Bounded(perhaps_rounded(floats, dtype), func.labels, Type(dtype))
 
 
 def bounded(expr: Expr, scope: Scope) -> Bounded:
     """What an expression may be."""
     match expr:
-        case Integer(value=value):
-            return _number(torch.tensor(value), DType.I64, scope)
-        case Float(value=value):
-            number = _number(torch.tensor(value, dtype=torch.float64), DType.F32, scope)
+        case Integer(value=given):
+            return _number(torch.tensor(given), DType.I64, scope)
+        case Float(value=given):
+            number = _number(torch.tensor(given, dtype=torch.float64), DType.F32, scope)
             assert isinstance(number.allowed, Floats)
             if scope.is_double:
                 return number
@@ -188,7 +179,7 @@ def bounded(expr: Expr, scope: Scope) -> Bounded:
             return _number(torch.tensor(scope.sizes[label]), DType.I64, scope)
         case Index(label=label):
             places = torch.arange(scope.sizes[label], device=scope.device)
-            return Bounded(_exactly(places), (label,), Type(DType.I64))
+            return Bounded(exactly(places), (label,), Type(DType.I64))
         case ProgramId():
             return _program_id(scope)
         case Read():
@@ -196,7 +187,9 @@ def bounded(expr: Expr, scope: Scope) -> Bounded:
         case Apply():
             return _apply(expr, scope)
         case Cast(operand=operand, dtype=dtype):
-            return _cast(bounded(operand, scope), dtype)
+            value = bounded(operand, scope)
+            rounded = cast(value.allowed, value.type.dtype, dtype)
+            return Bounded(rounded, value.labels, Type(dtype))
         case Reduce():
             return _reduce(expr, scope)
         case Dot():
@@ -210,7 +203,7 @@ def bounded(expr: Expr, scope: Scope) -> Bounded:
 
 
 def _number(tensor: Tensor, dtype: DType, scope: Scope) -> Bounded:
-    return Bounded(_exactly(tensor.to(scope.device)), (), Type(dtype, weak=True))
+    return Bounded(exactly(tensor.to(scope.device)), (), Type(dtype, weak=True))
 
 
 def _program_id(scope: Scope) -> Bounded:
@@ -220,35 +213,19 @@ def _program_id(scope: Scope) -> Bounded:
     along = indices_along(labels, scope.sizes, scope.device)
     program = torch.as_tensor(scope.program_index(scope.func.name, along), device=scope.device)
     table = program.expand([scope.sizes[label] for label in labels])
-    return Bounded(_exactly(table), labels, Type(DType.I64, weak=True))
-
-
-def _parts(value: Allowed) -> tuple[Tensor, ...]:
-    match value:
-        case Floats(low=low, high=high, nan=nan):
-            return low, high, nan
-        case Exact(tensor=tensor, known=known):
-            return tensor, known
-
-
-def _each(value: Allowed, change: Callable[[Tensor], Tensor]) -> Allowed:
-    match value:
-        case Floats(low=low, high=high, nan=nan):
-            return Floats(change(low), change(high), change(nan))
-        case Exact(tensor=tensor, known=known):
-            return Exact(change(tensor), change(known))
+    return Bounded(exactly(table), labels, Type(DType.I64, weak=True))
 
 
 def _over(value: Bounded, labels: Sequence[str], scope: Scope) -> Bounded:
     """The value over labels, repeated along those it lacks."""
-    changed = _each(
+    changed = each(
         value.allowed, lambda part: spread(Value(part, value.labels), labels, scope.sizes)
     )
     return Bounded(changed, tuple(labels), value.type)
 
 
 def _laid_out(value: Bounded, labels: Sequence[str]) -> Allowed:
-    return _each(value.allowed, lambda part: laid_out(Value(part, value.labels), labels))
+    return each(value.allowed, lambda part: laid_out(Value(part, value.labels), labels))
 
 
 def _precision(type_: Type, scope: Scope) -> Precision:
@@ -257,36 +234,13 @@ def _precision(type_: Type, scope: Scope) -> Precision:
     return DOUBLE if type_.dtype is DType.F64 else SINGLE
 
 
-def _as_floats(value: Allowed, precision: Precision) -> Floats:
-    """Whole numbers as floats, rounded or not; of those that are not known all of their type."""
-    match value:
-        case Floats():
-            return value
-        case Exact(tensor=tensor, known=known):
-            double = tensor.double()
-            exact = widened(point(tensor), DOUBLE, torch.where(double.abs() < 2.0**53, 0.0, 2.0))
-            if precision is SINGLE:
-                exact = perhaps_rounded(exact, DType.F32)
-            low, high = _limits(tensor.dtype)
-            return Floats(
-                torch.where(known, exact.low, low), torch.where(known, exact.high, high), exact.nan
-            )
-
-
-def _limits(dtype: torch.dtype) -> tuple[float, float]:
-    if dtype is torch.bool:
-        return 0.0, 1.0
-    bounds = torch.iinfo(dtype)
-    return float(bounds.min), float(bounds.max)
-
-
 def _read(read: Read, scope: Scope) -> Bounded:
     tensor = scope.tensors[read.tensor]
     labels = tuple(dict.fromkeys(label for index in read.indices for label in index.labels))
     along = indices_along(labels, scope.sizes, scope.device)
     shape = [scope.sizes[label] for label in labels]
     places = [_place(index, along, shape, scope.device) for index in read.indices]
-    extents = _parts(tensor.allowed)[0].shape
+    extents = parts(tensor.allowed)[0].shape
     inside = torch.ones(shape, dtype=torch.bool, device=scope.device)
     for place, extent in zip(places, extents, strict=True):
         inside = inside & (place >= 0) & (place < extent)
@@ -299,20 +253,20 @@ def _read(read: Read, scope: Scope) -> Bounded:
         nearest = (p.clamp(0, n - 1) for p, n in zip(places, some.shape, strict=True))
         return some[tuple(nearest)]
 
-    found = _each(tensor.allowed, picked)
+    found = each(tensor.allowed, picked)
     if read.padding is None:
         assert bool(inside.all()), f"{read} is outside"
         return Bounded(found, labels, tensor.type)
     padding = bounded(read.padding, scope).allowed
     assert tensor.type.dtype is not None
     if isinstance(found, Floats):
-        outer: Allowed = perhaps_rounded(_as_floats(padding, DOUBLE), tensor.type.dtype)
+        outer: Allowed = perhaps_rounded(as_floats(padding, DOUBLE), tensor.type.dtype)
     else:
         assert isinstance(padding, Exact)
         outer = Exact(padding.tensor.to(found.tensor.dtype), padding.known)
-    pairs = zip(_parts(found), _parts(outer), strict=True)
+    pairs = zip(parts(found), parts(outer), strict=True)
     chosen = iter([torch.where(inside, a, b) for a, b in pairs])
-    return Bounded(_each(found, lambda _: next(chosen)), labels, tensor.type)
+    return Bounded(each(found, lambda _: next(chosen)), labels, tensor.type)
 
 
 def _place(
@@ -330,7 +284,7 @@ def _apply(expr: Apply, scope: Scope) -> Bounded:
     values = [_laid_out(one, labels) for one in operands]
     info = OPERATION[expr.operation]
     if info.operands_are_bool:
-        return Bounded(_logical(expr.operation, values), labels, Type(DType.BOOL))
+        return Bounded(logical(expr.operation, values), labels, Type(DType.BOOL))
     counted = operands[1:] if info.result is Result.CHOSEN else operands
     type_ = _joined(counted)
     has_floats = any(isinstance(one.allowed, Floats) for one in counted)
@@ -338,8 +292,8 @@ def _apply(expr: Apply, scope: Scope) -> Bounded:
         is_weak = all(one.type.weak for one in operands)
         if has_floats:
             precision = _precision(type_, scope)
-            floats = [_as_floats(value, precision) for value in values]
-            return Bounded(_compared(expr.operation, *floats), labels, Type(DType.BOOL, is_weak))
+            floats = [as_floats(value, precision) for value in values]
+            return Bounded(compared(expr.operation, *floats), labels, Type(DType.BOOL, is_weak))
         return Bounded(_whole(expr.operation, operands), labels, Type(DType.BOOL, is_weak))
     if info.result is Result.FLOAT and not has_floats:
         type_ = Type(DType.F32, type_.weak)
@@ -347,9 +301,8 @@ def _apply(expr: Apply, scope: Scope) -> Bounded:
         return Bounded(_chosen(values, has_floats, operands, type_, scope), labels, type_)
     if has_floats or info.result is Result.FLOAT:
         precision = _precision(type_, scope)
-        floats = [_as_floats(value, precision) for value in values]
-        floats = [Floats(*torch.broadcast_tensors(*_parts(one))) for one in floats]
-        return Bounded(FLOAT_OPERATIONS[expr.operation](*floats, precision), labels, type_)
+        floats = [as_floats(value, precision) for value in values]
+        return Bounded(applied(expr.operation, floats, precision), labels, type_)
     return Bounded(_whole(expr.operation, operands), labels, type_)
 
 
@@ -377,43 +330,6 @@ def _whole(operation: str, operands: Sequence[Bounded]) -> Exact:
     return Exact(tensor, torch.broadcast_to(known, tensor.shape))
 
 
-def _logical(operation: str, values: Sequence[Allowed]) -> Exact:
-    """`and`, `or`, `not`, of which some may be known although an operand is not."""
-    exact: list[Exact] = []
-    for value in values:
-        assert isinstance(value, Exact)
-        exact.append(value)
-    if operation == "not":
-        return Exact(~exact[0].tensor.bool(), exact[0].known)
-    one, two = exact
-    a, b = one.tensor.bool(), two.tensor.bool()
-    decisive = operation == "or"
-    known = (one.known & two.known) | (one.known & (a == decisive)) | (two.known & (b == decisive))
-    return Exact(
-        torch.where(known & ~(one.known & two.known), decisive, (a | b) if decisive else (a & b)),
-        known,
-    )
-
-
-def _compared(operation: str, one: Floats, two: Floats) -> Exact:
-    """A comparison; NaN is like nothing, itself included."""
-    nan, is_nan = one.nan | two.nan, one.is_nan | two.is_nan
-    match operation:
-        case "lt" | "le" | "gt" | "ge":
-            if operation in ("gt", "ge"):
-                one, two = two, one
-            if operation in ("lt", "gt"):
-                yes, no = one.high < two.low, one.low >= two.high
-            else:
-                yes, no = one.high <= two.low, one.low > two.high
-            yes, no = yes & ~nan, no | is_nan
-        case _:
-            same = (one.low == one.high) & (two.low == two.high) & (one.low == two.low) & ~nan
-            apart = (one.high < two.low) | (two.high < one.low) | is_nan
-            yes, no = (same, apart) if operation == "eq" else (apart, same)
-    return Exact(yes, yes | no)
-
-
 def _chosen(
     values: Sequence[Allowed],
     has_floats: bool,
@@ -433,7 +349,7 @@ def _chosen(
         same = first.known & second.known & (first.tensor == second.tensor)
         return Exact(chosen.tensor, torch.broadcast_to((known & sure) | same, chosen.known.shape))
     precision = _precision(type_, scope)
-    one, two = (_as_floats(value, precision) for value in values[1:])
+    one, two = (as_floats(value, precision) for value in values[1:])
     both = hull(one, two)
 
     def pick(a: Tensor, b: Tensor, either: Tensor) -> Tensor:
@@ -444,40 +360,6 @@ def _chosen(
         pick(one.high, two.high, both.high),
         pick(one.nan, two.nan, both.nan),
     )
-
-
-def _cast(operand: Bounded, dtype: DType) -> Bounded:
-    """Rounded to the type for certain."""
-    theirs = TORCH_DTYPE[dtype]
-    value = operand.allowed
-    if is_float(dtype):
-        floats = _as_floats(value, DOUBLE)
-        if dtype is DType.F64:
-            return Bounded(floats, operand.labels, Type(dtype))
-        # On the way from f64 a number may be rounded to f32 first.
-        near = widened(floats, DOUBLE, 0)
-        if operand.type.dtype in (DType.F64, DType.I64, DType.I32):
-            near = perhaps_rounded(near, DType.F32)
-        wide = perhaps_rounded(near, dtype)
-        largest = torch.finfo(theirs).max
-
-        def cut(end: Tensor) -> Tensor:
-            inside = end.abs() <= largest
-            return torch.where(inside, end.clamp(-largest, largest).to(theirs).double(), end)
-
-        return Bounded(
-            settled(cut(wide.low), cut(wide.high), wide.nan, floats), operand.labels, Type(dtype)
-        )
-    if isinstance(value, Exact):
-        return Bounded(Exact(value.tensor.to(theirs), value.known), operand.labels, Type(dtype))
-    if dtype is DType.BOOL:
-        no = (value.low == 0) & (value.high == 0) & ~value.nan
-        return Bounded(Exact(~no, no | ~value.has(0)), operand.labels, Type(dtype))
-    low, high = value.low.trunc(), value.high.trunc()
-    least, most = -LARGEST[dtype] - 1 if dtype is not DType.U8 else 0, LARGEST[dtype]
-    known = (low == high) & (low >= least) & (high <= most) & ~value.nan & (high < 2.0**62)
-    number = torch.where(known, low, 0.0).to(theirs)
-    return Bounded(Exact(number, known), operand.labels, Type(dtype))
 
 
 def _reduce(expr: Reduce, scope: Scope) -> Bounded:
@@ -492,7 +374,7 @@ def _reduce(expr: Reduce, scope: Scope) -> Bounded:
         )
         type_ = Type(DTYPE[total.tensor.dtype])
         return Bounded(Exact(total.tensor, _known(operation, wide.allowed, len(kept))), kept, type_)
-    lines = _each(wide.allowed, lambda part: part.flatten(len(kept)))
+    lines = each(wide.allowed, lambda part: part.flatten(len(kept)))
     assert isinstance(lines, Floats)
     if paired:
         find = reductions.first_largest if operation == "rargmax" else reductions.first_smallest
@@ -537,7 +419,7 @@ def _dot(expr: Dot, scope: Scope) -> Bounded:
     every = (*both, *missing)
     kept = tuple(label for label in both if label not in expr.labels)
     if isinstance(left.allowed, Exact) and isinstance(right.allowed, Exact):
-        total = operations.dot(
+        whole = operations.dot(
             Value(left.allowed.tensor, left.labels, left.type.weak),
             Value(right.allowed.tensor, right.labels, right.type.weak),
             expr.labels,
@@ -545,10 +427,10 @@ def _dot(expr: Dot, scope: Scope) -> Bounded:
         )
         known = _over(Bounded(left.allowed, left.labels, type_), every, scope)
         other = _over(Bounded(right.allowed, right.labels, type_), every, scope)
-        sure = _parts(known.allowed)[1] & _parts(other.allowed)[1]
+        sure = parts(known.allowed)[1] & parts(other.allowed)[1]
         order = [every.index(label) for label in (*kept, *expr.labels)]
         sure = sure.permute(order).flatten(len(kept)).all(-1)
-        return Bounded(Exact(total.tensor, sure), kept, Type(DTYPE[total.tensor.dtype]))
+        return Bounded(Exact(whole.tensor, sure), kept, Type(DTYPE[whole.tensor.dtype]))
     precision = _precision(type_, scope)
     assert type_.dtype is not None
     letters = dict(zip(every, ascii_letters, strict=False))
@@ -556,7 +438,7 @@ def _dot(expr: Dot, scope: Scope) -> Bounded:
         "".join(letters[label] for label in side) for side in (left.labels, right.labels, kept)
     ]
     operands = [
-        perhaps_rounded(_as_floats(side.allowed, precision), type_.dtype) for side in (left, right)
+        perhaps_rounded(as_floats(side.allowed, precision), type_.dtype) for side in (left, right)
     ]
     steps = 1
     for label in expr.labels:

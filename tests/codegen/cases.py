@@ -7,7 +7,7 @@ import signal
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -36,7 +36,7 @@ from tests.schedule.user_primitives import USER
 
 LIMIT_S = 10
 # The interpreter takes a millisecond for each step of a loop.
-MOST_STEPS = 500
+MOST_STEPS = 150
 NOTHING_CHECKED = Checked()
 
 
@@ -153,7 +153,7 @@ class SlowError(BaseException):
 
 
 @contextmanager
-def limited(seconds: int = LIMIT_S) -> Iterator[None]:
+def limited(seconds: int = LIMIT_S) -> Generator[None]:
     """Raise SlowError inside when the time is over."""
 
     def ring(*_: object) -> None:

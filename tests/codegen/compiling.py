@@ -6,7 +6,7 @@ Prints a line of JSON for each that fails.
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType
 from dtpoly.algorithm.show import show
@@ -37,7 +37,7 @@ def compiled(word: str) -> Iterator[str]:
 
 
 def _built(
-    name: str, state: State, made: Code, sizes: dict[str, int] | None, dtype: DType
+    name: str, state: State, made: Code, sizes: Mapping[str, int] | None, dtype: DType
 ) -> Iterator[str]:
     for target in TARGETS:
         if str(target) == "cuda:80" and "f8e4m3" in show(state.program):

@@ -4,7 +4,7 @@ Units are those of half a last digit: `exp` is off by some of them for its own, 
 its argument is large, which is rounded before.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, log
 
 import torch
@@ -20,7 +20,6 @@ from tests.codegen.floats import (
 )
 
 Tensor = torch.Tensor
-Operation = Callable[..., Floats]
 
 
 def _infinite(values: Floats) -> Tensor:
@@ -32,9 +31,10 @@ def _corners(one: Floats, two: Floats, f: Callable[[Tensor, Tensor], Tensor]) ->
 
 
 def _spanned(corners: list[Tensor], nan: Tensor, *operands: Floats) -> Floats:
-    corners = list(torch.broadcast_tensors(*corners))
-    every = torch.stack(corners)
-    return settled(every.amin(0), every.amax(0), nan, *operands)
+    low = high = corners[0]
+    for corner in corners[1:]:
+        low, high = torch.minimum(low, corner), torch.maximum(high, corner)
+    return settled(low, high, nan, *operands)
 
 
 def added(one: Floats, two: Floats) -> Floats:
@@ -214,8 +214,25 @@ def _clamp(value: Floats, low: Floats, high: Floats, _: Precision) -> Floats:
     return _smaller(_larger(value, low), high)
 
 
-FLOAT_OPERATIONS: Mapping[str, Operation] = {
+ONE: Mapping[str, Callable[[Floats, Precision], Floats]] = {
     "neg": lambda a, _: negated(a),
+    "abs": _abs,
+    "ceil": lambda a, _: _growing(torch.ceil, a),
+    "floor": lambda a, _: _growing(torch.floor, a),
+    "cos": lambda a, p: _wave(torch.cos, a, p),
+    "sin": lambda a, p: _wave(torch.sin, a, p),
+    "erf": _erf,
+    "exp": _exp,
+    "exp2": _exp2,
+    "log": _log,
+    "log2": _log2,
+    "rsqrt": _rsqrt,
+    "sigmoid": _sigmoid,
+    "sqrt": _sqrt,
+    "sqrt_rn": lambda a, p: widened(_growing(torch.sqrt, _reaching_zero(a, p), 0.0), p, 2),
+    "tanh": _tanh,
+}
+TWO: Mapping[str, Callable[[Floats, Floats, Precision], Floats]] = {
     "add": lambda a, b, p: rounded(added(a, b), p),
     "sub": lambda a, b, p: rounded(added(a, negated(b)), p),
     "mul": lambda a, b, p: rounded(multiplied(a, b), p),
@@ -223,24 +240,24 @@ FLOAT_OPERATIONS: Mapping[str, Operation] = {
     "fdiv": lambda a, b, p: widened(divided(a, b, p), p, 6),
     "div_rn": lambda a, b, p: widened(divided(a, b, p), p, 2),
     "mod": _mod,
-    "abs": _abs,
-    "ceil": lambda a, _: _growing(torch.ceil, a),
-    "floor": lambda a, _: _growing(torch.floor, a),
-    "clamp": _clamp,
-    "cos": lambda a, p: _wave(torch.cos, a, p),
-    "sin": lambda a, p: _wave(torch.sin, a, p),
-    "erf": _erf,
-    "exp": _exp,
-    "exp2": _exp2,
-    "fma": _fma,
-    "log": _log,
-    "log2": _log2,
     "maximum": lambda a, b, _: _larger(a, b),
     "minimum": lambda a, b, _: _smaller(a, b),
     "pow": _pow,
-    "rsqrt": _rsqrt,
-    "sigmoid": _sigmoid,
-    "sqrt": _sqrt,
-    "sqrt_rn": lambda a, p: widened(_growing(torch.sqrt, _reaching_zero(a, p), 0.0), p, 2),
-    "tanh": _tanh,
 }
+THREE: Mapping[str, Callable[[Floats, Floats, Floats, Precision], Floats]] = {
+    "clamp": _clamp,
+    "fma": _fma,
+}
+
+
+def applied(operation: str, operands: Sequence[Floats], precision: Precision) -> Floats:
+    """What an operation of the language may give."""
+    match operands:
+        case [one]:
+            return ONE[operation](one, precision)
+        case [one, two]:
+            return TWO[operation](one, two, precision)
+        case [one, two, three]:
+            return THREE[operation](one, two, three, precision)
+        case _:
+            raise AssertionError(operation)

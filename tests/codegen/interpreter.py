@@ -4,7 +4,8 @@ Mended on the way: it cuts bfloat16 off instead of rounding, multiplies matrices
 forgets carries when it rounds to 8 bits, and walks a reduction element by element.
 """
 
-from collections.abc import Iterator, Sequence
+import importlib
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,10 +13,13 @@ from unittest import mock
 
 import numpy as np
 import torch
-import triton.language as tl
 from numpy.typing import NDArray
-from triton.language.semantic import TritonSemantic
-from triton.runtime.interpreter import InterpreterBuilder, ReduceOps, TensorHandle
+
+# Triton has no types to check against.
+tl: Any = importlib.import_module("triton.language")
+semantic: Any = importlib.import_module("triton.language.semantic")
+interpreter: Any = importlib.import_module("triton.runtime.interpreter")
+numpy_to_torch: Callable[[NDArray[Any]], torch.Tensor] = vars(torch)["from_numpy"]
 
 Addresses = NDArray[np.uint64]
 
@@ -81,13 +85,13 @@ def _converted(handle: Any, target: Any) -> Any:
     if source in KEPT:
         _, bits, theirs = KEPT[source]
         signed = data.view(np.int16) if bits is torch.int16 else data
-        values = torch.from_numpy(signed).view(theirs).double()
+        values = numpy_to_torch(signed).view(theirs).double()
     else:
-        values = torch.from_numpy(data)
+        values = numpy_to_torch(data)
     if target in KEPT:
         kept, bits, theirs = KEPT[target]
-        return TensorHandle(values.to(theirs).view(bits).numpy().view(kept), target)
-    return TensorHandle(values.numpy().astype(PLAIN[target]), target)
+        return interpreter.TensorHandle(values.to(theirs).view(bits).numpy().view(kept), target)
+    return interpreter.TensorHandle(values.numpy().astype(PLAIN[target]), target)
 
 
 def _is_ours(source: Any, target: Any) -> bool:
@@ -96,23 +100,19 @@ def _is_ours(source: Any, target: Any) -> bool:
 
 def _reduced(self: Any, values: Sequence[Any]) -> list[Any]:
     """A reduction by halves, each step on all lines at once."""
-    axis = self.axis
-    data = [one.handle.data for one in values]
-    dtypes = [one.dtype for one in values]
-    while (count := data[0].shape[axis]) > 1:
-        parts = [np.split(one, [count // 2], axis) for one in data]
-        sides = [
-            tuple(
-                self.to_tensor(part[side], dtype) for part, dtype in zip(parts, dtypes, strict=True)
-            )
-            for side in (0, 1)
-        ]
-        result = self.combine_fn.fn(*sides[0], *sides[1])
-        results = result if isinstance(result, tuple) else (result,)
-        data = [one.handle.data for one in results]
-    if not self.keep_dims:
-        data = [one.squeeze(axis) for one in data]
-    return [self.to_tensor(one, dtype) for one, dtype in zip(data, dtypes, strict=True)]
+    axis: int = self.axis
+    parts: list[Any] = list(values)
+    while (count := parts[0].handle.data.shape[axis]) > 1:
+        sides: list[list[Any]] = [[], []]
+        for one in parts:
+            halves = np.split(one.handle.data, [count // 2], axis)
+            for side, half in zip(sides, halves, strict=True):
+                side.append(self.to_tensor(half, one.dtype))
+        result: Any = self.combine_fn.fn(*sides[0], *sides[1])
+        parts = [*result] if len(values) > 1 else [result]
+    if self.keep_dims:
+        return parts
+    return [self.to_tensor(one.handle.data.squeeze(axis), one.dtype) for one in parts]
 
 
 def _nothing(*_: Any) -> None:
@@ -120,9 +120,9 @@ def _nothing(*_: Any) -> None:
 
 
 @contextmanager
-def interpreted(memory: Memory) -> Iterator[None]:
+def interpreted(memory: Memory) -> Generator[None]:
     """Kernels called inside run with their memory watched."""
-    builder: Any = InterpreterBuilder
+    builder = interpreter.InterpreterBuilder
     load, store = builder.create_masked_load, builder.create_masked_store
     atomic, cast, convert = builder.create_atomic_rmw, builder.cast_impl, builder.create_fp_to_fp
     dot = builder.create_dot
@@ -163,9 +163,9 @@ def interpreted(memory: Memory) -> Iterator[None]:
         mock.patch.object(builder, "cast_impl", cast_impl),
         mock.patch.object(builder, "create_fp_to_fp", fp_to_fp),
         mock.patch.object(builder, "create_dot", product),
-        mock.patch.object(ReduceOps, "generic_reduce", _reduced),
+        mock.patch.object(interpreter.ReduceOps, "generic_reduce", _reduced),
         # Whole numbers may wrap, and looking for it takes a third of the time.
-        mock.patch.object(TritonSemantic, "binary_op_sanitize_overflow_impl", _nothing),
+        mock.patch.object(semantic.TritonSemantic, "binary_op_sanitize_overflow_impl", _nothing),
         np.errstate(all="ignore"),
     ):
         yield

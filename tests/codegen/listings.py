@@ -80,8 +80,10 @@ def size_cases(name: str) -> Iterator[dict[str, int]]:
     """Sizes of all labels: one of them of interest, then all of them just at and beyond a tile."""
     given = program(name)
     found = numbers(given)
-    bases = dict(zip(found, BASES * 3, strict=False))
-    wanted = [({label: size}, bases) for label in found for size in interesting(found[label])]
+    bases: dict[str, int] = dict(zip(found, BASES * 3, strict=False))
+    wanted: list[tuple[dict[str, int], dict[str, int]]] = [
+        ({label: size}, bases) for label in found for size in interesting(found[label])
+    ]
     wanted.append(({}, {label: max(sizes | {4}) for label, sizes in found.items()}))
     wanted.append(({}, {label: max(sizes | {2}) + 1 for label, sizes in found.items()}))
     seen: list[dict[str, int]] = []

@@ -101,8 +101,8 @@ def dotted(
     Tensor cores cut digits off where they add, up to two bits more than a rounding.
     """
     if not all(one.size.isfinite().all() and not one.nan.any() for one in (left, right)):
-        sizes = torch.einsum(equation, torch.ones_like(left.low), torch.ones_like(right.low))
-        wide = torch.full_like(sizes, inf)
+        shape = torch.einsum(equation, torch.ones_like(left.low), torch.ones_like(right.low))
+        wide = torch.full_like(shape, inf)
         return Floats(-wide, wide, torch.ones_like(wide, dtype=torch.bool))
     centers = [(one.low + one.high) / 2 for one in (left, right)]
     radii = [

@@ -20,7 +20,8 @@ from dtpoly.algorithm.sizes import size_rules, used_labels
 from dtpoly.reference.inputs import with_dtypes
 from dtpoly.reference.run import run
 from dtpoly.reference.values import TORCH_DTYPE
-from tests.codegen.allowed import Allowed, Exact, ProgramIndex, allowed
+from tests.codegen.allowed import ProgramIndex, allowed
+from tests.codegen.exact import Allowed, Exact
 from tests.codegen.inputs import Inputs, Layout, poisoned, sliced
 from tests.codegen.interpreter import Memory, interpreted
 
@@ -195,8 +196,8 @@ def _within(got: torch.Tensor, exact: torch.Tensor, bound: Allowed, name: str) -
         bad = bound.known & (got.to(bound.tensor.dtype) != bound.tensor)
         if got.dtype.is_floating_point or bad.any():
             raise Wrong(_first(name, bad, got, exact, bound.tensor, bound.tensor))
-        known = int(bound.known.sum())
-        return Checked(got.numel(), known, known)
+        count = int(bound.known.sum())
+        return Checked(got.numel(), count, count)
     values = got.double()
     inside = (values >= bound.low) & (values <= bound.high)
     good = torch.where(values.isnan(), bound.nan, inside)

@@ -9,7 +9,7 @@ import torch
 from dtpoly.algorithm.dtypes import FLOATS, DType
 from dtpoly.reference.operations import ELEMENTWISE
 from dtpoly.reference.values import TORCH_DTYPE
-from tests.codegen.elementwise import FLOAT_OPERATIONS
+from tests.codegen.elementwise import ONE, THREE, TWO, applied
 from tests.codegen.floats import DOUBLE, SINGLE, Floats, Precision, perhaps_rounded, point
 from tests.codegen.reductions import (
     dotted,
@@ -22,9 +22,7 @@ from tests.codegen.reductions import (
 )
 
 Tensor = torch.Tensor
-ARITY = {"clamp": 3, "fma": 3} | dict.fromkeys(
-    ("add", "sub", "mul", "div", "fdiv", "div_rn", "mod", "maximum", "minimum", "pow", "cdiv"), 2
-)
+ARITY = dict.fromkeys(ONE, 1) | dict.fromkeys(TWO, 2) | dict.fromkeys(THREE, 3)
 SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-45, 3e38, 0.5, 2])
 PRECISIONS = (SINGLE, DOUBLE)
 
@@ -53,10 +51,10 @@ def shown(value: object) -> str:
 
 
 @pytest.mark.parametrize("precision", PRECISIONS, ids=shown)
-@pytest.mark.parametrize("name", FLOAT_OPERATIONS)
+@pytest.mark.parametrize("name", ARITY)
 def test_holds_what_torch_computes(name: str, precision: Precision) -> None:
-    given = operands(ARITY.get(name, 1), precision.dtype)
-    bound = FLOAT_OPERATIONS[name](*map(point, given), precision)
+    given = operands(ARITY[name], precision.dtype)
+    bound = applied(name, list(map(point, given)), precision)
     for dtype in (precision.dtype, torch.float64):
         got = ELEMENTWISE[name](*(one.to(dtype) for one in given))
         good = inside(got, bound)
@@ -67,10 +65,10 @@ def test_holds_what_torch_computes(name: str, precision: Precision) -> None:
 SHARE = {"exp": 0.97, "mod": 0.8, "pow": 0.5, "div": 0.9, "fdiv": 0.9, "div_rn": 0.9}
 
 
-@pytest.mark.parametrize("name", FLOAT_OPERATIONS)
+@pytest.mark.parametrize("name", ARITY)
 def test_holds_little_more(name: str) -> None:
-    given = [one[:400] for one in operands(ARITY.get(name, 1), torch.float32)]
-    bound = FLOAT_OPERATIONS[name](*map(point, given), SINGLE)
+    given = [one[:400] for one in operands(ARITY[name], torch.float32)]
+    bound = applied(name, list(map(point, given)), SINGLE)
     width, size = bound.high - bound.low, bound.size.clamp(min=1e-30)
     tight = bound.is_point | (width <= 1e-4 * size) | (width <= 1e-5)
     assert tight.double().mean() >= SHARE.get(name, 0.99)
@@ -88,7 +86,7 @@ def test_holds_what_comes_of_every_number_between(name: str) -> None:
     low, high = ends.amin(0), ends.amax(0)
     values = Floats(low, high, torch.zeros(300, dtype=torch.bool))
     second = point(torch.full((300,), 3.0)) if name == "pow" else None
-    bound = FLOAT_OPERATIONS[name](*([values] if second is None else [values, second]), SINGLE)
+    bound = applied(name, [values] if second is None else [values, second], SINGLE)
     for share in (0.0, 0.1, 0.5, 0.77, 1.0):
         at = low + (high - low) * share
         got = ELEMENTWISE[name](at, *([torch.tensor(3.0)] if second is not None else []))
@@ -148,7 +146,7 @@ def test_extremes() -> None:
 def test_the_first_among_equals(find: Callable[[Floats], tuple[Tensor, Tensor]]) -> None:
     lines = torch.tensor([[1.0, 3, 3, -2, -2], [5, math.nan, 7, math.nan, 0]])
     place, known = find(point(lines))
-    assert place.tolist() == [1 if find is first_largest else 3, 1]
+    assert torch.equal(place, torch.tensor([1 if find is first_largest else 3, 1]))
     assert known.all()
     wide = Floats(
         torch.tensor([[0.0, 1.0, 5.0]]),

@@ -1,16 +1,19 @@
 """What is mended of Triton's interpreter, and that touching other memory is seen."""
 
+import importlib
+from typing import Any
+
 import pytest
 import torch
-import triton
-import triton.language as tl
-from triton.runtime.errors import InterpreterError
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
 from dtpoly.reference.values import TORCH_DTYPE
 from tests.codegen.interpreter import Memory, interpreted
 from tests.codegen.running import imported
 
+# Triton has no types to check against.
+interpreter: Any = importlib.import_module("triton.runtime.interpreter")
+errors: Any = importlib.import_module("triton.runtime.errors")
 HEAD = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
 COPY = f"""{HEAD}def kernel(a_ptr, b_ptr, first, last, count: tl.constexpr):
     at = first + tl.arange(0, count)
@@ -67,24 +70,24 @@ def test_all_elements_may_be_touched() -> None:
 def test_an_overrun_by_one_element_is_seen(first: int, last: int) -> None:
     room = torch.arange(12.0)
     a, b = room[1:11], torch.zeros(12)[1:11]
-    with pytest.raises(InterpreterError, match="1 elements read outside of every tensor"):
+    with pytest.raises(errors.InterpreterError, match="1 elements read outside of every tensor"):
         touch(COPY, a, b, first, last, 16, readable=a, writable=b)
     whole = torch.zeros(12)
-    with pytest.raises(InterpreterError, match="1 elements written outside of every tensor"):
+    with pytest.raises(errors.InterpreterError, match="1 elements written outside of every tensor"):
         touch(COPY, room[1:], whole[1:], first, last, 16, readable=room, writable=whole[1:11])
 
 
 def test_what_lies_between_elements_is_outside() -> None:
     a, b = torch.arange(20.0), torch.zeros(20)
-    with pytest.raises(InterpreterError, match="5 elements read outside"):
+    with pytest.raises(errors.InterpreterError, match="5 elements read outside"):
         touch(COPY, a, b, 0, 10, 16, readable=a[::2], writable=b)
 
 
 def test_an_input_may_not_be_written() -> None:
     a, b = torch.arange(10.0), torch.zeros(10)
-    with pytest.raises(InterpreterError, match="10 elements written outside"):
+    with pytest.raises(errors.InterpreterError, match="10 elements written outside"):
         touch(COPY, a, b, 0, 10, 16, readable=a, writable=torch.zeros(1))
-    with pytest.raises(InterpreterError, match="4 elements written outside"):
+    with pytest.raises(errors.InterpreterError, match="4 elements written outside"):
         touch(ADD, a, 0, 4, readable=a, writable=torch.zeros(1))
 
 
@@ -109,11 +112,11 @@ def test_conversions_of_whole_numbers(target: str) -> None:
     if target == "bfloat16":
         got = torch.zeros(4, dtype=torch.bfloat16)
         touch(CONVERT, given, got, 4, readable=given, writable=got)
-        assert got.tolist() == [2, -3, 0, 7]
+        assert torch.equal(got.float(), given.float())
     back = torch.zeros(4, dtype=torch.float32)
     small = given.to(getattr(torch, target))
     touch(CONVERT, small, back, 4, readable=small, writable=back)
-    assert back.tolist() == [2, -3, 0, 7]
+    assert torch.equal(back, given.float())
 
 
 def test_reductions_by_halves() -> None:
@@ -126,7 +129,7 @@ def test_reductions_by_halves() -> None:
     with interpreted(memory):
         imported(LARGEST).kernel[(1,)](given, best, at, 4, 16)
     assert torch.equal(best.nan_to_num(9.0), given.amax(1).nan_to_num(9.0))
-    assert at[[0, 1, 3]].tolist() == given.argmax(1)[[0, 1, 3]].tolist()
+    assert torch.equal(at[[0, 1, 3]], given.argmax(1)[[0, 1, 3]].int())
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
@@ -142,8 +145,8 @@ def test_products_of_matrices(dtype: torch.dtype) -> None:
 
 
 def test_nothing_is_left_behind() -> None:
-    before = triton.runtime.interpreter.InterpreterBuilder.create_masked_load
+    builder = interpreter.InterpreterBuilder
+    before = builder.create_masked_load
     with interpreted(Memory()):
-        assert triton.runtime.interpreter.InterpreterBuilder.create_masked_load is not before
-    assert triton.runtime.interpreter.InterpreterBuilder.create_masked_load is before
-    assert tl.float32 is not None
+        assert builder.create_masked_load is not before
+    assert builder.create_masked_load is before

@@ -31,6 +31,7 @@ PROGRAMS = (
     "Func f; In A, W; Var y; RVar r; f[y] = rsum(A[2 * y - r + 9] * W[r], r);",
     "Func f; In A: i32, B: i32; Var x; f[x] = clamp(A[x], 1, B[x]) % B[x] + cdiv(A[x], B[x]);",
     "Func f; In A; Var x; f[x] = fma(A[x], pad(A, 0)[x - 1], 2);",
+    "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k] * A[x, 3], k); f.block(k:4);",
     "Func f; In A; RVar k, l; f[] = rargmin(rsum(A[l, k], k), l);f.tensorize(k:4);",
 )
 
@@ -93,7 +94,7 @@ def shared() -> Any:
 
 
 def test_lanes(shared: Any) -> None:
-    lanes = {0: 1, 1: 1, 2: 2, 3: 4, 4: 4, 5: 8, 1000: 1024, 2**20: 2**20, 2**20 + 1: 2**21}
+    lanes = {0: 16, 1: 16, 16: 16, 17: 32, 1000: 1024, 2**20: 2**20, 2**20 + 1: 2**21}
     assert {size: shared["dt_lanes"](size) for size in lanes} == lanes
 
 

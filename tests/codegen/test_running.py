@@ -76,7 +76,7 @@ PLANTED: dict[str, tuple[str, Change, dict[str, int], str]] = {
     ),
     "accumulated in half precision": (
         "listing_3_19_sum_tensorize",
-        without(r"real = tl\.float64 if .* else tl\.float32", "real = tl.float16"),
+        without(r"real = dt_real\(.*\)", "real = tl.float16"),
         {"x": 3, "k": 131},
         "is",
     ),

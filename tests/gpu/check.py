@@ -4,6 +4,7 @@ Needs torch, triton and pyparsing. Prints a table; with OUT set, results are kep
 """
 
 import argparse
+import importlib
 import json
 import os
 import re
@@ -15,14 +16,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
-import triton
 
 from tests.gpu.barriers import GROUPS
 from tests.gpu.plan import Case, read, write
 from tests.gpu.pool import Result, run_all
 
+# Triton has no types to check against.
+triton: Any = importlib.import_module("triton")
 OUTCOMES = ("right", "wrong", "failed", "GPU error", "not run")
 SANITIZER = (
     "compute-sanitizer",
@@ -99,7 +102,8 @@ def barriers(folder: Path, launches: int) -> tuple[object, bool]:
     plan = list(read(folder))
     command = [sys.executable, "-m", "tests.gpu.barriers", str(folder), str(launches)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    found: list[dict[str, Any]] = [json.loads(line) for line in lines]
     for one in found:
         print(f"{plan[one['case']].name:40} {one['wrong']:6} of {one['launches']} launches wrong")
     if done.returncode:
