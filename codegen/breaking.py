@@ -26,15 +26,17 @@ def broken(line: str, indent: int) -> list[str]:
     if indent + len(line) <= WIDTH:
         return [line]
     head, value, tail = _parts(line)
+    operands = _operands(value)
+    if len(operands) > 1:
+        parts = [part for one in operands for part in inside(one, "", indent + 4)]
+        return [f"{head}(", *(f"    {part}" for part in parts), f"){tail}"]
     value, tail = _without_method(value, tail)
     name, inner = _opened(value)
-    if name and inner is not None:
-        parts = [part for one in _cut(inner, (",",)) for part in inside(one, ",", indent + 4)]
-        return [f"{head}{name}(", *(f"    {part}" for part in parts), f"){tail}"]
-    operands = [part for one in _operands(value) for part in inside(one, "", indent + 4)]
-    if len(operands) == 1:
+    if inner is None:
         return [line]
-    return [f"{head}(", *(f"    {part}" for part in operands), f"){tail}"]
+    mark = "," if name else ""
+    parts = [part for one in _cut(inner, (",",)) for part in inside(one, mark, indent + 4)]
+    return [f"{head}{name}(", *(f"    {part}" for part in parts), f"){tail}"]
 
 
 def _without_method(text: str, tail: str) -> tuple[str, str]:

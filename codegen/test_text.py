@@ -34,17 +34,21 @@ def dt_random(shape, dtype, generator):
 def dt_compare(name, result, expected, steps, rounding, *dtypes):
     """Refuse a result that is further from what is expected than rounding explains.
 
-    Whole numbers are exact; in floats each of so many steps, and a few more, may round.
+    Whole numbers are exact. In floats each of so many steps rounds, and so do values that are
+    stored, or that meet in a product.
     """
     result = result.cpu()
     if result.shape != expected.shape:
         raise AssertionError(f"'{name}' has shape {result.shape}, not {expected.shape}")
     allowed = 0
     if result.is_floating_point():
-        floats = [dtype for dtype in (result.dtype, *dtypes) if dtype.is_floating_point]
-        rounding = max([rounding, *(torch.finfo(dtype).eps for dtype in floats)])
+        floats = {dtype for dtype in (result.dtype, *dtypes) if dtype.is_floating_point}
+        is_wide = floats == {torch.float64}
+        unit = torch.finfo(torch.float64 if is_wide else torch.float32).eps
+        stored = max(rounding, *(torch.finfo(dtype).eps for dtype in floats))
         size = torch.nan_to_num(expected, 0, 0, 0).abs().amax().item()
-        allowed = rounding * max((steps + 16) * size, 1)
+        share = (steps + 16) * unit + (steps**0.5 + 4) * stored
+        allowed = share * max(size, 1 / (steps + 16))
     result, expected = result.double(), expected.double()
     same = (result == expected) | (result.isnan() & expected.isnan())
     error = torch.where(same, 0, (result - expected).abs()).amax().item()

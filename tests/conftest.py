@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
@@ -10,6 +11,8 @@ from tests.cli.server import Server
 
 # Before anything imports triton: what these processes run of it runs in its interpreter.
 os.environ.setdefault("TRITON_INTERPRET", "1")
+# What they keep, they keep apart from what the user has.
+os.environ.setdefault("DTPOLY_CACHE_DIR", str(Path(gettempdir()) / f"dtpoly-tests-{os.getuid()}"))
 
 GOLDEN = Path(__file__).parent / "golden"
 DOCS = Path(__file__).parent.parent / "docs"

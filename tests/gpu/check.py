@@ -105,7 +105,8 @@ def barriers(folder: Path, launches: int) -> tuple[object, bool]:
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     found: list[dict[str, Any]] = [json.loads(line) for line in lines]
     for one in found:
-        print(f"{plan[one['case']].name:40} {one['wrong']:6} of {one['launches']} launches wrong")
+        case: Case = plan[int(one["case"])]
+        print(f"{case.name:40} {one['wrong']:6} of {one['launches']} launches wrong")
     if done.returncode:
         print(done.stderr[-2000:])
     right = all(one["wrong"] == 0 for one in found if one["group"] == GROUPS[0])

@@ -177,9 +177,16 @@ FAULTS = (
     Fault(
         "an inner loop that stands outside counts indices, not steps",
         _poly("coordinates"),
-        "if axis.name not in statement.copies and not is_absolute(axis, path):",
-        "if False:",
+        "shifted + offset if is_relative else shifted - offset",
+        "shifted",
         (_HARD.format("strided steps"),),
+    ),
+    Fault(
+        "copies of a loop count as they did before it was moved",
+        _poly("coordinates"),
+        "if is_absolute(axis, path) is is_relative:",
+        "if axis.name not in statement.copies and not is_absolute(axis, path):",
+        (_HARD.format("loops of a split traded after a fusion"),),
     ),
     Fault(
         "a loop inside of one that counts steps counts indices",
