@@ -113,6 +113,11 @@ def computed_in(kind: Kind) -> DType:
     return F64 if kind.is_float or kind.dtype is None else kind.dtype
 
 
+def is_large(term: Term) -> bool:
+    """Whether it is a whole number so large that what is computed from it may wrap around."""
+    return term.is_number and term.text.isdigit() and int(term.text) > LARGEST[DType.I32]
+
+
 def laid_out(term: Term, labels: Sequence[str]) -> Term:
     """The value with its axes in the order of the labels, and a 1 where it lacks one in between."""
     mine = [label for label in labels if label in term.labels]

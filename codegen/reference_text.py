@@ -49,6 +49,7 @@ from .reference_terms import (
     as_tensor,
     comparable,
     computed_in,
+    is_large,
     laid_out,
     with_numbers,
     within,
@@ -279,7 +280,8 @@ def _apply(writing: Writing, operation: str, terms: list[Term]) -> Term:
     through_bytes = info.result is Result.PROMOTED and dtype is DType.BOOL
     if through_bytes:
         terms = [as_dtype(term, DType.U8) for term in terms]
-    if all(term.is_number for term in terms) and operation not in ("neg", "add", "sub", "mul"):
+    is_exact = operation in ("neg", "add", "sub", "mul") and not any(map(is_large, terms))
+    if all(term.is_number for term in terms) and not is_exact:
         terms = [as_tensor(terms[0]), *terms[1:]]
     simple = with_numbers(operation, terms)
     if simple is None and operation in CALLS:

@@ -188,6 +188,12 @@ def _apply(tiling: Tiling, expr: Apply, order: Axes) -> Value:
             values = [converted(value, common) for value in values]
     elif info.operands_are_bool:
         values = [_spread(tiling, value, values) for value in values]
+    elif element is DType.BOOL:
+        # `True + True` is true: as numbers, and then whether that is any.
+        numbers = tuple(converted(value, DType.I32) for value in values)
+        axes = union(order, *map(axes_of, numbers))
+        total = Call(operation, numbers, axes, DType.I32)
+        return Call("ne", (total, Number(0)), axes, DType.BOOL)
     else:
         values = [converted(value, element) for value in values]
     axes = union(order, *map(axes_of, values))

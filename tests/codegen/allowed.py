@@ -13,7 +13,7 @@ from typing import assert_never
 
 import torch
 
-from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
@@ -437,9 +437,11 @@ def _dot(expr: Dot, scope: Scope) -> Bounded:
     words = [
         "".join(letters[label] for label in side) for side in (left.labels, right.labels, kept)
     ]
-    operands = [
-        perhaps_rounded(as_floats(side.allowed, precision), type_.dtype) for side in (left, right)
-    ]
+    operands = [as_floats(side.allowed, precision) for side in (left, right)]
+    if type_.dtype in EIGHT_BIT_FLOATS:
+        # They are multiplied as f16, which holds them all.
+        operands = [perhaps_rounded(one, DType.F16) for one in operands]
+    operands = [perhaps_rounded(one, type_.dtype) for one in operands]
     steps = 1
     for label in expr.labels:
         steps *= scope.sizes[label]
