@@ -100,6 +100,22 @@ def test(arguments: Sequence[str], long: bool) -> None:
         run([*pytest, f"{chosen} and alone"])
 
 
+def triton(version: str, arguments: Sequence[str]) -> None:
+    """Test what is generated with another version of Triton, in an environment of its own."""
+    environment = BUILD / f"triton-{version}"
+    make_environment(environment)
+    pip_install(environment, "--editable", ".[dev]")
+    python = program(environment, "python")
+    # Not what torch asks for. The interpreter of older versions needs an older NumPy.
+    other = [f"triton=={version}", "numpy<2.4"]
+    run([python, "-m", "pip", "install", "--quiet", "--no-deps", *other])
+    chosen = arguments or ["tests/codegen", "tests/targets", "tests/runtime"]
+    workers = str(min(os.cpu_count() or 1, 8))
+    pytest = [python, "-m", "pytest", "-p", "tests.codegen.older_triton"]
+    which = "not gpu and not long and not alone"
+    run([*pytest, "-m", which, "-n", workers, "--dist=worksteal", *chosen])
+
+
 def package() -> None:
     """Build the sdist, the wheel from it, and try the wheel in a clean environment elsewhere."""
     make_environment(ENVIRONMENT)
@@ -152,6 +168,9 @@ def main() -> None:
     tests = tasks.add_parser("test", help=test.__doc__)
     tests.add_argument("--long", action="store_true", help="add the tests that take minutes")
     tests.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
+    other = tasks.add_parser("triton", help=triton.__doc__)
+    other.add_argument("version", help="such as 3.6.0")
+    other.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     tasks.add_parser("package", help=package.__doc__)
     chosen = parser.parse_args()
     match chosen.task:
@@ -159,6 +178,8 @@ def main() -> None:
             demo()
         case "test":
             test(chosen.pytest, chosen.long)
+        case "triton":
+            triton(chosen.version, chosen.pytest)
         case _:
             package()
 

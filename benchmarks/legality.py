@@ -13,6 +13,7 @@ from dtpoly.frontend.resolve import resolve as named
 from dtpoly.poly.dependences import dependences
 from dtpoly.poly.lift import lift
 from dtpoly.schedule import legality
+from dtpoly.schedule.explain import explain
 from dtpoly.schedule.legality import found, judge
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import bind
@@ -26,6 +27,7 @@ LISTING = ROOT / "tests" / "data" / "thesis" / "listing_4_04_attention.dt"
 
 ATTENTION = "listing 4.4, four fusions: everything"
 CHAIN = "a chain of 30 fused Funcs"
+EXPLAIN = "explaining that chain"
 TENSORIZE = "one more tensorize"
 BLAME = "a refusal and whose fault it is"
 BLAME_OF_TWO = "a refusal that takes two of 24 directives"
@@ -39,6 +41,7 @@ def results() -> Iterator[Result]:
     yield attention()
     yield from stages()
     yield chain()
+    yield explanation()
     yield one_more_tensorize()
     yield blame()
     yield blame_of_two()
@@ -68,12 +71,24 @@ def stages() -> Iterator[Result]:
 
 def chain() -> Result:
     """Thirty elementwise Funcs, each fused into the next."""
+    return _judged(CHAIN, _chain(), 5, limit=1)
+
+
+def explanation() -> Result:
+    """What each directive of the chain does, which is told against the schedule without it."""
+    one = _chain()
+    verdict = judge(one)
+    counts = {"isl calls": isl_calls(lambda: explain(one, verdict))}
+    return Result(EXPLAIN, timed(lambda: explain(one, verdict), 3), 1, counts)
+
+
+def _chain() -> Program:
     lines = ["In A; Var x, y; Func f0; f0[x, y] = exp(A[x, y]);"]
     for at in range(1, 30):
         lines.append(f"Func f{at}; f{at}[x, y] = exp(f{at - 1}[x, y]);")
         lines.append(f"f{at - 1}.fuse_at(f{at}, x);")
     lines.append("f29.block(x:16); f29.tensorize(x:0, y:64); f29.compile();")
-    return _judged(CHAIN, program("\n".join(lines)), 5, limit=1)
+    return program("\n".join(lines))
 
 
 def one_more_tensorize() -> Result:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import islpy as isl
@@ -57,14 +58,22 @@ def timed(run: Callable[[], object], runs: int) -> tuple[float, ...]:
 
 
 def process_times(command: Sequence[str], cwd: Path, runs: int) -> tuple[float, ...]:
-    """The same of whole processes."""
-    times: list[float] = []
-    for _ in range(runs):
-        before = os.times()
-        subprocess.run(command, cwd=cwd, capture_output=True, check=True)
-        after = os.times()
-        user = after.children_user - before.children_user
-        times.append(user + after.children_system - before.children_system)
+    """The same of whole processes, with what Python compiles kept, as after an installation."""
+    known = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    with TemporaryDirectory() as folder:
+        env = {**known, "PYTHONPYCACHEPREFIX": folder}
+
+        def run() -> None:
+            subprocess.run(command, cwd=cwd, capture_output=True, check=True, env=env)
+
+        run()
+        times: list[float] = []
+        for _ in range(runs):
+            before = os.times()
+            run()
+            after = os.times()
+            user = after.children_user - before.children_user
+            times.append(user + after.children_system - before.children_system)
     return tuple(times)
 
 

@@ -1,6 +1,7 @@
 """A statement that may be too long in; its lines out, broken as a formatter would."""
 
 import re
+import textwrap
 from collections.abc import Iterator
 
 WIDTH = 100
@@ -8,7 +9,10 @@ WIDTH = 100
 STATEMENT = re.compile(
     r"(?P<set>[\w, ]+ (?:[-+*|&]|//)?= )|(?P<block>(?:if|for [\w, ]+ in) )(?P<end>.*:$)"
 )
-METHOD = re.compile(r"(?:\.\w+\([\w., ]*\))+$")
+CALL = re.compile(r"\w\($")
+PREFIX = re.compile(r"[-+~*/%&|<>=!. \w]*")
+CLOSES = {"(": ")", "[": "]", "{": "}"}
+METHOD = re.compile(r"(?<=[)\]])(?:\.\w+\([\w., ]*\))+$")
 # Operators, those that bind least first; each stands between spaces.
 OPERATORS = (
     ("or",),
@@ -34,15 +38,16 @@ def broken(line: str, indent: int) -> list[str]:
     name, inner = _opened(value)
     if inner is None:
         return [line]
-    mark = "," if name else ""
-    parts = [part for one in _cut(inner, (",",)) for part in inside(one, mark, indent + 4)]
-    return [f"{head}{name}(", *(f"    {part}" for part in parts), f"){tail}"]
+    several = _cut(inner, (",",))
+    mark = "," if len(several) > 1 or CALL.search(name) else ""
+    parts = [part for one in several for part in inside(one, mark, indent + 4)]
+    return [f"{head}{name}", *(f"    {part}" for part in parts), f"{value[-1]}{tail}"]
 
 
 def _without_method(text: str, tail: str) -> tuple[str, str]:
     """A value without a method that it ends with, which goes to what follows it."""
     found = METHOD.search(text)
-    if found is None or text[found.start() - 1] not in ")]":
+    if found is None:
         return text, tail
     return text[: found.start()], text[found.start() :] + tail
 
@@ -58,12 +63,12 @@ def _parts(line: str) -> tuple[str, str, str]:
 
 
 def _opened(text: str) -> tuple[str, str | None]:
-    """What stands before a bracket that closes at the end, and what stands inside."""
-    start = text.find("(")
-    if start < 0 or not text.endswith(")") or not re.fullmatch(r"[-+*/%&|<>=!. \w]*", text[:start]):
+    """What stands up to a bracket that closes at the end, and what stands inside."""
+    start = next((at for at, character in enumerate(text) if character in CLOSES), -1)
+    if start < 0 or text[-1] != CLOSES[text[start]] or not PREFIX.fullmatch(text[:start]):
         return "", None
     end = next((at for at, depth in enumerate(_depths(text)) if at > start and not depth), None)
-    return text[:start], text[start + 1 : -1] if end == len(text) - 1 else None
+    return text[: start + 1], text[start + 1 : -1] if end == len(text) - 1 else None
 
 
 def _depths(text: str) -> Iterator[int]:
@@ -89,9 +94,9 @@ def inside(text: str, tail: str, indent: int) -> Iterator[str]:
     text, tail = _without_method(text, tail)
     name, inner = _opened(text)
     if inner is None:
-        yield text + tail
+        yield from _quoted(text, tail, indent)
         return
-    yield f"{name}("
+    yield name
     if indent + 4 + len(inner) <= WIDTH:
         yield f"    {inner}"
     else:
@@ -99,7 +104,18 @@ def inside(text: str, tail: str, indent: int) -> Iterator[str]:
         for one in several:
             lines = inside(one, "," if len(several) > 1 else "", indent + 4)
             yield from (f"    {line}" for line in lines)
-    yield f"){tail}"
+    yield f"{text[-1]}{tail}"
+
+
+def _quoted(text: str, tail: str, indent: int) -> Iterator[str]:
+    """A long text between quotes as several that stand one after the other."""
+    if text.count('"') != 2 or not text.startswith('"') or not text.endswith('"'):
+        yield text + tail
+        return
+    width = WIDTH - indent - len('""' + tail)
+    parts = textwrap.wrap(text[1:-1], width, break_long_words=False, drop_whitespace=False)
+    for at, part in enumerate(parts):
+        yield f'"{part}"' + (tail if at == len(parts) - 1 else "")
 
 
 def _operands(text: str) -> list[str]:

@@ -33,11 +33,13 @@ class Held:
     """A register tile: its variable, and which dims of its array its axes are.
 
     An accumulator may still have axes of labels that are reduced. `index` is its second tile.
+    One of a matrix product may have labels that share an axis: then `counts` are their lanes.
     """
 
     name: str
     labels: tuple[str, ...]
     index: str | None = None
+    counts: tuple[tuple[int | str, ...], ...] = ()
 
 
 @dataclass(slots=True)
@@ -166,6 +168,10 @@ class Building:
     def lane_count(self, name: str) -> int | str:
         """How many lanes a lane variable has."""
         return self.lanes[name]
+
+    def tile_name(self, wish: str, axes: Axes, element: Element | None) -> str:
+        """A name for a tile along some axes."""
+        return self.scopes.name(wish, (tuple(map(self.lane_count, axes)), element))
 
     def _taken(self) -> set[str]:
         """Names that mean something here, or did in a block inside: parameters are for all."""

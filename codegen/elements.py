@@ -39,7 +39,11 @@ class Elements:
 
     def of(self, name: str) -> Element:
         """The type in which an input's or an array's values are computed."""
-        return computed(self.kinds[name], self.numbers)
+        return self.of_kind(self.kinds[name])
+
+    def of_kind(self, kind: Kind) -> Element:
+        """The type in which values of a kind are computed."""
+        return computed(kind, self.numbers)
 
     def in_scratch(self, name: str) -> Element:
         """The type of an array in scratch memory: of what an accumulator compares, if it does."""

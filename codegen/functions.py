@@ -149,20 +149,17 @@ TEXTS = {
         return tl.sqrt_rn(a)
 """,
     "dt_tanh": """def dt_tanh(a):
-    # Near 0 the quotient loses digits, so there it is the beginning of the series.
+    # Near 0 the first quotient loses digits; the second, from the continued fraction, does not.
     small = tl.exp(-2.0 * tl.abs(a))
     quotient = (1.0 - small) / (1.0 + small)
     far = tl.where(a < 0, -quotient, quotient)
     x = a * a
-    near = 62.0 / 2835.0 - x * (1382.0 / 155925.0)
-    near = 1.0 + x * (-1.0 / 3.0 + x * (2.0 / 15.0 + x * (-17.0 / 315.0 + x * near)))
-    if a.dtype == tl.float64:
-        return tl.where(tl.abs(a) < 0.03, a * near, far)
-    else:
-        return tl.where(tl.abs(a) < 0.25, a * near, far)
+    above = 135135.0 + x * (17325.0 + x * (378.0 + x))
+    below = 135135.0 + x * (62370.0 + x * (3150.0 + x * 28.0))
+    return tl.where(tl.abs(a) < 0.5, a * (above / below), far)
 """,
     "dt_pow": """def dt_pow(a, b):
-    wide_a, wide_b = a.to(tl.float64), b.to(tl.float64)
+    wide_a, wide_b = tl.broadcast(a.to(tl.float64), b.to(tl.float64))
     is_whole = tl.floor(wide_b) == wide_b
     is_odd = is_whole & (wide_b - 2 * tl.floor(wide_b / 2) == 1)
     size = tl.exp2(wide_b * tl.log2(tl.abs(wide_a)))
@@ -171,14 +168,16 @@ TEXTS = {
     return tl.where((wide_a < 0) & ~is_whole, float("nan"), signed).to(a.dtype)
 """,
     "dt_pow_whole": """def dt_pow_whole(a, b):
-    # Squares, from the highest bit that an exponent can have and matter.
-    result = a * 0 + 1
-    factor, rest = a, b + a * 0
-    for _ in tl.static_range(6):
+    # Squares, from the lowest bit on; below 0 only 1 and -1 have whole powers.
+    one = a * 0 + b * 0 + 1
+    result, factor, rest = one, a * one, tl.abs(b) * one
+    for _ in range(b.dtype.primitive_bitwidth):
         result = tl.where(rest % 2 == 1, result * factor, result)
         factor = factor * factor
         rest = rest // 2
-    return result
+    is_odd = b % 2 != 0
+    below = tl.where(a == one, one, tl.where(a == -one, tl.where(is_odd, -one, one), one - one))
+    return tl.where(b < 0, below, result)
 """,
 }
 

@@ -92,6 +92,11 @@ class Merged:
 Value = Variable | Number | Place | Call | Converted | Masked | Holds | Merged
 
 
+def axes_of(value: Value) -> Axes:
+    """The axes a value varies along."""
+    return () if isinstance(value, Number) else value.axes
+
+
 @dataclass(frozen=True, slots=True)
 class Test:
     """`value >= 0`; `unless` is a compile-time flag under which it always holds."""
@@ -157,6 +162,27 @@ class Fill:
 
 
 @dataclass(frozen=True, slots=True)
+class Base:
+    """The address of some of a tensor's indices, given by their positions, that has a name."""
+
+    name: str
+    axes: Axes
+    included: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`name = ` where the elements of the `included` ones of the indices are, from a base on."""
+
+    name: str
+    tensor: str
+    indices: tuple[Affine, ...]
+    included: tuple[int, ...]
+    axes: Axes
+    base: Base | None
+
+
+@dataclass(frozen=True, slots=True)
 class Load:
     """A tile of a tensor; `other` where a condition fails."""
 
@@ -167,6 +193,8 @@ class Load:
     axes: Axes
     other: int | float | None
     dtype: Element
+    base: Base | None = None
+    converted: Element | None = None  # the type that it is given at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +207,7 @@ class Store:
     value: Value
     axes: Axes
     atomic: str | None = None
+    base: Base | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +244,21 @@ class Product:
     right_axes: Axes
     dtype: Element  # of the accumulator
     precision: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reshaped:
+    """`name = value` laid out along axes, whose elements then have another shape.
+
+    `counts` are how many lanes the axes have, in groups: one for each axis of the result, or, the
+    other way, of the value.
+    """
+
+    name: str
+    value: Value
+    axes: Axes
+    counts: tuple[tuple[int | str, ...], ...]
+    is_joined: bool = True  # else the axes of a matrix become several again
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,11 +307,13 @@ Instruction = (
     | Scalar
     | Given
     | Fill
+    | Address
     | Load
     | Store
     | Accumulate
     | Select
     | Product
+    | Reshaped
     | Collapse
     | Barrier
     | ForLoop

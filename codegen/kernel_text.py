@@ -9,7 +9,9 @@ from dtpoly.algorithm.show import show_affine
 
 from .kernel import (
     Accumulate,
+    Address,
     Barrier,
+    Base,
     Call,
     Collapse,
     Converted,
@@ -28,6 +30,7 @@ from .kernel import (
     Number,
     Place,
     Product,
+    Reshaped,
     Scalar,
     Select,
     Step,
@@ -61,7 +64,7 @@ def show_kernel(kernel: TileKernel) -> Iterator[str]:
     for one in kernel.grid:
         blocks = f"groups of {one.group} blocks" if one.group else "blocks"
         yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"
-    yield from _block(kernel.body, "  ")
+    yield from show_steps(kernel.body, "  ")
 
 
 def _callers(names: frozenset[str]) -> str:
@@ -73,13 +76,14 @@ def show_element(element: Element) -> str:
     return element.name if isinstance(element, Named) else str(element)
 
 
-def _block(body: Sequence[Step], pad: str) -> Iterator[str]:
+def show_steps(body: Sequence[Step], pad: str = "") -> Iterator[str]:
+    """Instructions, one a line; those of loops indented."""
     for step in body:
         origin = f"  # {step.origin}" if step.origin else ""
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner) as one:
                 yield f"{pad}{_head(one)}{origin}"
-                yield from _block(inner, f"{pad}  ")
+                yield from show_steps(inner, f"{pad}  ")
             case one:
                 yield f"{pad}{_line(one)}{origin}"
 
@@ -109,13 +113,18 @@ def _line(one: Instruction) -> str:
         case Fill(name=name, shape=shape, value=start, dtype=element):
             size = " x ".join(map(str, shape)) or "1"
             return f"fill {name} = {start}, {size} of {show_element(element)}"
+        case Address(name=name, tensor=tensor, indices=indices, included=included, axes=axes):
+            own = [show_affine(i) if at in included else ":" for at, i in enumerate(indices)]
+            place = f"{tensor if one.base is None else one.base.name}[{', '.join(own)}]"
+            return f"let {_tile(name, axes)} = address of {place}"
         case Load(name=name, tensor=tensor, indices=indices, conditions=conditions, axes=axes):
             other = "" if one.other is None or not conditions else f" else {one.other}"
-            place = f"{tensor}[{', '.join(map(show_affine, indices))}]"
-            return f"load {_tile(name, axes)} = {place}{_where(conditions)}{other}"
+            place = _place(tensor, indices, one.base)
+            kept = f" as {show_element(one.converted)}" if one.converted is not None else ""
+            return f"load {_tile(name, axes)} = {place}{_where(conditions)}{other}{kept}"
         case Store(tensor=tensor, indices=indices, conditions=conditions, value=value):
             how = "store" if one.atomic is None else f"atomic {one.atomic}"
-            place = f"{tensor}[{', '.join(map(show_affine, indices))}]"
+            place = _place(tensor, indices, one.base)
             return f"{how} {place} = {show_value(value)}{_where(conditions)}"
         case Accumulate(name=name, reduction=reduction, value=value):
             return f"{reduction} {name} with {show_value(value)}"
@@ -124,6 +133,9 @@ def _line(one: Instruction) -> str:
         case Product(name=name, left=left, right=right, precision=precision):
             exact = f" in {precision}" if precision else ""
             return f"product {name} with {show_value(left)} @ {show_value(right)}{exact}"
+        case Reshaped(name=name, value=value, counts=counts, is_joined=is_joined):
+            groups = [*map(_product, counts)] if is_joined else [str(n) for g in counts for n in g]
+            return f"let {name} = {show_value(value)} as {' x '.join(groups)}"
         case Collapse(name=name, source=source, reduction=reduction, axes=axes, kept=kept):
             return f"let {_tile(name, kept)} = {reduction} of {_tile(source, axes)}"
         case Barrier():
@@ -132,6 +144,15 @@ def _line(one: Instruction) -> str:
             return _head(one)
         case _:
             assert_never(one)
+
+
+def _product(counts: Sequence[int | str]) -> str:
+    return " * ".join(map(str, counts)) if len(counts) == 1 else f"({' * '.join(map(str, counts))})"
+
+
+def _place(tensor: str, indices: Sequence[Affine], base: Base | None) -> str:
+    known = f" from {base.name}" if base is not None else ""
+    return f"{tensor}[{', '.join(map(show_affine, indices))}]{known}"
 
 
 def _tile(name: str, axes: tuple[str, ...]) -> str:

@@ -61,6 +61,7 @@ Element = DType | Named
 Kinds = Mapping[str, Kind]  # of inputs, Funcs and accumulators by name
 
 REAL = Named("real")
+STORED = "stored"  # ends the name of a parameter for a type as it is in memory
 I64 = Kind(DType.I64)
 
 
@@ -181,6 +182,19 @@ def computed(kind: Kind, numbers: Element) -> Element:
 def in_memory(kind: Kind) -> Element:
     """The type in which values of a kind are stored; named by its inputs if those decide."""
     if kind.callers:
-        names = sorted(kind.callers) + ([str(kind.dtype)] if kind.dtype else [])
-        return Named(f"promoted {' '.join(names)}")
+        return Named(f"promoted {' '.join(_members(kind))}")
     return kind.dtype or DType.F32
+
+
+def stored_parameter(kind: Kind) -> str:
+    """The name of the parameter for the type in which values are stored: `A_B_stored`."""
+    return "_".join((*_members(kind), STORED))
+
+
+def operand_parameter(kind: Kind) -> str:
+    """The name of the parameter for the type in which they are multiplied: `A_B_dtype`."""
+    return "_".join((*_members(kind), "dtype"))
+
+
+def _members(kind: Kind) -> list[str]:
+    return sorted(kind.callers) + ([str(kind.dtype)] if kind.dtype else [])

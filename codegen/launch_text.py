@@ -134,13 +134,36 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
             arguments.append(f"{flag.name}=dt_lanes({size}) == {size}")
     arguments += [f"{name}={own.elements[name]}" for name, _ in kernel.elements]
     indices = indices_of(wrapping, own)
-    largest = own.largest if is_named(wrapping, indices) else _largest(indices)
+    groups = _groups(wrapping, own, kernel)
+    if is_named(wrapping, indices):
+        largest = _largest([own.largest, *groups])
+    else:
+        largest = _largest([*indices, *groups])
     arguments.append(f"offset=dt_offset({', '.join([largest, *tensors])})")
     if one.num_warps is not None:
         arguments.append(f"num_warps={one.num_warps}")
     if one.num_stages is not None:
         arguments.append(f"num_stages={one.num_stages}")
     yield from call(f"{kernel.name}_kernel[{grid}]", arguments, indent=indent)
+
+
+def _groups(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
+    """How many programs a full group has: kernels divide by that, however few there are in all."""
+    found: list[str] = []
+    for at, group in enumerate(kernel.grid):
+        if not group.group:
+            continue
+        factors = [str(group.group)]
+        inner = kernel.grid[at + 1 :]
+        short = {axis.label: axis.group for axis in kernel.grid[:at] if axis.group}
+        for axis in inner:
+            if axis.group or axis.label == group.label:
+                continue
+            size = _blocks(size_with(wrapping, own, kernel, axis.size), axis.step)
+            factors.append(str(short.get(axis.label) or (f"({size})" if " " in size else size)))
+        if not all(factor.isdigit() for factor in factors):
+            found.append(" * ".join(factors))
+    return found
 
 
 def _argument(wrapping: Wrapping, own: Locals, pointer: Pointer) -> str:

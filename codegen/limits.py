@@ -21,6 +21,7 @@ from .kernel import (
     Merged,
     Place,
     Product,
+    Reshaped,
     Select,
     Step,
     Store,
@@ -70,7 +71,11 @@ def _tiles(body: Sequence[Step], around: Counts) -> Iterator[Elements]:
                 yield _elements(shape)
             case Mask(test=test):
                 yield _along(test.axes, counts)
-            case Let(value=value, axes=axes) | Accumulate(value=value, axes=axes):
+            case (
+                Let(value=value, axes=axes)
+                | Accumulate(value=value, axes=axes)
+                | Reshaped(value=value, axes=axes)
+            ):
                 yield from _of_value(value, axes, counts)
             case Load(axes=axes):
                 yield _along(axes, counts)

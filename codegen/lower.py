@@ -14,6 +14,7 @@ from dtpoly.poly.tiles import Tiles
 from .barriers import accessed, with_barriers
 from .building import Building
 from .elements import Elements
+from .hoisting import hoisted
 from .kernel import (
     Axes,
     Call,
@@ -31,8 +32,9 @@ from .kernel import (
     Value,
 )
 from .kinds import REAL
+from .loading import converted_at_loads
 from .names import fresh, plain
-from .rewrites import without_empty_starts
+from .rewrites import without_detours, without_empty_starts
 from .scopes import Scope, Scopes
 from .statements import write_tile
 from .storage import Storage
@@ -65,10 +67,12 @@ def lower(
     outermost.variables |= {*building.variables.values(), "program"}
     outermost.wide |= {axis.name for axis in grid}
     for axis in grid:  # what is computed on the way from the program's number
-        outermost.names |= {f"{axis.label}_blocks", f"{axis.label}_in_group", f"{axis.name}_id"}
+        outermost.names |= {f"{axis.label}_blocks", f"{axis.label}_in_group"}
+        outermost.names |= {f"{axis.name}_blocks", f"{axis.name}_id"}
     _nodes(building, loops, unrolled or {})
     body = without_empty_starts((*outermost.head, *outermost.body))
-    body = with_barriers(body, _shared(building, body))
+    body = converted_at_loads(without_detours(body))
+    body = hoisted(with_barriers(body, _shared(building, body)), frozenset(outermost.names))
     return TileKernel(
         plain(name),
         tuple(building.pointers.values()),
@@ -102,11 +106,12 @@ def _grid(building: Building, path: Path) -> tuple[GridAxis, ...]:
     for axis in axes:
         step = axis.step or 1
         is_group = axis.name in outer
-        name = building.scopes.name(f"{axis.label}_{'group' if is_group else 'start'}")
+        part = building.model.parts.get(axis.index.plain or "")
+        word = "group" if is_group else "block" if part else "start"
+        name = building.scopes.name(f"{axis.label}_{word}")
         building.variables[axis.name] = name
         inner = next((a for a in axes if a.origin.plain == axis.name), None)
         group = step // (inner.step or 1) if inner is not None else None
-        part = building.model.parts.get(axis.index.plain or "")
         label, unit = (part.of, part.size) if part else (axis.label, 1)
         size = building.size(label)
         found.append(GridAxis(name, axis.label, size, step * unit, unit, group))
@@ -161,7 +166,7 @@ def _block(
     building.held.append({})
     _nodes(building, nodes, unrolled)
     building.held.pop()
-    building.scopes.close()
+    building.scopes.close(is_branch=variable is None)
     return (*scope.head, *scope.body)
 
 

@@ -6,11 +6,13 @@ from hashlib import sha256
 
 from dtpoly.algorithm.program import Program
 from dtpoly.poly.axes import Path
-from dtpoly.poly.loops import LoopNode, loop_ast
+from dtpoly.poly.generation import loop_ast
+from dtpoly.poly.loops import LoopNode
 from dtpoly.poly.model import Model, by_name
+from dtpoly.poly.spaces import PolyError, computing
 from dtpoly.poly.tiles import Tiles, tiles_of
 
-from .building import NotVisible
+from .building import NotVisible, Unsupported
 from .elements import PAIRED, Elements, elements_of
 from .header import comment
 from .kernel import TileKernel
@@ -40,6 +42,8 @@ class Launch:
     func: str = ""  # whose directives they are
 
 
+# isl's own words would help nobody.
+BEYOND = "its loops, or which of its lanes compute, cannot be told for all sizes"
 SHARED_BELOW = "# What the functions above share."
 
 
@@ -59,8 +63,18 @@ class Generated:
 def generate(
     program: Program, model: Model, launches: Sequence[Launch], outputs: Sequence[str]
 ) -> Generated:
-    """Tiles, loops, storage and kernel IR of everything that is launched."""
-    model = _with_indices(model)
+    """Tiles, loops, storage and kernel IR of everything that is launched. Raises Unsupported."""
+    try:
+        with computing("the code of a schedule"):
+            return _generated(program, model, launches, outputs)
+    except PolyError as error:
+        raise Unsupported(BEYOND) from error
+
+
+def _generated(
+    program: Program, model: Model, launches: Sequence[Launch], outputs: Sequence[str]
+) -> Generated:
+    model = with_indices(model)
     known = by_name(model)
     tiles = {
         path.statement: tiles_of(model, known[path.statement], path)
@@ -96,7 +110,7 @@ def generate(
         return Generated(tuple(launches), tuple(outputs), tiles, loops, storage, elements, kernels)
 
 
-def _with_indices(model: Model) -> Model:
+def with_indices(model: Model) -> Model:
     """The Model with a second array for each accumulator that also keeps an index."""
     more = tuple(
         replace(array, name=array.name + INDEX)
@@ -117,7 +131,7 @@ def module_text(
 
     With sizes for a `test` also a function that tries them on random inputs. Raises Unsupported.
     """
-    wrappings = _wrappings(program, _with_indices(model), made)
+    wrappings = _wrappings(program, with_indices(model), made)
     body = list(helpers(made.kernels))
     body += [_text(line.text for line in kernel_lines(kernel)) for kernel in made.kernels]
     for wrapping in wrappings:

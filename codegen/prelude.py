@@ -29,14 +29,47 @@ dt_torch = {tl.float32: torch.float32, tl.float64: torch.float64}
 """,
     "dt_triton": """\
 dt_triton = {
-    torch.float8_e4m3fn: tl.float16,  # holds every value of 8 bits
-    torch.float8_e5m2: tl.float16,
+    torch.float8_e4m3fn: tl.float8e4nv,
+    torch.float8_e5m2: tl.float8e5,
     torch.float16: tl.float16,
     torch.bfloat16: tl.bfloat16,
     torch.float32: tl.float32,
     torch.float64: tl.float64,
 }
 """,
+    "dt_is_traced": '''\
+def dt_is_traced(*tensors):
+    """Whether torch is to see one operator: it compiles, records, transforms, wants shapes."""
+    if torch.compiler.is_compiling():
+        return True
+    if torch.autograd.forward_ad._current_level >= 0:
+        dt_refuse_tangents(tensors)
+    if torch._C._functorch.maybe_current_level() is not None:
+        needs_grad = any(getattr(tensor, "requires_grad", False) for tensor in tensors)
+        return not (needs_grad and torch.is_grad_enabled())  # that is refused below
+    if torch._C._len_torch_dispatch_stack():
+        return True
+    for tensor in tensors:
+        if type(tensor) is not torch.Tensor and dt_is_special(tensor):
+            return True
+    if tensors and getattr(tensors[0], "is_meta", False):
+        return all(getattr(tensor, "is_meta", False) for tensor in tensors)
+    return False
+''',
+    "dt_is_special": '''\
+def dt_is_special(tensor):
+    """Whether it is of a class that says itself what operators do, such as a DTensor."""
+    own = getattr(type(tensor), "__torch_dispatch__", None)
+    return own is not None and own is not torch.Tensor.__torch_dispatch__
+''',
+    "dt_refuse_tangents": '''\
+def dt_refuse_tangents(tensors):
+    """No derivative is lost in forward mode either."""
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor):
+            if torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
+                raise RuntimeError("an input has a tangent, and this function has no derivative")
+''',
     "dt_check": '''\
 def dt_check(name, tensor, rank, dtypes, device=None):
     """Refuse a tensor that the kernels are not for; its device is where they run."""
@@ -74,8 +107,8 @@ def dt_wrong(name, tensor, rank, dtypes, device):
         return ValueError(f"'{name}' is on {tensor.device}, but others are on {device}")
     if not tensor.is_cuda and not (dt_interpreted and tensor.is_cpu):
         return ValueError(
-            f"'{name}' is on {tensor.device}: move it to a GPU, or set TRITON_INTERPRET=1 before "
-            "this file is imported, and kernels run on the CPU in Triton's interpreter"
+            f"'{name}' is on {tensor.device}: move it to a GPU, or start Python with "
+            "TRITON_INTERPRET=1, and kernels run on the CPU in Triton's interpreter"
         )
     if tensor.is_neg():
         return TypeError(f"'{name}' is stored with its sign flipped: pass {name}.resolve_neg()")
@@ -195,13 +228,29 @@ def dt_promoted(names, *dtypes):
 ''',
     "dt_real": '''\
 def dt_real(*dtypes):
-    """The type in which floats are computed."""
-    return tl.float64 if torch.float64 in dtypes else tl.float32
+    """The type in which floats are computed; a GPU converts none of 8 bits to one of 64."""
+    if torch.float64 not in dtypes:
+        return tl.float32
+    for dtype in dtypes:
+        if dtype.itemsize == 1:
+            raise TypeError(f"{dtype} and {torch.float64} have no common type: convert an input")
+    return tl.float64
 ''',
     "dt_operand": '''\
 def dt_operand(dtype, real):
-    """The type in which the operands of a product meet."""
-    return tl.float64 if real == tl.float64 else dt_triton[dtype]
+    """The type in which the operands of a product meet: f16 holds every value of 8 bits."""
+    if real == tl.float64:
+        return real
+    return tl.float16 if dtype.itemsize == 1 else dt_triton[dtype]
+''',
+    "dt_check_atomic": '''\
+def dt_check_atomic(name, operation, dtype):
+    """Refuse a type in which memory cannot combine partial results."""
+    if dtype.itemsize < (2 if operation == "rsum" else 4):
+        raise TypeError(
+            f"'{name}' would be {dtype}, and '{operation}' has no atomic form in that: "
+            f"declare Func {name}: f32, or take the atomic out, and generate this file again"
+        )
 ''',
     "dt_check_out": '''\
 def dt_check_out(out, shape, dtype, device, inputs):
@@ -282,6 +331,10 @@ def dt_grid(name, programs):
 def dt_offset(largest, *tensors):
     """The type of offsets and indices: 64 bits only where 32 might not be enough."""
     if largest >= 1 << 30:
+        # Triton takes a size below 2**31 as 32 bits, and the end of its last tile may be beyond.
+        for size in (largest, *(size for tensor in tensors for size in tensor.shape)):
+            if (1 << 31) - (1 << 20) <= size < 1 << 31:
+                raise ValueError(f"a size of {size} is too near to 2**31: split the work")
         return tl.int64
     for tensor in tensors:
         if tensor.untyped_storage().nbytes() >= 1 << 31:
@@ -290,7 +343,7 @@ def dt_offset(largest, *tensors):
     return tl.int32
 ''',
     "dt_operator": '''\
-def dt_operator(name, arguments, run, like):
+def dt_operator(name, run, like, arguments):
     """The wrapper as operators of torch, for torch.compile; the one for `out=` returns nothing."""
 
     def run_into(out, *given, **named):
@@ -318,6 +371,25 @@ def dt_operator(name, arguments, run, like):
         return out
 
     return call
+''',
+    "dt_operator_with_numbers": '''\
+def dt_operator_with_numbers(name, run, like, arguments, with_tensors):
+    """The same where there are numbers: of one in a tensor, nobody knows the value in a graph."""
+    call = dt_operator(name, run, like, arguments)
+    call_with_tensors = dt_operator(f"{name}_tensors", run, like, with_tensors)
+    both = zip(arguments.split(", "), with_tensors.split(", "))
+    numbers = [at for at, (one, other) in enumerate(both) if one != other]
+
+    def choose(out, *given, **named):
+        if all(isinstance(given[at], (int, float)) for at in numbers):
+            return call(out, *given, **named)
+        given = list(given)
+        for at in numbers:
+            dtype = torch.float64 if isinstance(given[at], float) else None
+            given[at] = torch.as_tensor(given[at], dtype=dtype)
+        return call_with_tensors(out, *given, **named)
+
+    return choose
 ''',
 }
 

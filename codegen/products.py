@@ -1,109 +1,170 @@
 """One step of an `rdot` in; a matrix product of tiles out, where the tiles are matrices."""
 
-from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Dot, Expr, Read, free_labels
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType
+from dtpoly.algorithm.expressions import Dot, Expr, Read, Reshape, free_labels
 
 from .building import Held
-from .kernel import Accumulate, Axes, Call, Product, Value
-from .kinds import Element, Kind, Named, in_memory, join
+from .conversions import converted, element_of, typed
+from .kernel import Accumulate, Axes, Call, Number, Product, Reshaped, Value, Variable, axes_of
+from .kinds import (
+    Element,
+    Kind,
+    Named,
+    in_memory,
+    join,
+    operand_parameter,
+    stored_parameter,
+)
+from .names import plain
 from .values import (
     Tiling,
-    axes_of,
-    converted,
-    element_of,
     loaded,
     masked,
     union,
     value_of,
 )
 
-# What a matrix unit multiplies at least along the reduced label, whatever the dtype.
+# What a matrix unit multiplies at least along the reduced labels: of floats, and of bytes.
 SMALLEST = 16
+SMALLEST_OF_BYTES = 32
+
+Counts = Mapping[str, int | None]  # label -> its lanes; None for all of it, at least SMALLEST
 
 
-def product_labels(dot: Dot, lanes: dict[str, int | None]) -> tuple[str, str, str] | None:
-    """The rows, the reduced and the columns' label, if both sides are matrices of lanes."""
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The labels with lanes of a product, by what becomes of them.
+
+    `out[batch, rows, columns] += left[batch, rows, reduced] * right[batch, reduced, columns]`
+    """
+
+    batch: Axes
+    rows: Axes
+    columns: Axes
+    reduced: Axes
+    is_swapped: bool  # the rows are of the operand that is written second
+
+    @property
+    def result(self) -> tuple[Axes, ...]:
+        """The axes of the accumulator as a matrix, or as matrices."""
+        return tuple(group for group in (self.batch, self.rows, self.columns) if group)
+
+
+def sides_of(dot: Dot, kind: Kind, labels: Axes, lanes: Counts) -> Sides | None:
+    """Both sides as matrices of lanes, if they are; `kind` is that of both operands together.
+
+    The side whose labels come first in the result has the rows.
+    """
+    if not kind.is_float and kind.dtype is not DType.I8:
+        return None
     left, right = ({x for x in free_labels(e) if x in lanes} for e in (dot.left, dot.right))
     both = left & right
-    reduced = [label for label in dot.labels if label in lanes]
-    if both != set(reduced) or len(reduced) != 1 or len(left) != 2 or len(right) != 2:
+    reduced = tuple(label for label in dot.labels if label in lanes)
+    batch = tuple(label for label in labels if label in both and label not in reduced)
+    if not set(reduced) <= both:
         return None
-    (rows,), (columns,) = left - both, right - both
-    count = lanes[reduced[0]]
-    if count is not None and count < SMALLEST:
+    steps = prod(count for x in reduced if (count := lanes[x] or SMALLEST))
+    if not reduced or steps < (SMALLEST if kind.is_float else SMALLEST_OF_BYTES):
         return None
-    return rows, reduced[0], columns
+    one, two = (tuple(x for x in labels if x in side - both) for side in (left, right))
+    if not one or not two:
+        return None
+    is_swapped = labels.index(two[0]) < labels.index(one[0])
+    rows, columns = (two, one) if is_swapped else (one, two)
+    return Sides(batch, rows, columns, reduced, is_swapped)
 
 
-def is_product(dot: Dot, lanes: dict[str, int | None], kind: Kind) -> bool:
-    """Whether a step is a matrix product of tiles: of floats, or of bytes."""
-    is_fit = kind.is_float or kind.dtype in (DType.I8,)
-    return is_fit and product_labels(dot, lanes) is not None
+def operands_kind(tiling: Tiling, dot: Dot) -> Kind:
+    """The promoted kind of both operands."""
+    elements = tiling.building.elements
+    return join(elements.kind(dot.left), elements.kind(dot.right))
 
 
-def product_step(tiling: Tiling, dot: Dot, held: Held, lanes: dict[str, int | None]) -> Product:
-    """`accumulator += left @ right`."""
+def product_step(tiling: Tiling, dot: Dot, held: Held, sides: Sides) -> Product:
+    """`accumulator += left @ right`; labels that share an axis of a matrix are joined before."""
     building = tiling.building
-    labels = product_labels(dot, lanes)
-    assert labels is not None
-    rows, reduced, columns = (tiling.lanes_of(label)[0] for label in labels)
-    kind = join(building.elements.kind(dot.left), building.elements.kind(dot.right))
-    element = operand_element(tiling, kind)
-    sides = [(dot.left, rows), (dot.right, columns)]
-    if held.labels[0] != labels[0]:
-        # The accumulator has the right's label first: the transposed product.
-        sides.reverse()
-    (first, above), (second, beside) = sides
-    left = _side(tiling, first, (above, reduced), reduced, element)
-    right = _side(tiling, second, (reduced, beside), reduced, element)
+    element = _operand(tiling, operands_kind(tiling, dot))
+    first, second = (dot.right, dot.left) if sides.is_swapped else (dot.left, dot.right)
+    left = _matrix(tiling, dot, first, (sides.batch, sides.rows, sides.reduced), element)
+    right = _matrix(tiling, dot, second, (sides.batch, sides.reduced, sides.columns), element)
     accumulator = building.elements.of(tiling.statement.writes.array)
-    return Product(
-        held.name,
-        left,
-        (above, reduced),
-        right,
-        (reduced, beside),
-        accumulator,
-        building.precision,
-    )
+    return Product(held.name, left[0], left[1], right[0], right[1], accumulator, building.precision)
 
 
-def operand_element(tiling: Tiling, kind: Kind) -> Element:
-    """The type in which operands meet: the promoted stored one of both."""
+def _operand(tiling: Tiling, kind: Kind) -> Element:
+    """The type in which operands are multiplied; bytes of floats as f16, which holds them all."""
     element = in_memory(kind)
     if isinstance(element, Named):
-        name = operand_parameter(element.name)
-        element = tiling.building.passing(Named(name), kind)
-    return element
+        return tiling.building.passing(Named(operand_parameter(kind)), kind)
+    return DType.F16 if element in EIGHT_BIT_FLOATS else element
 
 
-def operand_parameter(promoted: str) -> str:
-    """The name of the parameter for a promoted type: `A_B_dtype`."""
-    return "_".join((*promoted.split()[1:], "dtype"))
-
-
-def _side(tiling: Tiling, expr: Expr, axes: Axes, reduced: str, element: Element) -> Value:
-    """An operand, 0 where the reduced label has ended: its lanes there may hold inf or nan."""
+def _matrix(
+    tiling: Tiling, dot: Dot, expr: Expr, groups: tuple[Axes, ...], element: Element
+) -> tuple[Value, Axes]:
+    """An operand, and its axes: one for each group of labels."""
     building = tiling.building
-    is_in_memory = (
-        isinstance(expr, Read)
-        and expr.padding is None
-        and expr.tensor not in building.storage.registers
-    )
-    if is_in_memory and isinstance(expr, Read):
-        tile = loaded(tiling, expr, axes)
-        is_same = in_memory(building.elements.kind(expr)) == element
-        return tile if is_same else converted(tile, element)
-    value = value_of(tiling, expr, axes)
-    own = element_of(value) or element
-    value = masked(tiling, value, (reduced,), 0, own)
+    along = tuple(tuple(a for x in g for a in tiling.lanes_of(x)) for g in groups if g)
+    axes = tuple(axis for group in along for axis in group)
+    reduced = tuple(axis for label in dot.labels for axis in tiling.lanes_of(label))
+    value = converted(_side(tiling, dot, expr, axes, reduced), element)
+    is_whole = set(axes_of(value)) == set(axes)
+    if is_whole and len(along) == len(axes):
+        return value, axes
+    wish = f"{plain(expr.tensor) if isinstance(expr, Read) else 'operand'}_matrix"
+    counts = tuple(tuple(building.lane_count(axis) for axis in group) for group in along)
+    name = building.scopes.name(wish, (counts, element))
+    building.scopes.emit(Reshaped(name, value, axes, counts), tiling.statement.name)
+    firsts = tuple(group[0] for group in along)
+    return Variable(name, firsts, element), firsts
+
+
+def _side(tiling: Tiling, dot: Dot, expr: Expr, axes: Axes, reduced: Axes) -> Value:
+    """An operand, 0 where a reduced label has ended: its lanes there may hold inf or nan."""
+    while isinstance(expr, Reshape):
+        expr = expr.operand
+    is_loaded = isinstance(expr, Read) and expr.padding is None and _is_stored(tiling, expr)
+    if isinstance(expr, Read) and is_loaded and set(dot.labels) <= set(free_labels(expr)):
+        return loaded(tiling, expr, axes)
+    kind = operands_kind(tiling, dot)
+    value = typed(value_of(tiling, expr, axes), tiling.building.elements.of_kind(kind))
+    own = element_of(value)
+    assert own is not None
+    return rounded(tiling, dot, expr, masked(tiling, value, reduced, 0, own))
+
+
+def _is_stored(tiling: Tiling, read: Read) -> bool:
+    """Whether what is read comes from memory, as inputs and other kernels' results do."""
+    storage = tiling.building.storage
+    return read.tensor not in storage.registers and read.tensor not in storage.scratch
+
+
+def rounded(tiling: Tiling, dot: Dot, expr: Expr, value: Value) -> Value:
+    """An operand as if it had been stored: in the promoted type of both.
+
+    So a product is the same whether an operand was computed here or by another kernel.
+    """
+    kind = operands_kind(tiling, dot)
+    is_exact = isinstance(value, Number) or (isinstance(expr, Read) and _is_stored(tiling, expr))
+    if is_exact or not kind.is_float:
+        return value
+    element = in_memory(kind)
+    if isinstance(element, Named):
+        element = tiling.building.passing(Named(stored_parameter(kind)), kind)
     return converted(value, element)
 
 
 def sum_step(tiling: Tiling, dot: Dot, held: Held, axes: Axes, reduced: Axes) -> Accumulate:
     """The same lane by lane, where the sides are no matrices."""
     element = tiling.building.elements.of(tiling.statement.writes.array)
-    sides = [converted(value_of(tiling, e), element) for e in (dot.left, dot.right)]
+    sides = [
+        converted(rounded(tiling, dot, side, value_of(tiling, side)), element)
+        for side in (dot.left, dot.right)
+    ]
     both = union(tiling.lanes, *map(axes_of, sides))
     value = Call("mul", tuple(sides), both, element)
     return Accumulate(held.name, "rsum", masked(tiling, value, reduced, 0, element), axes, element)

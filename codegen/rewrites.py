@@ -1,8 +1,24 @@
 """A kernel's body in, the same as a person would write it out."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from .kernel import Accumulate, Fill, ForLoop, If, Let, Number, Step, Value
+from dtpoly.algorithm.expressions import Affine
+
+from .kernel import (
+    Accumulate,
+    Converted,
+    Fill,
+    ForLoop,
+    If,
+    Let,
+    Load,
+    Number,
+    Place,
+    Step,
+    Store,
+    Value,
+)
 
 # What `start (+) value` is, where the start is the identity: the value itself.
 PLAIN_SUMS = ("rsum", "rprod")
@@ -48,3 +64,29 @@ def _start(done: list[Step], name: str) -> int | None:
             case _:
                 pass
     return None
+
+
+def without_detours(
+    body: tuple[Step, ...], known: Mapping[str, Affine] | None = None
+) -> tuple[Step, ...]:
+    """`x = x_start; S[x - x_start]` as `S[0]`: indices that count from where they stand."""
+    places = dict(known or {})
+    done: list[Step] = []
+    for step in body:
+        one = step.instruction
+        match one:
+            case ForLoop(body=inner) | If(body=inner):
+                one = replace(one, body=without_detours(inner, places))
+            case Let(name=name, value=Converted(value=Place(index=index, axes=()))):
+                places[name] = index
+            case Load(indices=indices) | Store(indices=indices):
+                one = replace(one, indices=tuple(_shorter(index, places) for index in indices))
+            case _:
+                pass
+        done.append(replace(step, instruction=one))
+    return tuple(done)
+
+
+def _shorter(index: Affine, places: Mapping[str, Affine]) -> Affine:
+    plain = index.substitute(places)
+    return plain if len(plain.labels) < len(index.labels) else index

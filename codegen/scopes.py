@@ -33,6 +33,9 @@ class Scope:
     variables: set[str]
     names: set[str]
     inner: set[str] = field(default_factory=set[str])  # names of blocks inside that are closed
+    kinds: dict[str, object] = field(default_factory=dict[str, object])  # what names stand for
+    # Of branches inside that are closed: Triton keeps their names where it knows the condition.
+    leaked: dict[str, object] = field(default_factory=dict[str, object])
     head: list[Step] = field(default_factory=list[Step])
     body: list[Step] = field(default_factory=list[Step])
     lanes: dict[LaneKey, str] = field(default_factory=dict[LaneKey, str])
@@ -51,26 +54,48 @@ class Scopes:
     """The blocks that are open, outermost first."""
 
     open: list[Scope]
+    counts: dict[str, int | str] = field(default_factory=dict[str, int | str])  # of lanes
 
-    def name(self, wish: str) -> str:
-        """A name that nothing visible has."""
-        name = fresh(wish, self.visible())
-        self.open[-1].names.add(name)
+    def name(self, wish: str, kind: object = None) -> str:
+        """A name that nothing visible has, for a variable of some kind."""
+        name = fresh(wish, self.visible() | self._leaked(kind))
+        self._bind(self.open[-1], name, kind)
         return name
 
     def visible(self) -> set[str]:
         """Names that mean something here."""
         return {name for scope in self.open for name in scope.names}
 
-    def close(self) -> None:
-        """The end of the innermost block. What it called by a name may be called so elsewhere."""
+    def close(self, *, is_branch: bool = False) -> None:
+        """The end of the innermost block. What it called by a name may be called so elsewhere.
+
+        After a branch only what is of the same kind: a variable of Triton has one type.
+        """
         done = self.open.pop()
         self.open[-1].inner |= done.names | done.inner
+        if is_branch:
+            self.open[-1].leaked |= done.leaked | done.kinds
 
-    def _free(self, wish: str, home: Scope) -> str:
+    def _bind(self, home: Scope, name: str, kind: object) -> None:
+        home.names.add(name)
+        home.kinds[name] = kind
+
+    def _leaked(self, kind: object) -> set[str]:
+        """Names that stand for something else where a branch was taken."""
+        return {
+            name
+            for scope in self.open
+            for name, other in scope.leaked.items()
+            if kind is None or kind != other
+        }
+
+    def _free(self, wish: str, home: Scope, kind: object) -> str:
         """A name for an outer block: free there, in what is open inside, and in what was."""
         since = self.open[next(i for i, scope in enumerate(self.open) if scope is home) :]
-        return fresh(wish, self.visible().union(*(scope.inner for scope in since)))
+        taken = self.visible().union(*(scope.inner for scope in since))
+        name = fresh(wish, taken | self._leaked(kind))
+        self._bind(home, name, kind)
+        return name
 
     def emit(self, instruction: Instruction, origin: str) -> None:
         """One more instruction of the innermost block."""
@@ -85,8 +110,8 @@ class Scopes:
             if key in scope.lanes:
                 return scope.lanes[key]
         home = self._home(start)
-        name = self._free(label, home)
-        home.names.add(name)
+        name = self._free(label, home, ("lanes", count))
+        self.counts[name] = count
         home.variables.add(name)
         home.lanes[key] = name
         home.head.append(Step(Lanes(name, start, count, step), origin))
@@ -101,8 +126,7 @@ class Scopes:
             if start in scope.indices:
                 return Affine(((scope.indices[start], 1),))
         home = self._home(start)
-        name = self._free(label, home)
-        home.names.add(name)
+        name = self._free(label, home, "index")
         home.variables.add(name)
         home.wide.add(name)
         home.indices[start] = name
@@ -116,8 +140,7 @@ class Scopes:
             if key in scope.masks:
                 return scope.masks[key]
         home = self._home(test.value)
-        name = self._free(wish, home)
-        home.names.add(name)
+        name = self._free(wish, home, ("mask", *(self.counts[axis] for axis in test.axes)))
         home.masks[key] = name
         home.head.append(Step(Mask(name, test), origin))
         return name
@@ -136,8 +159,7 @@ class Scopes:
         """A number of the loops, under a name."""
         scope = self.open[-1]
         if scalar.value not in scope.scalars:
-            name = self._free(wish, scope)
-            scope.names.add(name)
+            name = self._free(wish, scope, "scalar")
             scope.variables.add(name)
             scope.scalars[scalar.value] = name
             scope.head.append(Step(Scalar(name, scalar.value), origin))

@@ -1,14 +1,17 @@
 """One tile of a statement in, its instructions out: accumulators, steps, results."""
 
 from dataclasses import replace
+from math import prod
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine, Dot, Read, Reduce
-from dtpoly.poly.model import Role
+from dtpoly.poly.model import Array, Role
 from dtpoly.poly.tiles import Tiles
 
 from .building import Building, Held
+from .conversions import converted, typed
 from .elements import PAIRED, VALUE, identity
+from .functions import is_float_element
 from .kernel import (
     Accumulate,
     Axes,
@@ -19,23 +22,25 @@ from .kernel import (
     Merged,
     Number,
     Place,
+    Reshaped,
     Select,
     Store,
     Test,
     Value,
     Variable,
+    axes_of,
 )
-from .kinds import Element
+from .kinds import Element, join
 from .names import plain
-from .products import is_product, product_step, sum_step
+from .products import Sides, product_step, sides_of, sum_step
 from .storage import INDEX
 from .values import (
     Tiling,
-    converted,
     loaded,
     local_indices,
     masked,
     named,
+    stored_element,
     value_of,
 )
 
@@ -65,13 +70,14 @@ def _lanes_by_label(tiles: Tiles) -> dict[str, int | None]:
     }
 
 
-def _is_product(building: Building, update: Tiles) -> bool:
-    body = update.statement.body
-    if not isinstance(body, Dot):
-        return False
-    kind = building.elements.kind(body)
-    has_pairs = any(len(update.of_label(x)) > 1 for x in update.statement.labels)
-    return not has_pairs and is_product(body, _lanes_by_label(update), kind)
+def _sides(building: Building, update: Tiles) -> Sides | None:
+    """What is a row, what a column in a step of an `rdot`; None if it is no product of matrices."""
+    statement = update.statement
+    body = statement.body
+    if not isinstance(body, Dot) or any(len(update.of_label(x)) > 1 for x in statement.labels):
+        return None
+    kind = join(building.elements.kind(body.left), building.elements.kind(body.right))
+    return sides_of(body, kind, statement.labels, _lanes_by_label(update))
 
 
 def _init(tiling: Tiling) -> None:
@@ -91,26 +97,58 @@ def _init(tiling: Tiling) -> None:
         for one in building.tiles.values()
         if one.statement.writes.array == array.name and one.statement.role is Role.UPDATE
     )
+    sides = _sides(building, update)
+    if sides is not None:
+        _init_matrix(tiling, array, update, sides)
+        return
     shape: list[int | str] = []
     labels: list[str] = []
-    is_matrix = _is_product(building, update)
     for label in update.statement.labels:
-        if is_matrix and label not in array.dims:
-            continue
         for lanes in update.of_label(label):
             shape.append(building.count(label) if lanes.count is None else lanes.count)
             labels.append(label)
-    name = building.scopes.name(f"{plain(array.func)}_acc")
+    name = building.scopes.name(f"{plain(array.func)}_acc", (tuple(shape), element))
     value = identity(array.reduction, _compared(tiling, array.name))
     emit = building.scopes.emit
     index: str | None = None
     if array.reduction in PAIRED:
         emit(Fill(name, tuple(shape), value, _compared(tiling, array.name)), statement.name)
-        index = building.scopes.name(f"{plain(array.func)}_at")
+        index = building.scopes.name(f"{plain(array.func)}_at", tuple(shape))
         emit(Fill(index, tuple(shape), NOWHERE, DType.I64), statement.name)
     else:
         emit(Fill(name, tuple(shape), value, element), statement.name)
     building.held[-1][array.name] = Held(name, tuple(labels), index)
+
+
+def _init_matrix(tiling: Tiling, array: Array, update: Tiles, sides: Sides) -> None:
+    """The accumulator of a product of matrices; labels that share an axis are joined."""
+    building, origin = tiling.building, tiling.statement.name
+    lanes = _lanes_by_label(update)
+    counts = tuple(
+        tuple(building.count(x) if (count := lanes[x]) is None else count for x in group)
+        for group in sides.result
+    )
+    labels = tuple(label for group in sides.result for label in group)
+    element = building.passing(building.elements.of(array.name))
+    name = building.scopes.name(f"{plain(array.func)}_acc", (counts, element))
+    is_joined = len(labels) > len(counts)
+    joined = [_joined(group) for group in counts]
+    if None not in joined:
+        shape = tuple(count for count in joined if count is not None)
+        building.scopes.emit(Fill(name, shape, 0, element), origin)
+    else:
+        building.scopes.emit(Fill(name, sum(counts, ()), 0, element), origin)
+        whole = Variable(name, labels, element)
+        building.scopes.emit(Reshaped(name, whole, labels, counts), origin)
+    building.held[-1][array.name] = Held(name, labels, counts=counts if is_joined else ())
+
+
+def _joined(counts: tuple[int | str, ...]) -> int | str | None:
+    """How many lanes several labels have together; None if only Triton can tell."""
+    if len(counts) == 1:
+        return counts[0]
+    known = [count for count in counts if isinstance(count, int)]
+    return prod(known) if len(known) == len(counts) else None
 
 
 def _compared(tiling: Tiling, array: str) -> Element:
@@ -134,8 +172,8 @@ def _update(tiling: Tiling, tiles: Tiles) -> None:
     axes = _axes(tiling, held)
     emit = building.scopes.emit
     match body:
-        case Dot() if _is_product(building, tiles):
-            emit(product_step(tiling, body, held, _lanes_by_label(tiles)), statement.name)
+        case Dot() if (sides := _sides(building, tiles)) is not None:
+            emit(product_step(tiling, body, held, sides), statement.name)
         case Dot():
             emit(sum_step(tiling, body, held, axes, reduced), statement.name)
         case Reduce(operation=operation) if operation in PAIRED:
@@ -168,6 +206,8 @@ def _operand(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> Value:
         and isinstance(operand, Read)
         and operand.padding is None
         and operand.tensor not in building.storage.registers
+        # A label that the read lacks ends unseen by it: it was inlined as one value for all of it.
+        and set(reduced) <= {n for i in operand.indices for n in tiling.index(i).labels}
     ):
         return converted(loaded(tiling, operand, tiling.lanes), element)
     value = converted(value_of(tiling, operand), element)
@@ -194,7 +234,8 @@ def _update_in_memory(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> None
     value = _operand(tiling, body, reduced)
     kept = tuple(name for name in tiling.lanes if name not in reduced)
     if reduced:
-        tile, total = building.scopes.name("step_tile"), building.scopes.name("step_total")
+        tile = building.tile_name("step_tile", tiling.lanes, element)
+        total = building.tile_name("step_total", kept, element)
         start = identity(operation, element)
         emit = building.scopes.emit
         emit(Fill(tile, tuple(map(building.lane_count, tiling.lanes)), start, element), "")
@@ -270,10 +311,18 @@ def _combine(tiling: Tiling) -> None:
     if kept == held.labels:
         if held.index is not None:
             building.held[-1][array.name] = Held(held.index, kept)
+        if held.counts:
+            element = building.elements.of(array.name)
+            name = building.scopes.name(f"{plain(array.func)}_tile", (held.counts, element))
+            joined = Variable(held.name, (), element)
+            apart = Reshaped(name, joined, (), held.counts, is_joined=False)
+            building.scopes.emit(apart, tiling.statement.name)
+            building.held[-1][array.name] = Held(name, kept)
         return
     axes = tuple(f"{label}{at}" for at, label in enumerate(held.labels))
     stay = tuple(a for a, label in zip(axes, held.labels, strict=True) if label in array.dims)
-    name = building.scopes.name(f"{plain(array.func)}_{array.reduction.removeprefix('r')}")
+    wish = f"{plain(array.func)}_{array.reduction.removeprefix('r')}"
+    name = building.scopes.name(wish, (kept, building.elements.of(array.name)))
     collapse = Collapse(name, held.name, array.reduction, axes, stay, held.index)
     building.scopes.emit(collapse, tiling.statement.name)
     building.held[-1][array.name] = Held(name, kept)
@@ -285,7 +334,7 @@ def _value(tiling: Tiling) -> None:
     assert statement.body is not None
     array = building.model.arrays[statement.writes.array]
     element = building.passing(building.elements.of(array.name))
-    value = converted(value_of(tiling, statement.body), element)
+    value = typed(value_of(tiling, statement.body), element)
     if array.name in building.storage.registers:
         value = _hold(tiling, value, array.name, element)
     if array.name in building.storage.scratch or array.name in building.storage.stored:
@@ -296,8 +345,8 @@ def _hold(tiling: Tiling, value: Value, array: str, element: Element) -> Value:
     """The value as a register tile, under the name of its Func."""
     building = tiling.building
     if not isinstance(value, Variable):
-        name = building.scopes.name(plain(building.model.arrays[array].func))
-        axes = tiling.lanes if isinstance(value, Number) else value.axes
+        axes = axes_of(value)
+        name = building.tile_name(plain(building.model.arrays[array].func), axes, element)
         building.scopes.emit(Let(name, value, axes), tiling.statement.name)
         value = Variable(name, axes, element)
     labels = [
@@ -315,6 +364,8 @@ def _store(
 ) -> None:
     building, statement = tiling.building, tiling.statement
     array = array or statement.writes.array
+    if isinstance(value, Number) and is_float_element(stored_element(building, array)):
+        value = Number(float(value.value))
     indices = local_indices(tiling, array, tuple(map(tiling.index, statement.writes.indices)))
     pointer = building.pointer(array, len(indices), written=True)
     store = Store(pointer, indices, tiling.tests, value, tiling.lanes, atomic)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, Read, walk
 from dtpoly.poly.axes import Axis, Path, axes_by_name, is_absolute, resolved
 from dtpoly.poly.model import Access, Array, Model, Statement
 from dtpoly.poly.tiles import Tiles
@@ -96,11 +96,19 @@ def _reason(writer: Tiles, reader: Tiles, read: Access) -> Iterator[str]:
     for axis in _own_loops(writer.path, reader.path):
         if axis.label in dims or axis.name in writer.statement.copies:
             yield f"it is written tile by tile along '{axis.label}' before it is read"
+    if _is_padded(reader.statement, array.array):
+        yield "it is read with padding, which looks at memory"
     for written, index in zip(array.indices, read.indices, strict=True):
         if index.plain is None or written.plain is None:
             yield "it is read at other indices than it is written at"
         elif _position(written.plain, writer) != _position(index.plain, reader):
             yield f"it is read in other tiles along '{index.plain}' than it is written in"
+
+
+def _is_padded(reader: Statement, array: str) -> bool:
+    """Whether a statement reads an array, some of whose indices may be outside."""
+    nodes = () if reader.body is None else walk(reader.body)
+    return any(isinstance(n, Read) and n.tensor == array and n.padding is not None for n in nodes)
 
 
 def _own_loops(path: Path, other: Path) -> tuple[Axis, ...]:

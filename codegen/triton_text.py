@@ -1,8 +1,8 @@
 """Kernel IR in, Triton text out: a function, its parameters, its grid, its instructions."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
@@ -10,9 +10,13 @@ from dtpoly.algorithm.expressions import Affine
 
 from .breaking import WIDTH
 from .functions import ATOMIC, JOIN, TEXTS, function, is_float_element
+from .grid_text import grid_comment, grid_lines
 from .kernel import (
     Accumulate,
+    Address,
+    Axes,
     Barrier,
+    Base,
     Collapse,
     Fill,
     ForLoop,
@@ -25,11 +29,13 @@ from .kernel import (
     Mask,
     Pointer,
     Product,
+    Reshaped,
     Scalar,
     Select,
     Step,
     Store,
     TileKernel,
+    axes_of,
 )
 from .kinds import Element
 from .layout import fitted
@@ -40,11 +46,15 @@ from .value_text import (
     bound_text,
     compared_text,
     dtype,
+    laid_out,
     number_text,
     test_text,
     tests_text,
     value_text,
 )
+
+# At the head of a kernel that nothing was said about.
+NO_DIRECTIVES = "No directives: loops as the algorithm has them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +73,8 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
         lines.extend(Line(f"    {part},", "") for part in parts)
     # A formatter would give each parameter a line; here those of a tensor share one.
     lines.append(Line("):  # fmt: skip", ""))
-    lines.extend(Line(f"    # {text}", "") for text in kernel.comment)
+    comment = [*(kernel.comment or (NO_DIRECTIVES,)), *grid_comment(kernel)]
+    lines.extend(Line(f"    # {text}", "") for text in comment)
     if uses_program(kernel):
         lines.append(Line("    program = tl.program_id(0).to(offset)", ""))
     lines.extend(Line(f"    {text}", "") for text in grid_lines(kernel))
@@ -104,64 +115,6 @@ def uses_program(kernel: TileKernel) -> bool:
     return any(t.is_scratch for t in kernel.tensors) or any(
         "program" in line.text for line in _block(kernel.body)
     )
-
-
-def grid_lines(kernel: TileKernel) -> list[str]:
-    """From the program's number to where each axis of the grid starts.
-
-    Mixed radix. A group at the edge may be short; those before it are full, so that dividing by
-    a full group finds the group, and what is left is divided by the group's own size.
-    """
-    grid = kernel.grid
-    if not grid:
-        return []
-    blocks = {a.label: f"{a.label}_blocks" for a in grid}
-    left = dict(blocks)
-    first: dict[str, str] = {}
-    lines = ["pid = tl.program_id(0).to(offset)"]
-    for i, axis in enumerate(grid):
-        inner = {a.label for a in grid[i + 1 :]}
-        labels = dict.fromkeys(a.label for a in grid)
-        others = [left[x] for x in labels if x in inner and x != axis.label]
-        if axis.group:
-            others.insert(0, str(axis.group))
-        below = " * ".join(others)
-        many = f"({below})" if len(others) > 1 else below
-        place = f"{axis.name}_id"
-        is_last = i == len(grid) - 1
-        divided = "pid" + ("" if is_last or not below else f" // {many}")
-        if axis.group:
-            lines.append(f"{place} = {divided}")
-            if not is_last and below:
-                lines.append(f"pid = pid % {many}")
-            start = f"{place} * {axis.group}"
-            first[axis.label] = start
-            left[axis.label] = f"{axis.label}_in_group"
-            lines.append(f"{left[axis.label]} = min({blocks[axis.label]} - {start}, {axis.group})")
-            continue
-        factor = axis.step // axis.unit
-        block = divided
-        if axis.label in first:
-            block = f"{first[axis.label]} + {divided}"
-        if factor != 1 and " " in block:
-            block = f"({block})"
-        lines.append(f"{axis.name} = {block}" + (f" * {factor}" if factor != 1 else ""))
-        if not is_last and below:
-            lines.append(f"pid = pid % {many}")
-    counts = [f"{blocks[a.label]} = tl.cdiv({a.size}, {a.step})" for a in grid if not a.group]
-    return _without_unused([*counts, *lines], {*blocks.values(), *left.values()})
-
-
-def _without_unused(lines: list[str], names: set[str]) -> list[str]:
-    """The lines without those that set one of some names which no later line needs."""
-    kept: list[str] = []
-    needed: set[str] = set()
-    for line in reversed(lines):
-        name = line.split(" ")[0]
-        if name not in names or name in needed:
-            kept.append(line)
-            needed.update(re.findall(r"\w+", line))
-    return kept[::-1]
 
 
 def helpers(kernels: Sequence[TileKernel]) -> list[str]:
@@ -205,11 +158,13 @@ def _line(
         | Scalar
         | Given
         | Fill
+        | Address
         | Load
         | Store
         | Accumulate
         | Select
         | Product
+        | Reshaped
         | Barrier
     ),
 ) -> str:
@@ -218,6 +173,8 @@ def _line(
             lanes = f"tl.arange(0, {count})" + (f" * {step}" if step != 1 else "")
             if start != Affine():
                 lanes = f"({affine_text(start, ())[0]} + {lanes})"
+            elif step != 1:
+                lanes = f"({lanes})"
             return f"{name} = {lanes}.to(offset)"
         case Mask(name=name, test=test):
             return f"{name} = {test_text(test, test.axes)[0]}"
@@ -228,8 +185,13 @@ def _line(
         case Given(name=name, dtype=element):
             return f"{name} = tl.full((), {name}, {dtype(element)})"
         case Fill(name=name, shape=shape, value=start, dtype=element):
-            dims = f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
-            return f"{name} = tl.full({dims}, {number_text(start, element)}, {dtype(element)})"
+            filled = number_text(start, element)
+            return f"{name} = tl.full({_shape(shape)}, {filled}, {dtype(element)})"
+        case Address(name=name, tensor=tensor, indices=indices, axes=axes, base=base):
+            wanted = tuple(
+                index if at in one.included else Affine() for at, index in enumerate(indices)
+            )
+            return f"{name} = {_address(tensor, wanted, axes, base)}"
         case Load():
             return _load(one)
         case Store():
@@ -247,10 +209,44 @@ def _line(
             precision = f', input_precision="{one.precision or "ieee"}"'
             out = f", out_dtype={dtype(one.dtype)}" if one.dtype is not DType.F32 else ""
             return f"{one.name} = tl.dot({left}, {right}, {one.name}{precision}{out})"
+        case Reshaped():
+            return _reshaped(one)
         case Barrier():
             return "tl.debug_barrier()"
         case _:
             assert_never(one)
+
+
+def _reshaped(one: Reshaped) -> str:
+    """The value, spread along the axes that it lacks, in its new shape."""
+    text = value_text(one.value, one.axes)[0]
+    parts = [count for group in one.counts for count in group]
+    if one.is_joined and set(axes_of(one.value)) != set(one.axes):
+        text = f"tl.broadcast_to({text}, {_shape(parts)})"
+    shape = [" * ".join(map(str, _folded(g))) for g in one.counts] if one.is_joined else parts
+    if one.is_joined and len(shape) == len(parts):
+        return f"{one.name} = {text}"
+    return f"{one.name} = tl.reshape({text}, {_shape(shape)})"
+
+
+def _folded(counts: Sequence[int | str]) -> list[int | str]:
+    """The factors of a number of lanes, those that are known multiplied."""
+    known = prod(count for count in counts if isinstance(count, int))
+    names: list[int | str] = [count for count in counts if isinstance(count, str)]
+    return names if known == 1 and names else [known, *names]
+
+
+def _shape(counts: Sequence[int | str]) -> str:
+    return f"({', '.join(map(str, counts))}{',' if len(counts) == 1 else ''})"
+
+
+def _address(tensor: str, indices: tuple[Affine, ...], axes: Axes, base: Base | None) -> str:
+    """Where elements are, from what is known of it on."""
+    if base is None:
+        return address_text(tensor, indices, axes)
+    known = laid_out(base.name, base.axes, axes)
+    rest = tuple(Affine() if at in base.included else i for at, i in enumerate(indices))
+    return known + address_text(tensor, rest, axes).removeprefix(f"{tensor}_ptr")
 
 
 def _load(one: Load) -> str:
@@ -258,13 +254,15 @@ def _load(one: Load) -> str:
     rest = f", mask={mask}" if mask else ""
     if mask and one.other is not None:
         rest += f", other={number_text(one.other, one.dtype)}"
-    return f"{one.name} = tl.load({address_text(one.tensor, one.indices, one.axes)}{rest})"
+    address = _address(one.tensor, one.indices, one.axes, one.base)
+    kept = f".to({dtype(one.converted)})" if one.converted is not None else ""
+    return f"{one.name} = tl.load({address}{rest}){kept}"
 
 
 def _store(one: Store) -> str:
     mask = tests_text(one.conditions, one.axes)
     rest = f", mask={mask}" if mask else ""
-    address = address_text(one.tensor, one.indices, one.axes)
+    address = _address(one.tensor, one.indices, one.axes, one.base)
     value = value_text(one.value, one.axes)[0]
     if one.atomic is None:
         return f"tl.store({address}, {value}{rest})"

@@ -89,7 +89,7 @@ def value_text(value: Value, axes: Axes, element: Element | None = None) -> Text
     """A value laid out along axes; literals as those of an element."""
     match value:
         case Variable(name=name, axes=own):
-            return _laid_out(name, own, axes), ATOM
+            return laid_out(name, own, axes), ATOM
         case Number(value=number):
             return (number_text(number, element) if element else _plain(number)), ATOM
         case Place(index=index):
@@ -141,6 +141,8 @@ def _call(call: Call, axes: Axes) -> Text:
         texts[0] = value_text(operands[0], axes, DType.BOOL)
     if call.operation in ("ceil", "floor") and not is_float_element(element):
         return texts[0]
+    if call.operation == "fma" and not is_float_element(element):
+        return _infix("add", [_infix("mul", texts[:2]), texts[2]])
     if call.operation in PLAIN:
         name = PLAIN[call.operation]
     else:
@@ -149,7 +151,7 @@ def _call(call: Call, axes: Axes) -> Text:
         f"tl.full((), {text}, {dtype(element)})"
         if isinstance(one, Number)
         and not text.startswith("tl.full")
-        and (name.startswith("dt_") or _is_inexact(one, element))
+        and (name.startswith("dt_") or _is_inexact(one, element) or _is_widened(name, element))
         else text
         for one, (text, _) in zip(operands, texts, strict=True)
     ]
@@ -178,6 +180,11 @@ def _is_inexact(number: Number, element: Element) -> bool:
     return not -(2**31) <= number.value < 2**31
 
 
+def _is_widened(name: str, element: Element) -> bool:
+    """Whether a literal makes an i32 of the result, in older versions of Triton."""
+    return name in ("tl.maximum", "tl.minimum") and element in (DType.I8, DType.I16, DType.U8)
+
+
 def _infix(operation: str, texts: list[Text]) -> Text:
     symbol, level = INFIX[operation]
     # Comparisons do not chain, and `a - (b - c)` needs its brackets.
@@ -196,7 +203,7 @@ def _converted(value: Converted, axes: Axes) -> Text:
             return f"{_within(value_text(inner, axes), ATOM)}.to({target})", ATOM
 
 
-def _laid_out(name: str, own: Axes, axes: Axes) -> str:
+def laid_out(name: str, own: Axes, axes: Axes) -> str:
     """The tile with a 1 for every axis it lacks, its own in the order asked for."""
     wanted = tuple(a for a in axes if a in own)
     assert len(wanted) == len(own), (name, own, axes)
@@ -211,7 +218,7 @@ def affine_text(index: Affine, axes: Axes) -> Text:
     """A sum; terms that are subtracted come after others."""
     parts: list[tuple[bool, str]] = []
     for name, coefficient in index.terms:
-        one = _laid_out(name, (name,) if name in axes else (), axes)
+        one = laid_out(name, (name,) if name in axes else (), axes)
         size = abs(coefficient)
         parts.append((coefficient < 0, f"{size} * {one}" if size != 1 else one))
     if index.constant or not parts:
@@ -241,7 +248,7 @@ def tests_text(tests: tuple[Test, ...], axes: Axes) -> str:
     texts = [test_text(test, axes) for test in order]
     is_mixed = any(not test.axes for test in tests) and bool(axes)
     if is_mixed and not any(test.axes for test in tests):
-        lane = _laid_out(axes[0], axes[:1], axes)
+        lane = laid_out(axes[0], axes[:1], axes)
         texts.insert(0, (f"{lane} == {lane}", COMPARISON))
     if len(texts) == 1:
         return texts[0][0]
@@ -253,7 +260,7 @@ def tests_text(tests: tuple[Test, ...], axes: Axes) -> str:
 def test_text(test: Test, axes: Axes) -> Text:
     """`value >= 0`, with what is negative on the left."""
     if test.name is not None:
-        return _laid_out(test.name, test.own, axes), ATOM
+        return laid_out(test.name, test.own, axes), ATOM
     value = test.value
     less = Affine(tuple((n, -c) for n, c in value.terms if c < 0))
     more = Affine(tuple((n, c) for n, c in value.terms if c > 0))

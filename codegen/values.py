@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
@@ -28,8 +28,8 @@ from dtpoly.poly.model import Statement
 from dtpoly.poly.tiles import axis_value
 
 from .building import Building
+from .conversions import cast_to, converted, element_of, fits
 from .elements import VALUE
-from .functions import is_float_element
 from .kernel import (
     Axes,
     Call,
@@ -43,10 +43,10 @@ from .kernel import (
     Test,
     Value,
     Variable,
+    axes_of,
 )
 from .kinds import Element, computed, in_memory, joined
 from .names import plain
-from .scopes import OFFSET
 from .storage import INDEX
 
 COMPARED: Mapping[str, Callable[[float, float], bool]] = {
@@ -83,58 +83,9 @@ class Tiling:
         return self.building.axes(self.at[label], self.lanes)
 
 
-def axes_of(value: Value) -> Axes:
-    """The axes a value varies along."""
-    return () if isinstance(value, Number) else value.axes
-
-
 def union(lanes: Axes, *parts: Axes) -> Axes:
     """All axes of several values, in the order of lanes."""
     return tuple(name for name in lanes if any(name in part for part in parts))
-
-
-def element_of(value: Value) -> Element | None:
-    """The type of a value; None for a literal."""
-    match value:
-        case Number():
-            return None
-        case Place():
-            return OFFSET
-        case _:
-            return value.dtype
-
-
-def converted(value: Value, element: Element) -> Value:
-    """The value in a type; a literal takes the type of what it meets."""
-    if isinstance(value, Number) or element_of(value) == element:
-        return value
-    return Converted(value, axes_of(value), element)
-
-
-def cast_to(value: Value, dtype: DType) -> Value:
-    """The value rounded to a type. Between bytes of floats and whole numbers Triton has no way."""
-    if isinstance(value, Number):
-        value = Number(_as_written(value.value, dtype))
-        whole = Converted(value, (), DType.F32 if dtype in EIGHT_BIT_FLOATS else dtype)
-        return Converted(whole, (), dtype) if dtype in EIGHT_BIT_FLOATS else whole
-    own = DType.I64 if isinstance(value, Place) else element_of(value)
-    is_eight = (own in EIGHT_BIT_FLOATS, dtype in EIGHT_BIT_FLOATS)
-    is_whole = not is_float_element(own) if is_eight[1] and own else not is_float(dtype)
-    if any(is_eight) and is_whole:
-        value = Converted(value, axes_of(value), DType.F32)
-    return Converted(value, axes_of(value), dtype)
-
-
-def _as_written(value: int | float, dtype: DType) -> int | float:
-    """A literal as a value of a type; what no whole number says becomes the smallest one."""
-    if is_float(dtype):
-        return float(value)
-    if dtype is DType.BOOL:
-        return int(value != 0)
-    low = 0 if dtype is DType.U8 else -LARGEST[dtype] - 1
-    if value != value or not low <= int(max(min(value, 2.0**64), -(2.0**64))) <= LARGEST[dtype]:
-        return low
-    return int(value)
 
 
 def value_of(tiling: Tiling, expr: Expr, order: Axes | None = None) -> Value:
@@ -180,11 +131,11 @@ def _apply(tiling: Tiling, expr: Apply, order: Axes) -> Value:
         values = [values[0], *(converted(value, element) for value in values[1:])]
     elif info.precedence == COMPARISON:
         common = building.passing(computed(joined(kinds), building.elements.numbers))
-        if common in LARGEST and not all(_fits(value, common) for value in values):
+        if common in LARGEST and not all(fits(value, common) for value in values):
             common = DType.I64
         if isinstance(values[0], Number) and isinstance(values[1], Number):
             return Number(int(COMPARED[operation](values[0].value, values[1].value)))
-        if not all(isinstance(value, Place | Number) for value in values):
+        if not _are_indices(values):
             values = [converted(value, common) for value in values]
     elif info.operands_are_bool:
         values = [_spread(tiling, value, values) for value in values]
@@ -212,12 +163,15 @@ def _spread(tiling: Tiling, value: Value, others: list[Value]) -> Value:
     return Call("ne", (total, Number(0)), lanes[:1], DType.BOOL)
 
 
-def _fits(value: Value, element: Element) -> bool:
-    """Whether a literal is a value of a whole-number type."""
-    if not isinstance(value, Number) or not isinstance(element, DType):
-        return True
-    low = 0 if element is DType.U8 else -LARGEST[element] - 1
-    return low <= value.value <= LARGEST[element]
+def _are_indices(values: list[Value]) -> bool:
+    """Whether indices and whole literals are compared as they are.
+
+    Not if all of them are sizes: Triton makes a Python number of a size that is 1.
+    """
+    return any(isinstance(value, Place) and value.axes for value in values) and all(
+        isinstance(value, Place) or (isinstance(value, Number) and isinstance(value.value, int))
+        for value in values
+    )
 
 
 def _power(tiling: Tiling, values: list[Value]) -> Value | None:
@@ -240,7 +194,7 @@ def named(tiling: Tiling, value: Value, wish: str) -> Value:
     if isinstance(value, Variable | Number):
         return value
     building = tiling.building
-    name = building.scopes.name(wish)
+    name = building.tile_name(wish, axes_of(value), element_of(value))
     building.scopes.emit(Let(name, value, axes_of(value)), tiling.statement.name)
     return Variable(name, axes_of(value), element_of(value) or DType.I64)
 
@@ -310,7 +264,8 @@ def _load(
     is_input = tensor not in building.model.arrays
     if is_input and (found := building.scopes.find_load(key)) is not None:
         return found
-    name = building.scopes.name(f"{plain(tensor)}_tile" if axes else f"{plain(tensor)}_value")
+    wish = f"{plain(tensor)}_{'tile' if axes else 'value'}"
+    name = building.tile_name(wish, axes, element)
     places = local_indices(tiling, tensor, indices)
     pointer = building.pointer(tensor, len(places))
     load = Load(name, pointer, places, tests, axes, other if tests else None, element)

@@ -10,7 +10,7 @@ from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.algorithm.program import Scalar, Tensor, in_order
 
-from .kinds import REAL, Kind
+from .kinds import REAL, Kind, stored_parameter
 from .launch_text import indices_of, is_named, launch_lines
 from .layout import call, fitted, inside, tuple_of
 from .size_text import check_lines, passed_labels, size_lines
@@ -60,12 +60,19 @@ def like_lines(wrapping: Wrapping) -> list[str]:
 def operator_lines(wrapping: Wrapping, number: str) -> list[str]:
     """The wrapper as an operator of torch, whose name ends with a number."""
     name = wrapping.names.funcs[wrapping.func]
-    arguments = [f'"{name}_{number}"', f'"{_schema(wrapping)}"', name, wrapping.like]
-    return call(f"{wrapping.operator} = dt_operator", arguments, indent=0)
+    arguments = [f'"{name}_{number}"', name, wrapping.like, f'"{_schema(wrapping)}"']
+    function = "dt_operator"
+    if wrapping.program.scalars:
+        arguments.append(f'"{_schema(wrapping, "Tensor")}"')
+        function = "dt_operator_with_numbers"
+    return call(f"{wrapping.operator} = {function}", arguments, indent=0)
 
 
-def _schema(wrapping: Wrapping) -> str:
-    """The arguments of the wrapper as an operator of torch declares them."""
+def _schema(wrapping: Wrapping, number: str | None = None) -> str:
+    """The arguments of the wrapper as an operator of torch declares them.
+
+    Numbers are Python's, or all of another kind.
+    """
     names, kinds = wrapping.names.inputs, list[str]()
     read = read_tensors(wrapping.program)
     for one in wrapping.program.inputs:
@@ -73,7 +80,7 @@ def _schema(wrapping: Wrapping) -> str:
             case Tensor(name=name):
                 kinds.append(f"Tensor{'' if name in read else '?'} {names[name]}")
             case Scalar(name=name, dtype=dtype):
-                kinds.append(f"{_python_type(dtype)} {names[name]}")
+                kinds.append(f"{number or _python_type(dtype)} {names[name]}")
     passed = [f"SymInt {wrapping.names.labels[label]}" for label in passed_labels(wrapping.program)]
     passed += [] if first_tensor(wrapping) else ["Device? device=None"]
     return ", ".join([*kinds, *(["*"] if passed else []), *passed])
@@ -113,7 +120,8 @@ def _passed_on(wrapping: Wrapping) -> list[str]:
 def _as_operator(wrapping: Wrapping) -> Iterator[str]:
     """Under torch.compile, an operator that it does not look into."""
     arguments = ["out", *_parameters(wrapping), *_passed_on(wrapping)]
-    yield "if torch.compiler.is_compiling():"
+    read = read_tensors(wrapping.program)
+    yield from call("if dt_is_traced", [wrapping.names.inputs[name] for name in read], ":")
     yield from inside(call(f"return {wrapping.operator}", arguments, indent=8))
 
 
@@ -187,9 +195,26 @@ def _types(wrapping: Wrapping, own: Locals) -> Iterator[str]:
     if REAL.name in needed or any(needed.values()):
         yield f"{own.elements[REAL.name]} = {real(wrapping.program, inputs)}"
     for name, met in sorted(needed.items()):
-        if met is not None:
+        if met is not None and name == stored_parameter(met):
+            yield f"{own.elements[name]} = dt_triton[{promoted(met, inputs)}]"
+        elif met is not None:
             arguments = [promoted(met, inputs), own.elements[REAL.name]]
             yield from call(f"{own.elements[name]} = dt_operand", arguments)
+    yield from _check_atomic(wrapping)
+
+
+def _check_atomic(wrapping: Wrapping) -> Iterator[str]:
+    """Memory combines partial results in wide types only."""
+    launched = {one.func for one in wrapping.launched}
+    added = {s.func for s in wrapping.model.statements if s.is_atomic}
+    for func in wrapping.program.funcs:
+        if func.name not in launched & added:
+            continue
+        kind = wrapping.elements.kinds[func.name]
+        if kind.callers:
+            operation = func.body.operation if isinstance(func.body, Reduce) else "rsum"
+            arguments = [f'"{func.name}"', f'"{operation}"', promoted(kind, wrapping.names.inputs)]
+            yield from call("dt_check_atomic", arguments)
 
 
 def _empty(wrapping: Wrapping, own: Locals, device: str, dtype: str | None = None) -> list[str]:

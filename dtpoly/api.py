@@ -11,19 +11,24 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
+from dtpoly import __version__
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show
+from dtpoly.codegen.header import header
 from dtpoly.compile import Checked, prove, understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors, in_source_order
 from dtpoly.frontend.added import add_directives
 from dtpoly.frontend.parse import parse as parse_source
 from dtpoly.frontend.reading import read_file
+from dtpoly.generate import code_of, outputs
 from dtpoly.notebook import as_html, as_text
 from dtpoly.plugins import completed, with_plugins
 from dtpoly.render.text import plain, render
+from dtpoly.runtime.cache import remembered
+from dtpoly.runtime.functions import functions
 from dtpoly.schedule.explain import explain
 from dtpoly.schedule.primitive import Primitive, signatures
-from dtpoly.schedule.primitives import Primitives, bind
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.schedule.verdict import Verdict
@@ -31,6 +36,7 @@ from dtpoly.source import Source, Span
 from dtpoly.suggest import near
 
 Plugins = Iterable[str | Path | type[Primitive]]
+LEGAL = "legal for all sizes"
 TYPED = "<schedule>"  # what messages call directives that stand in no file
 
 
@@ -206,6 +212,50 @@ class Scheduled:
         given = {size_of[label]: size for label, size in sizes.items()}
         known = {label: given[param] for label, param in size_of.items() if param in given}
         return as_text(found, known)
+
+    @property
+    def report(self) -> str:
+        """Whether the schedule is legal, and why not; if it is, also what each directive does."""
+        said = plain(render(self.diagnostics)) if self.diagnostics else ""
+        if not self.is_legal:
+            return said
+        return "\n".join(filter(None, (f"{self.name} is {LEGAL}\n", said, self.explain())))
+
+    @cached_property
+    def source(self) -> str:
+        """The Python file that `dtpoly compile` writes. Raises DtpolyError if it is refused."""
+        heading = header(__version__, self.name)
+
+        def make() -> str:
+            with _told():
+                return code_of(self.check().verdict.scheduled, heading).text
+
+        # What a primitive of one's own does, its name does not say.
+        if self.primitives != PRIMITIVES:
+            return make()
+        return remembered(["file", str(self), heading], make)
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """The Python function that computes the Func that is compiled; the file is loaded once.
+
+        Of several such Funcs it is that which this is turned to. Raises what `source` raises, and
+        ModuleNotFoundError where torch or triton is missing.
+        """
+        compiled = outputs(self.program)
+        if len(compiled) > 1 and self.focus not in compiled:
+            which = f"{', '.join(compiled[:-1])} and {compiled[-1]}"
+            raise ValueError(f"{self.name} compiles {which}: turn to one, as in k.{compiled[0]}")
+        found = functions(self.program, self.source, next(iter(compiled), ""))
+        return found.get(self.focus or "", next(iter(found.values())))
+
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        """What the Func that is compiled is of these inputs, computed by its kernels.
+
+        Takes what `function` takes: inputs in the order declared or by name, `out=`, sizes that
+        no tensor shows.
+        """
+        return self.function(*inputs, **named)
 
     @property
     def tree(self) -> str:

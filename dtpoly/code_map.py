@@ -131,7 +131,7 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
             return find_directive(state, node, words, axis.label)
         if variable == f"{axis.label}_in_group":
             return find_directive(state, node, GROUPS, axis.label)
-    if variable == "pid":
+    if variable == "pid" or word.startswith("# Grid"):
         return find_option(state, node, *GROUPS, *GRID)
     return Origin()
 

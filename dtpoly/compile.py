@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
+from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frontend.limit import limited
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
@@ -64,8 +65,9 @@ def prove(checked: Checked) -> Checked:
     if program is None or not program.funcs:
         return checked
     try:
-        verdict = judge(program, primitives)
-        more = (*refusals(program, verdict, primitives), *costs(verdict, primitives))
+        with deep_recursion():
+            verdict = judge(program, primitives)
+            more = (*refusals(program, verdict, primitives), *costs(verdict, primitives))
     except DtpolyError as error:
         # A user's own primitive fails.
         verdict, more = None, error.diagnostics

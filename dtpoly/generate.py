@@ -37,7 +37,7 @@ def code_of(
     try:
         return _code(state, names, header, test)
     except Unsupported as error:
-        raise DtpolyError([_unsupported(state, names, test, str(error))]) from None
+        raise DtpolyError([_unsupported(state, names, test, str(error))]) from error
 
 
 def stages_of(state: State, wanted: Sequence[str] | None = None) -> Generated:
@@ -67,7 +67,7 @@ def _unsupported(state: State, wanted: tuple[str, ...], test: Test, reason: str)
         func.span if culprit is None else culprit.span,
         "without it there would be" if culprit is not None else "the schedule is legal",
         (Note(reason),),
-        "take another schedule",
+        "take another schedule" if culprit is None else "leave it out, or take other numbers there",
     )
 
 

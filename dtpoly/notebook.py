@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 
-from dtpoly.cli.explanation import HEAD, heading, rows, show_recomputed
 from dtpoly.compile import Checked
 from dtpoly.diagnostics import Severity, has_errors, in_source_order
+from dtpoly.explanation import HEAD, heading, rows, show_recomputed
 from dtpoly.pictures import map_picture
 from dtpoly.render.html import page
 from dtpoly.render.outline import outline

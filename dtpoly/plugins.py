@@ -75,7 +75,9 @@ def load_file(path: str) -> Primitives:
     try:
         with contextlib.redirect_stdout(sys.stderr):
             exec(code, vars(module))
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         # A user's code may raise anything.
         span = raised_at(error, module.__name__)
         raise DtpolyError([messages.fails(path, error, span)]) from None
@@ -122,8 +124,11 @@ def load_installed(known: Primitives = PRIMITIVES) -> Loaded:
     found: list[Diagnostic] = []
     for point in sorted(points, key=lambda point: (point.name, point.value)):
         try:
-            value: object = point.load()
-        except (Exception, SystemExit) as error:
+            with contextlib.redirect_stdout(sys.stderr):
+                value: object = point.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             # A user's code may raise anything.
             span = raised_at(error, str(point.module))
             found.append(messages.fails(messages.called(point), error, span))

@@ -7,6 +7,8 @@ import traceback
 
 from dtpoly.source import Source, Span
 
+LONG = 400  # letters of what an exception says
+
 
 def raised_at(error: BaseException, module: str) -> Span | None:
     """Where an exception was raised, as far as that is in a module's own code.
@@ -71,5 +73,10 @@ def file_of(cls: type) -> str:
 
 def said_by(error: BaseException) -> str:
     """An exception in one line: its type and its words."""
-    words = " ".join(str(error).split())
+    try:
+        words = " ".join(str(error).split())
+    except Exception:
+        # A user's exception may even fail to say what it is.
+        words = ""
+    words = words if len(words) <= LONG else f"{words[: LONG - 1]}…"
     return f"{type(error).__name__}: {words}" if words else type(error).__name__

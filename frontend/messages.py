@@ -11,6 +11,7 @@ from .redeclare import undeclare
 from .symbols import Kind, Symbol, declared_here, what
 from .syntax import Definition, DirectiveCall, Indexed, Name, Node, Number
 
+MAX_RANK = 64  # of torch's tensors
 _ERROR = Severity.ERROR
 MOST_SHOWN = 8  # of a cycle; more help nobody
 
@@ -195,6 +196,18 @@ def left_side_twice(node: Node, first: Node, label: str) -> Diagnostic:
         "again",
         (Note("first here", first.span),),
         "use a label of its own for each dimension",
+    )
+
+
+def too_many_dimensions(name: str, first: Node) -> Diagnostic:
+    """A Func or input with more dimensions than a tensor can have."""
+    return Diagnostic(
+        "DT166",
+        _ERROR,
+        f"'{name}' has more than {MAX_RANK} dimensions",
+        first.span,
+        "one too many",
+        hint="put several labels into one, or split the Func",
     )
 
 

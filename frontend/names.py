@@ -10,7 +10,7 @@ from dtpoly.suggest import near
 from . import messages
 from .limit import MAX_ERRORS
 from .symbols import LABELS, TENSORS, Kind, Symbol
-from .syntax import Indexed, Name
+from .syntax import Indexed, Name, Node
 
 # Which declared names could be meant where one of a kind is expected.
 _COMPATIBLE = {
@@ -73,11 +73,18 @@ class Names:
         """Whether a name stands somewhere else than in its declaration, or was meant to."""
         return symbol.name in self.words or symbol.name in self.meant
 
+    def is_rank(self, name: str, indices: Sequence[Node]) -> bool:
+        """Whether a tensor can have so many dimensions."""
+        if len(indices) > messages.MAX_RANK:
+            self.tell(messages.too_many_dimensions(name, indices[messages.MAX_RANK]))
+            return False
+        return True
+
     def has_rank(self, symbol: Symbol, node: Indexed) -> bool:
         """Whether a tensor is read with as many indices as it has; the first read decides."""
         rank = len(node.indices)
         known = self.ranks.setdefault(symbol.name, (rank, node.span))
         if known[0] == rank:
-            return True
+            return self.is_rank(symbol.name, node.indices)
         self.tell(messages.wrong_rank(symbol, node, rank, *known))
         return False

@@ -184,6 +184,7 @@ def _left_side(definition: Definition, names: Names) -> tuple[str, ...] | None:
             good = False
         else:
             seen[symbol.name] = node
+    good = names.is_rank(definition.func.text, definition.labels) and good
     return tuple(seen) if good else None
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
+from hypothesis import settings
 
 from tests.cli.server import Server
 
@@ -13,6 +14,10 @@ from tests.cli.server import Server
 os.environ.setdefault("TRITON_INTERPRET", "1")
 # What they keep, they keep apart from what the user has.
 os.environ.setdefault("DTPOLY_CACHE_DIR", str(Path(gettempdir()) / f"dtpoly-tests-{os.getuid()}"))
+
+# So many examples has each property; where tests that take minutes run, they are more.
+settings.register_profile("ordinary", max_examples=40, deadline=None)
+settings.register_profile("long", max_examples=400, deadline=None)
 
 GOLDEN = Path(__file__).parent / "golden"
 DOCS = Path(__file__).parent.parent / "docs"
@@ -30,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--update-golden") and os.environ.get("CI") == "true":
         raise pytest.UsageError("golden files are not rewritten in CI: look at each change")
+    settings.load_profile("ordinary" if "not long" in config.option.markexpr else "long")
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
 """Refusals that no schedule of the language's own directives shows, as calls."""
 
 from collections.abc import Callable
+from unittest.mock import patch
 
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.schedule import legality
 from dtpoly.schedule.legality import judge_state
 from dtpoly.schedule.refusal import refusals
 from dtpoly.source import Source
-from tests.schedule.folded import folded
+from tests.schedule.folded import folded, hollow
 from tests.schedule.user_primitives import USER
 
 NORM = """\
@@ -38,8 +40,24 @@ def racing() -> None:
     raise DtpolyError(refusals(program, judge_state(state)))
 
 
+def incomplete() -> None:
+    text = "Func f, g;\nIn A;\nVar x;\n\ng[x] = exp(A[x]);\nf[x] = g[x] + 1;\n\n"
+    program = load(Source("map.dt", text + "f.compile();\ng.fuse_at(f, x);\n"))
+    state = hollow(program, "g", "x")  # the copies of g lack g[0]
+    raise DtpolyError(refusals(program, judge_state(state)))
+
+
+def undecided() -> None:
+    text = "Func f, g;\nIn A;\nVar x;\n\ng[x] = exp(A[x]);\nf[x] = g[x] + 1;\n\n"
+    # So that an easy schedule shows it; as it is, isl takes a few seconds to give up.
+    with patch.object(legality, "VERDICT", 100), patch.object(legality, "EACH", 0):
+        load(Source("map.dt", text + "f.compile();\ng.fuse_at(f, x);\n"))
+
+
 CALLS: dict[str, Callable[[], object]] = {
     "DT200": spread,
     "DT202": racing,
     "DT204": forgotten,
+    "DT206": incomplete,
+    "DT208": undecided,
 }

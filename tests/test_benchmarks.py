@@ -15,6 +15,7 @@ from tests.schedule.told import SUM, read
 RUN: tuple[Callable[[], Result], ...] = (
     legality.attention,
     legality.chain,
+    legality.explanation,
     legality.one_more_tensorize,
     legality.blame,
     legality.blame_of_two,
@@ -48,6 +49,7 @@ def test_what_is_written_down_keeps_the_limits() -> None:
     assert limits == {
         legality.ATTENTION: 0.15,
         legality.CHAIN: 1,
+        legality.EXPLAIN: 1,
         legality.TENSORIZE: 0.01,
         legality.BLAME: 1,
         legality.BLAME_OF_TWO: 1,

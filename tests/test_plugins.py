@@ -21,7 +21,7 @@ from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Leaf, Loop, Sequence, rewrite
+from dtpoly.schedule.tree import Leaf, Loop, Node, Sequence, rewrite
 from dtpoly.schedule.well_formed import flaw
 from dtpoly.source import Source
 from tests.generation import schedules
@@ -35,6 +35,7 @@ SKEW = ROOT / "examples" / "skew.py"
 
 HEAD = """\
 from dataclasses import dataclass
+from dataclasses import replace
 from dtpoly.primitives import *
 from dtpoly.schedule.primitive import Stage
 
@@ -208,6 +209,20 @@ FAILS = {
         "    def facts(self):\n        return [1][2]\n\n    def apply",
         "[1][2]",
     ),
+    # With no error, a check that ends early would look as if all was well.
+    "exit": ("return state\n", "raise SystemExit(0)\n", "raise SystemExit(0)"),
+    "any exception": ("return state\n", "raise GeneratorExit\n", "raise GeneratorExit"),
+    "an exception without words": (
+        "return state\n",
+        "raise Mute\n\nclass Mute(Exception):\n    def __str__(self):\n        return 1 / 0\n",
+        "raise Mute",
+    ),
+    "equality": (
+        "    def apply",
+        "    def __eq__(self, other):\n        return other.all\n\n"
+        "    def __hash__(self):\n        return 1\n\n    def apply",
+        "other.all",
+    ),
 }
 
 
@@ -222,6 +237,30 @@ def test_what_a_primitive_raises_is_told_with_its_line(
     assert (found.code, marked(found), checked.program) == ("DT226", place, None)
     assert found.title.startswith("the primitive 'turn' fails: ")
     assert [note.span.text for note in found.notes if note.span] == ["total.turn()"]
+
+
+def test_facts_that_are_none(plugin: Callable[[str], str]) -> None:
+    text = HEAD.replace("    def apply", "    def facts(self):\n        yield 3\n\n    def apply")
+    primitives = with_plugins([plugin(text)])
+    (found,) = check(Source("t.dt", SUM + "total.turn();"), primitives).diagnostics
+    assert (found.code, found.title[-24:]) == ("DT226", "let it yield NewName(...)"[-24:])
+
+
+def test_a_check_that_never_ends_is_told_so_often(plugin: Callable[[str], str]) -> None:
+    text = HEAD.replace(
+        "    def apply",
+        "    def check(self, view):\n        while True:\n            yield self.mistake('no')\n\n"
+        "    def apply",
+    )
+    primitives = with_plugins([plugin(text)])
+    found = check(Source("t.dt", SUM + "total.turn();"), primitives).diagnostics
+    assert 0 < len(found) <= 101
+
+
+def test_what_an_exception_says_is_cut_short(plugin: Callable[[str], str]) -> None:
+    found = refused(plugin("raise ValueError('x' * 100_000)"))
+    assert len(found.title) < 1000
+    assert found.title.endswith("x…")
 
 
 def test_a_check_that_yields_no_diagnostic(plugin: Callable[[str], str]) -> None:
@@ -244,6 +283,20 @@ def test_a_kind_of_argument_that_fails(plugin: Callable[[str], str]) -> None:
         Source("t.dt", SUM + "total.turn(x);"), with_plugins([plugin(text)])
     ).diagnostics
     assert (found.code, marked(found)) == ("DT226", "raise KeyError(argument)")
+
+
+def test_what_nests_deeply_is_judged(plugin: Callable[[str], str]) -> None:
+    """Deeper than Python's stack is as a rule."""
+    text = HEAD.replace(
+        "        return state\n",
+        "        return state.with_kernels(self.func, lambda k: replace(k, body=deep(k.body)))\n\n"
+        "def deep(node):\n"
+        "    for _ in range(900):\n"
+        "        node = Sequence((node,))\n"
+        "    return node\n",
+    )
+    checked = check(Source("t.dt", SUM + "total.turn();"), with_plugins([plugin(text)]))
+    assert checked.program is not None
 
 
 def test_an_apply_that_refuses(plugin: Callable[[str], str]) -> None:
@@ -273,6 +326,13 @@ def axis(state: State, **changes: Any) -> State:
     return state.with_loops(
         "f", "y", lambda loop: replace(loop, axis=replace(loop.axis, **changes))
     )
+
+
+def nested(node: Node, depth: int) -> Node:
+    """The node within so many sequences of one."""
+    for _ in range(depth):
+        node = Sequence((node,))
+    return node
 
 
 NONSENSE: dict[str, tuple[Callable[[Any], object], str]] = {
@@ -331,6 +391,10 @@ NONSENSE: dict[str, tuple[Callable[[Any], object], str]] = {
     "a loop of another Func": (
         lambda s: body(s, lambda n: replace(n, func="h") if isinstance(n, Loop) else n),
         "is one of 'h', which is not there",
+    ),
+    "a tree without an end": (
+        lambda s: body(s, lambda n: nested(n, 5_000) if isinstance(n, Leaf) else n),
+        "nodes nest more than 1000 deep",
     ),
     "half a name": (
         lambda s: axis(s, origin=Affine(cast(Any, (("f.x", 0.5),)))),

@@ -2,10 +2,11 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli.process import COMMAND, environment
 
 
 def many_funcs(count: int) -> str:
@@ -24,7 +25,7 @@ def many_funcs(count: int) -> str:
 
 def seconds(path: Path) -> float:
     before = os.times()
-    subprocess.run([sys.executable, "-m", "dtpoly", "check", path], check=True)
+    subprocess.run([*COMMAND, "check", path], check=True, env=environment())
     after = os.times()
     user = after.children_user - before.children_user
     return user + after.children_system - before.children_system

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from typing import get_args
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dtpoly.algorithm.dtypes import DType
@@ -108,7 +108,6 @@ def test_fast() -> None:
     assert time.process_time() - start < 200 * 0.005
 
 
-@settings(max_examples=100, deadline=None)
 @given(expressions(SCOPE, ("x", "y")))
 def test_an_expression_lines_up_with_its_layout(expr: Expr) -> None:
     shaped = shape_of(expr)
@@ -117,14 +116,12 @@ def test_an_expression_lines_up_with_its_layout(expr: Expr) -> None:
     assert combine(Shape(("x", "y")), shaped.shape) == Shape(("x", "y"))
 
 
-@settings(max_examples=50, deadline=None)
 @given(expressions(SCOPE, (), is_bool=True))
 def test_an_expression_over_no_labels_is_a_scalar(expr: Expr) -> None:
     assert not free_labels(expr)
     assert combine(SCALAR, shape_of(expr).shape or SCALAR) is not None
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_a_schedule_for_a_given_algorithm(data: st.DataObject) -> None:
     bare = data.draw(algorithms(Limits(funcs=3)))
@@ -135,7 +132,6 @@ def test_a_schedule_for_a_given_algorithm(data: st.DataObject) -> None:
     assert understand(file).program == scheduled
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_sizes_fit(data: st.DataObject) -> None:
     generated = data.draw(programs(Limits(funcs=3)))

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
+    Cast,
     Expr,
     Index,
     Integer,
@@ -14,18 +16,28 @@ from dtpoly.algorithm.expressions import (
     Size,
     map_children,
 )
+from dtpoly.algorithm.inference import type_of, types_of
 from dtpoly.algorithm.program import Func, Program
 
 Within = tuple[tuple[Affine, str], ...]  # what is used only where each index is in a label's range
 
 
 def inlined(program: Program, name: str) -> Program:
-    """The Program without a Func that has no reductions; each read of it computes its element."""
+    """The Program without a Func that has no reductions; each read of it computes its element.
+
+    In the type of the Func: a number in it is a tensor's element to its readers.
+    """
     func = program.find_func(name)
     if func is None:
         return program
+    body = type_of(func.body, types_of(program))
+    if body.weak or (func.dtype is not None and func.dtype != body.dtype):
+        dtype = func.dtype or body.dtype or DType.F32
+        func = replace(func, body=Cast(func.body, dtype))
     funcs = tuple(
-        replace(other, body=_inlined(other.body, func)) for other in program.funcs if other != func
+        replace(other, body=_inlined(other.body, func))
+        for other in program.funcs
+        if other.name != name
     )
     return replace(program, funcs=funcs)
 

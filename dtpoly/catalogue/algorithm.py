@@ -96,7 +96,7 @@ ALGORITHM: dict[str, Entry] = {
     ),
     "DT119": Entry(
         "a file is too large",
-        "A source may have one million characters. Split it into files of one kernel each.",
+        "A source may have 200,000 characters. Split it into files of one kernel each.",
     ),
     # Names and indices.
     "DT120": Entry(
@@ -310,6 +310,11 @@ ALGORITHM: dict[str, Entry] = {
         "What is read outside of a tensor has the tensor's dtype, so the value must be one: no "
         "fraction and no infinity for whole numbers, no number that the dtype cannot hold. To pad "
         "with another kind of value, cast the tensor in a Func of its own and pad that.",
+    ),
+    "DT166": Entry(
+        "a tensor has too many dimensions",
+        "A tensor has at most 64 dimensions. Index one axis by several labels, as in "
+        "A[4 * x + y], or split the Func.",
     ),
     "DT170": Entry(
         "a size must be passed",

@@ -87,6 +87,11 @@ SCHEDULE: dict[str, Entry] = {
         "Put the option on a Func whose kernel has what it is about: an rdot, or a read of the "
         "input.",
     ),
+    "DT198": Entry(
+        "a directive changes nothing yet",
+        "The directive is part of the language and is checked, but the code is the same without "
+        "it in this version.",
+    ),
     # Legality.
     "DT200": Entry(
         "a schedule lets program instances depend on each other",
@@ -117,5 +122,22 @@ SCHEDULE: dict[str, Entry] = {
         "program instances compute the same elements",
         "Each block computes for itself what it needs of a fused Func, or of a reduction that "
         "lacks the blocked label. That is legal, and often fast; larger blocks repeat less.",
+    ),
+    "DT206": Entry(
+        "a private copy lacks what is read",
+        "What a loop reads of a fused Func is computed in that loop, all of it; this was not. It "
+        "is a mistake of dtpoly: report it, and fuse at another loop until it is mended.",
+    ),
+    "DT207": Entry(
+        "loads run ahead of what their loop stores",
+        "num_stages starts the loads of later iterations before earlier ones are done. A loop that "
+        "reads from memory what it stores there must go in order: write num_stages(1) or nothing, "
+        "or let the value stay in registers, read where it is written.",
+    ),
+    "DT208": Entry(
+        "it takes too long to decide whether a schedule is legal",
+        "What loops need of a fused Func is described by inequalities, which become hard where it "
+        "is read at many different indices in tiles that do not divide each other. Fuse less of "
+        "it, or take tiles that divide each other.",
     ),
 }

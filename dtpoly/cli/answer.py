@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive
 from dtpoly.algorithm.show import show_directive
-from dtpoly.cli.explanation import explained_data, heading
+from dtpoly.explanation import explained_data, heading
 from dtpoly.render.as_json import Data, document, place
 from dtpoly.render.outline import Heading, Item, outline
 from dtpoly.render.snippet import Line

@@ -130,6 +130,7 @@ def command(
     wanted = _wanted(program, func)
     given = parse_sizes(sizes, [label.name for label in program.labels])
     tested = None if test is None else _tested(program, test)
+    _check_output(file, output)
     path = None if emit else _path(file, output)
     code = code_of(state, header(__version__, source.name), tested, wanted)
     if checked.diagnostics:
@@ -176,8 +177,16 @@ def _tested(program: Program, words: str) -> dict[str, int]:
         raise click.BadParameter(error.diagnostics[0].title, param_hint="--test") from None
 
 
+def _check_output(file: str, output: str | None) -> None:
+    """Refuse a name that no file can have here. Raises click.BadParameter."""
+    if output == "":
+        raise click.BadParameter("an empty name names no file", param_hint="-o")
+    if output and output != STANDARD_OUTPUT and os.path.realpath(output) == os.path.realpath(file):
+        raise click.BadParameter(f"'{output}' is the file to compile", param_hint="-o")
+
+
 def _path(file: str, output: str | None) -> Path | None:
-    """The file to write; None for standard output. Raises click.BadParameter, click.UsageError."""
+    """The file to write; None for standard output. Raises click.UsageError."""
     if output == STANDARD_OUTPUT or (output is None and file == STANDARD_INPUT):
         return None
     if output is None:
@@ -186,8 +195,6 @@ def _path(file: str, output: str | None) -> Path | None:
             message = f"'{path}' is there, and dtpoly did not write it; name a file with -o"
             raise click.UsageError(message)
         return path
-    if os.path.realpath(output) == os.path.realpath(file):
-        raise click.BadParameter(f"'{output}' is the file to compile", param_hint="-o")
     return Path(output)
 
 

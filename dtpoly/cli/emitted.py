@@ -13,7 +13,7 @@ import click
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.cli.output import report, write
-from dtpoly.cli.saving import save
+from dtpoly.cli.saving import save, tell_error
 from dtpoly.diagnostics import has_errors
 from dtpoly.generate import Code
 from dtpoly.render.as_json import Data, document
@@ -50,8 +50,15 @@ def emit(state: State, code: Code, asked: Asked, output: str | None) -> int:
         has = ", ".join(STAGES[asked.target.backend])
         message = f"{asked.target} has no stage {asked.stage}; it has {has}"
         raise click.BadParameter(message, param_hint="--emit")
-    built = build(state, code, asked.target, asked.sizes, asked.dtype)
-    if asked.stage is not None and not _give(built, asked, asked.stage, output):
+    stage = asked.stage
+    try:
+        built = build(state, code, asked.target, asked.sizes, asked.dtype)
+        texts = {} if stage is None else {b.kernel: _stage(b, stage) for b in built.binaries}
+    except OSError as error:
+        tell_error(f"Triton's compiler cannot use its files: {error}")
+        print("  = hint: TRITON_CACHE_DIR says where it keeps them", file=sys.stderr)
+        return 1
+    if stage is not None and not _give(built, asked, stage, texts, output):
         return 1
     if not asked.as_json:
         for binary in built.binaries:
@@ -61,20 +68,21 @@ def emit(state: State, code: Code, asked: Asked, output: str | None) -> int:
     return 1 if has_errors(built.diagnostics) else 0
 
 
-def _give(built: Built, asked: Asked, stage: str, output: str | None) -> bool:
+def _give(
+    built: Built, asked: Asked, stage: str, texts: Mapping[str, str | bytes], output: str | None
+) -> bool:
     """Print the stage, or write it to files."""
-    texts = [(binary, _stage(binary, stage)) for binary in built.binaries]
     if asked.as_json:
-        data = json.dumps(_data(built, asked, stage), indent=2) + "\n"
+        data = json.dumps(_data(built, asked, stage, texts), indent=2) + "\n"
         if output is None or output == "-":
             write(data)
             return True
         return save(Path(output), data.encode())
-    binary_ones = [(binary, text) for binary, text in texts if isinstance(text, bytes)]
+    binary_ones = [(name, text) for name, text in texts.items() if isinstance(text, bytes)]
     if binary_ones:
         return _give_binaries(binary_ones, stage, output)
     text = "\n".join(
-        f"{_head(binary, built, stage)}{text}" for binary, text in texts if isinstance(text, str)
+        f"{_head(binary, built, stage)}{texts[binary.kernel]!s}" for binary in built.binaries
     )
     if output is None or output == "-":
         write(text)
@@ -101,7 +109,7 @@ def _compiled_for(built: Built) -> str:
     return f"compiled for {f'{sizes} and ' if sizes else ''}inputs of {built.dtype}"
 
 
-def _give_binaries(found: list[tuple[Binary, bytes]], stage: str, output: str | None) -> bool:
+def _give_binaries(found: list[tuple[str, bytes]], stage: str, output: str | None) -> bool:
     """One file for each kernel; of several kernels, each with the kernel's name in its own."""
     if output == "-" and len(found) == 1:
         sys.stdout.flush()
@@ -113,11 +121,11 @@ def _give_binaries(found: list[tuple[Binary, bytes]], stage: str, output: str | 
     path = Path(output)
     if len(found) == 1:
         return save(path, found[0][1])
-    named = ((path.with_name(f"{path.stem}.{b.kernel}{path.suffix}"), data) for b, data in found)
+    named = ((path.with_name(f"{path.stem}.{name}{path.suffix}"), data) for name, data in found)
     return all([save(one, data) for one, data in named])
 
 
-def _data(built: Built, asked: Asked, stage: str) -> Data:
+def _data(built: Built, asked: Asked, stage: str, texts: Mapping[str, str | bytes]) -> Data:
     """For JSON; a stage that is binary is null."""
     return {
         "version": VERSION,
@@ -125,12 +133,12 @@ def _data(built: Built, asked: Asked, stage: str) -> Data:
         "stage": stage,
         "sizes": dict(built.sizes),
         "dtype": str(built.dtype),
-        "kernels": [dict(_kernel(binary, stage)) for binary in built.binaries],
+        "kernels": [dict(_kernel(binary, texts[binary.kernel])) for binary in built.binaries],
         "diagnostics": document(built.diagnostics)["diagnostics"],
     }
 
 
-def _kernel(binary: Binary, stage: str) -> Iterator[tuple[str, object]]:
+def _kernel(binary: Binary, text: str | bytes) -> Iterator[tuple[str, object]]:
     yield "name", binary.kernel
     yield "registers", binary.registers
     yield "spilled_bytes", binary.spilled
@@ -138,5 +146,4 @@ def _kernel(binary: Binary, stage: str) -> Iterator[tuple[str, object]]:
     yield "num_warps", binary.num_warps
     yield "num_stages", binary.num_stages
     yield "occupancy", round(occupancy(binary).share, 4)
-    text = _stage(binary, stage)
     yield "text", text if isinstance(text, str) else None

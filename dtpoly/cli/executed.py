@@ -20,7 +20,7 @@ from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.saving import tell_error
 from dtpoly.generate import code_of
 from dtpoly.render.table import table
-from dtpoly.runtime.execute import Outcome, Question, execute, has_bf16_product
+from dtpoly.runtime.execute import Outcome, Question, Refused, execute, has_bf16_product
 from dtpoly.schedule.state import State
 
 VERSION = 1  # of the JSON document
@@ -43,8 +43,14 @@ def run(
     question = Question(sizes, seed, dtype, device)
     try:
         found = execute(state, code_of(state), question)
+    except Refused as error:
+        tell_error(f"it does not run at these sizes: {error}")
+        return 1
     except torch.OutOfMemoryError:
         tell_error("the GPU has not enough memory for these sizes")
+        return 1
+    except OSError as error:
+        tell_error(f"Triton cannot use its files, which TRITON_CACHE_DIR names: {error}")
         return 1
     except errors.TritonError as error:
         # What it compiles and launches depends on the sizes and on the GPU.

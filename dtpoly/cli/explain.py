@@ -68,7 +68,7 @@ def command(
         explanation = explain(state.sized, checked.verdict, checked.primitives)
         known = equal_sizes(parse_sizes(words, list(state.model.size_of)), state.model.size_of)
     if as_json:
-        told: ModuleType = load("dtpoly.cli.explanation")
+        told: ModuleType = load("dtpoly.explanation")
         document = {"version": VERSION, "file": file, **told.explanation_data(explanation, known)}
         write(json.dumps(document, indent=2) + "\n")
     else:
@@ -115,7 +115,7 @@ def equal_sizes(sizes: Sizes, size_of: Mapping[str, str]) -> dict[str, int]:
 
 
 def _text(explanation: Explanation, sizes: Sizes) -> str:
-    told: ModuleType = load("dtpoly.cli.explanation")
+    told: ModuleType = load("dtpoly.explanation")
     width = terminal_width(sys.stdout)
     parts: list[str] = []
     if explanation.directives:

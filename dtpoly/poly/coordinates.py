@@ -137,10 +137,12 @@ def _places(
 
 def at(index: Affine, zero: V, values: Mapping[str | int, V]) -> V:
     """An index where its names have values."""
-    total = zero + index.constant
+    # Most are one name alone: then there is nothing to compute.
+    total = zero + index.constant if index.constant or not index.terms else None
     for name, coefficient in index.terms:
-        total = total + values[name] * coefficient
-    return total
+        value = values[name] if coefficient == 1 else values[name] * coefficient
+        total = value if total is None else total + value
+    return zero if total is None else total
 
 
 def applies(axis: Axis, statement: Statement, is_grid: bool) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from functools import reduce
 
-from dtpoly.poly.axes import Path, axes_by_name, is_absolute, resolved, several, walked
+from dtpoly.poly.axes import Path, axes_by_name, finest, is_absolute, resolved, several, walked
 from dtpoly.poly.coordinates import unreached
 from dtpoly.poly.dependences import Dependence, DependenceKind
 from dtpoly.poly.lazy import isl
@@ -38,6 +38,25 @@ def not_once(model: Model, paths: Iterable[Path]) -> Iterator[Broken]:
             for pairs in (_nowhere(statement, way, given), _in_one_place(statement, way)):
                 if pairs is not None:
                     yield from _broken(statement, pairs, model.context)
+
+
+def unlaunched(model: Model, paths: Iterable[Path]) -> Iterator[Broken]:
+    """Statements that wait for the first block of a label that has none, since its size is 0."""
+    with computing("what a tree computes"):
+        known = by_name(model)
+        for path in paths:
+            statement = known[path.statement]
+            axes = [
+                axis for axis in several(finest(path.grid)) if axis.name not in statement.copies
+            ]
+            labels = [axis.index.plain for axis in axes]
+            of = affs(statement.domain.get_space())
+            for label in dict.fromkeys(labels):
+                if label is not None and label not in statement.labels:
+                    # A part of a label has no blocks where the label has none.
+                    whole = model.parts[label].of if label in model.parts else label
+                    none = statement.domain & of[model.size_of[whole]].eq_set(of[0])
+                    yield from _broken(statement, none.identity(), model.context)
 
 
 def _given(statement: Statement, path: Path, inside: Set[tuple[int, str, str]]) -> Set[str]:

@@ -120,10 +120,11 @@ def ranges(value: Statement, instances: isl.Map, place: tuple[Axis, ...]) -> dic
 
 def _range(along: isl.Map, names: tuple[str, ...]) -> Range:
     """The smallest index as an affine function of the iteration, and the largest span."""
-    smallest = along.lexmin()
     bounds = tuple(dict.fromkeys(_lower_bounds(along, names)))
+    is_one = along.n_basic_map() == 1  # of which each bound holds
     for bound in bounds:
-        if _graph(bound, along, names).is_equal(smallest):
+        is_needed = _graph(bound, along, names).is_subset(along)
+        if is_needed and (is_one or _holds(along, bound, names)):
             return Range(bound, _span(along, bound, names))
     # At the edge of the label the bound is below it; tiles may start there all the same.
     known = [

@@ -23,6 +23,8 @@ class ViolationKind(StrEnum):
     RACE = "lanes race"
     RECOMPUTES = "recomputes in a loop"
     LOST = "is not computed exactly once"
+    UNWRITTEN = "reads what nothing writes"
+    AHEAD = "runs ahead of memory"
 
 
 # Pairs of coordinates at which a source and its target must not be.
@@ -167,6 +169,8 @@ def _merged(found: tuple[Dependence, ...]) -> tuple[Dependence, ...]:
         before = merged.get(key)
         if before is None:
             merged[key] = one
+        elif one.relation.plain_is_equal(before.relation):
+            pass  # seen without a proof
         elif not one.relation.is_subset(before.relation):
             merged[key] = replace(before, relation=before.relation | one.relation)
     return tuple(merged.values())

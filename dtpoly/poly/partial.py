@@ -126,11 +126,23 @@ def _partial(model: Model, nest: Nest) -> tuple[Model, tuple[Statement, ...]]:
     update = replace(nest.update, name=named(Role.UPDATE))
     made = (
         _made(model, replace(nest.init, name=named(Role.INIT)), nest.kept, array),
-        *(_in_block(model, s, nest.parts) for s in nest.inner),
+        *(_in_block(model, s, _seen(nest, s)) for s in nest.inner),
         _made(model, update, update_labels, array),
         _made(model, replace(nest.combine, name=named(Role.COMBINE)), nest.kept, array),
     )
     return model, made
+
+
+def _seen(nest: Nest, inner: Statement) -> Mapping[str, Part]:
+    """The parts of labels that no reduction in the operand binds again around a statement."""
+    at = nest.inner.index(inner)
+    begun = {s.writes.array for s in nest.inner[:at] if s.role is Role.INIT}
+    again: set[str] = set()
+    for update in nest.inner[at + 1 :]:
+        if update.role is Role.UPDATE and update.writes.array in begun:
+            assert isinstance(update.body, Reduce | Dot)
+            again.update(update.body.labels)
+    return {new: part for new, part in nest.parts.items() if part.of not in again}
 
 
 def _in_block(model: Model, inner: Statement, parts: Mapping[str, Part]) -> Statement:

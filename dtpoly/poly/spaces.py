@@ -45,10 +45,12 @@ def affs(space: isl.Space) -> dict[str | int, isl.Aff]:
 
 def to_aff(index: Affine, of: Affs) -> isl.Aff:
     """The expression over what the names stand for."""
-    total = of[0] + index.constant
+    # Most are one name alone: then there is nothing to compute.
+    total = of[0] + index.constant if index.constant or not index.terms else None
     for name, coefficient in index.terms:
-        total = total + of[name] * coefficient
-    return total
+        value = of[name] if coefficient == 1 else of[name] * coefficient
+        total = value if total is None else total + value
+    return of[0] if total is None else total
 
 
 def to_map(domain: isl.Space, name: str, dims: Sequence[str], values: Iterable[isl.Aff]) -> isl.Map:

@@ -31,6 +31,10 @@ TF32 = 2.0**-10
 MARGIN = 32
 
 
+class Refused(Exception):
+    """A function does not take such inputs: a size is out of its range."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of one function, and how far it is from the reference.
@@ -65,7 +69,7 @@ class Question:
 
 
 def execute(state: State, code: Code, question: Question) -> tuple[Outcome, ...]:
-    """Call each function on made-up inputs, and compare."""
+    """Call each function on made-up inputs, and compare. Raises Refused."""
     program = state.program
     dtypes = {tensor.name: question.dtype for tensor in program.tensors}
     inputs = random_inputs(program, question.sizes, question.seed, dtypes, question.device)
@@ -111,7 +115,7 @@ def outputs(code: Code) -> tuple[str, ...]:
 def called(
     module: ModuleType, state: State, code: Code, func: str, inputs: Inputs, question: Question
 ) -> torch.Tensor:
-    """What the function of a Func gives."""
+    """What the function of a Func gives. Raises Refused."""
     program = state.program
     launched = [launch.name for launch in code.stages.launches]
     names = file_names(program, outputs(code), launched)
@@ -120,7 +124,10 @@ def called(
     keywords: dict[str, object] = {names.labels[one]: question.sizes[one] for one in passed}
     if not program.tensors:
         keywords["device"] = torch.device(question.device)
-    result = getattr(module, names.funcs[func])(*inputs.values(), **keywords)
+    try:
+        result = getattr(module, names.funcs[func])(*inputs.values(), **keywords)
+    except ValueError as error:
+        raise Refused(str(error)) from error
     assert isinstance(result, torch.Tensor)
     return result
 

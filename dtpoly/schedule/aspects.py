@@ -17,6 +17,7 @@ from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, leaves, loops, paths
 from dtpoly.schedule.tree import Sequence as InSequence
 
 _Value = int | str | tuple[str, ...] | None  # of an option
+Places = tuple[Fusion | None, ...]
 LOST, ORDER = "the statements", "the order of statements"
 NUMBERING = "the numbering of programs"
 
@@ -73,18 +74,25 @@ def aspects(state: State) -> tuple[Aspect, ...]:
 
 
 def _places(state: State) -> Iterator[Aspect]:
-    for func, places in _fusions(state).items():
-        words = dict.fromkeys(map(_place, places))
+    for func, found in places(state).items():
+        words = dict.fromkeys(map(_place, found))
         yield Aspect("place", "", func, "", "; ".join(words))
 
 
-def place_and_elements(func: str, state: State) -> str:
+def place_and_elements(found: Places, state: State) -> str:
     """Where a Func is computed, and which elements there: `..., for exactly [16 of m]`."""
-    places = _fusions(state)[func]
-    return "; ".join(dict.fromkeys(_place(one) + _elements(one, state) for one in places))
+    return "; ".join(dict.fromkeys(_place(one) + _elements(one, state) for one in found))
 
 
-def _fusions(state: State) -> dict[str, list[Fusion | None]]:
+def beside_readers(found: Places) -> tuple[tuple[tuple[str, str], ...], str]:
+    """The loops of readers that a Func is computed in, and `in the kernel of 'f'`."""
+    fusions = [one for one in found if one is not None]
+    kernels = dict.fromkeys(f"'{one.kernel}'" for one in fusions)
+    of = f"in the kernel{'s' if len(kernels) > 1 else ''} of {listed(kernels)}" if kernels else ""
+    return tuple((one.consumer, one.label) for one in fusions), of
+
+
+def places(state: State) -> dict[str, Places]:
     """For each Func the fusions that put it into a kernel; None for a kernel of its own."""
     known = by_name(state.model)
     fused = {(one.func, one.kernel): one for one in state.fusions if one.label}
@@ -93,7 +101,7 @@ def _fusions(state: State) -> dict[str, list[Fusion | None]]:
         for leaf, _ in leaves(kernel.body):
             func = known[leaf.statement].func
             found.setdefault(func, {}).setdefault(kernel.name, fused.get((func, kernel.name)))
-    return {func: list(places.values()) for func, places in found.items()}
+    return {func: tuple(each.values()) for func, each in found.items()}
 
 
 def _place(fusion: Fusion | None) -> str:
@@ -210,9 +218,9 @@ def _loops(kernel: Kernel, model: Model) -> Iterator[Aspect]:
             key = (known[leaf.statement].func, lane.label)
             if key not in said:
                 orphans.setdefault(key, {}).setdefault(show_lanes(lane))
+    nests = _nests(kernel.body)
     for func in funcs:
-        nest = " ".join(_nest(kernel.body, func))
-        yield Aspect("nest", kernel.name, func, "", nest)
+        yield Aspect("nest", kernel.name, func, "", " ".join(nests.get(func, ())))
     for topic, group in (("loop", said), ("lanes", orphans)):
         for (func, label), words in group.items():
             yield Aspect(topic, kernel.name, func, label, " and ".join(words))
@@ -247,18 +255,22 @@ def show_loop(loop: Loop, lanes: Axis | None) -> str:
     return f"{what} of {show_affine(axis.index)} in {steps}{unrolled}{order}"
 
 
-def _nest(node: Node, func: str) -> tuple[str, ...]:
-    """The loops of one Func, as words: `for m: for n`."""
+def _nests(node: Node) -> dict[str, tuple[str, ...]]:
+    """The loops of each Func, as words: `for m: for n`."""
     match node:
         case Leaf():
-            return ()
+            return {}
         case InSequence(children=children):
-            parts = [" ".join(words) for child in children if (words := _nest(child, func))]
-            return (f"({'; '.join(parts)})",) if len(parts) > 1 else tuple(parts)
-        case Loop(child=child):
-            below = _nest(child, func)
-            if node.func != func:
-                return below
-            return (f"for {node.axis.label}:" if below else f"for {node.axis.label}", *below)
+            parts: dict[str, tuple[str, ...]] = {}
+            for child in children:
+                for func, words in _nests(child).items():
+                    parts[func] = (*parts.get(func, ()), " ".join(words))
+            several = {f: (f"({'; '.join(some)})",) for f, some in parts.items() if len(some) > 1}
+            return parts | several
+        case Loop(func=func, child=child):
+            found = _nests(child)
+            below = found.get(func, ())
+            found[func] = (f"for {node.axis.label}:" if below else f"for {node.axis.label}", *below)
+            return found
         case _:
             assert_never(node)

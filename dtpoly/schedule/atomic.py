@@ -1,10 +1,12 @@
 """The primitive `atomic`: partial results are added in place instead of by a second kernel."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Dot, Reduce
+from dtpoly.algorithm.inference import types_of
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.schedule.facts import NewName
 from dtpoly.schedule.kernels import View
@@ -14,8 +16,13 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Name
 
-# Reductions whose step a device can do atomically.
-ATOMIC_REDUCTIONS = ("rsum", "rmax", "rmin", "rany", "rall")
+# In which types a device can do the step of a reduction atomically.
+EXTREME = (DType.I32, DType.I64, DType.F32, DType.F64)
+ATOMIC: Mapping[str, tuple[DType, ...]] = {
+    "rsum": (*EXTREME, DType.F16, DType.BF16),
+    "rmax": EXTREME,
+    "rmin": EXTREME,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +32,8 @@ class Atomic(Primitive):
         part[x, p] = sum over block p of A[x, k]; f[x] = sum over p of part[x, p]
         -->  f[x] = 0; program p: atomically f[x] += sum over block p of A[x, k]
 
-    Takes a label that `block` cuts and that the Func reduces over in its last operation. The
-    rounding of a sum then differs from run to run.
+    Takes a label that `block` cuts and that the Func reduces over in its last operation, and a
+    Func of a type that memory can combine so. The rounding of a sum then differs from run to run.
     """
 
     name: ClassVar[str] = "atomic"
@@ -61,12 +68,24 @@ class Atomic(Primitive):
                 "give the reduction a Func of its own",
                 Note("this is computed last", body.span),
             )
-        if isinstance(last, Reduce) and last.operation not in ATOMIC_REDUCTIONS:
+        operation = last.operation if isinstance(last, Reduce) else "rsum"
+        if operation not in ATOMIC:
             return _refusal(
                 label,
-                f"'{last.operation}' has no atomic form",
+                f"'{operation}' has no atomic form",
                 "cannot be combined atomically",
                 "remove it; two kernels can do it",
+                Note("reduced here", last.span),
+            )
+        dtype = types_of(view.program)[self.func].dtype
+        if dtype is not None and dtype not in ATOMIC[operation]:
+            wide = DType.F32 if is_float(dtype) else DType.I32
+            return _refusal(
+                label,
+                f"'{operation}' has no atomic form in {dtype}",
+                f"'{self.func}' is {dtype}",
+                f"declare it wider, as in Func {self.func}: {wide}; or remove this, and two "
+                "kernels do it",
                 Note("reduced here", last.span),
             )
         blocked = view.blocked.get(self.func, {}).get(name)

@@ -8,9 +8,12 @@ from dtpoly.schedule.aspects import (
     ORDER,
     TOPICS,
     Aspect,
+    Places,
     aspects,
+    beside_readers,
     listed,
     place_and_elements,
+    places,
     subject,
 )
 from dtpoly.schedule.state import State
@@ -51,14 +54,31 @@ class Change:
         return f"{self.subject}: {after}" + (f" ({before}: {self.before})" if self.before else "")
 
 
-def changes(before: State, after: State, first: str = "") -> tuple[Change, ...]:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A state, and what there is to say of it: compared with many others, it is said once."""
+
+    state: State
+    aspects: tuple[Aspect, ...]
+    places: Mapping[str, Places]
+
+
+def told_of(state: State) -> Told:
+    """What there is to say of a state."""
+    return Told(state, aspects(state), places(state))
+
+
+def changes(before: Told, after: Told, first: str = "") -> tuple[Change, ...]:
     """The differences, those of one Func first.
 
     What is part of something that is gone goes with it, unsaid. Funcs of which the same is to be
     said are told of together.
     """
-    own = {first, *(k.name for k in (*before.kernels, *after.kernels) if k.func == first)}
-    found = (*_changed(before, after), *_moved(before, after))
+    own = {
+        first,
+        *(k.name for k in (*before.state.kernels, *after.state.kernels) if k.func == first),
+    }
+    found = (*_changed(before, after), *_moved(before.state, after.state))
     told: dict[Change, Change] = {}
     for one in sorted(found, key=lambda c: (c.names[0] not in own, TOPICS.index(c.topic))):
         alike = replace(one, names=())
@@ -67,14 +87,13 @@ def changes(before: State, after: State, first: str = "") -> tuple[Change, ...]:
     return tuple(told.values())
 
 
-def _changed(before: State, after: State) -> Iterator[Change]:
-    old, new = aspects(before), aspects(after)
-    kernels_before, kernels_after = _kernels(old), _kernels(new)
+def _changed(before: Told, after: Told) -> Iterator[Change]:
+    kernels_before, kernels_after = _kernels(before.aspects), _kernels(after.aspects)
     # A Func that only moves from one kernel to another one has the same loops in both.
     one = {f for f, kernels in kernels_after.items() if len(kernels) == 1}
     one &= {f for f, kernels in kernels_before.items() if len(kernels) == 1}
-    was, is_now = _by_key(old, one), _by_key(new, one)
-    names = {kernel.name for kernel in after.kernels}
+    was, is_now = _by_key(before.aspects, one), _by_key(after.aspects, one)
+    names = {kernel.name for kernel in after.state.kernels}
     for key in dict.fromkeys((*is_now, *was)):
         then, now = was.get(key), is_now.get(key)
         if then is not None and now is not None and then.value == now.value:
@@ -84,15 +103,22 @@ def _changed(before: State, after: State) -> Iterator[Change]:
         if now is None and _is_gone(told, names, kernels_after, moved=told.func in one):
             continue
         kernel = "" if told.func in one or not told.func else told.kernel
-        value = _words(now, after) or ("nowhere by itself" if told.topic == "place" else None)
-        name, was_said = told.func or told.kernel, _words(then, before)
+        name = told.func or told.kernel
+        was_said = then.value if then is not None else None
+        value = now.value if now is not None else None
+        if told.topic == "place":
+            was_said, value = _moves(name, before, after)
         yield Change(told.topic, (name,), told.label, kernel, was_said, value)
 
 
-def _words(one: Aspect | None, state: State) -> str | None:
-    if one is None:
-        return None
-    return place_and_elements(one.func, state) if one.topic == "place" else one.value
+def _moves(func: str, before: Told, after: Told) -> tuple[str | None, str]:
+    """From where to where. What stays in the loop of its reader only goes where that goes."""
+    was, is_now = before.places.get(func, ()), after.places.get(func, ())
+    (old_loops, old), (loops, new) = beside_readers(was), beside_readers(is_now)
+    if None not in (*was, *is_now) and old_loops == loops and old != new:
+        return old, new
+    then = place_and_elements(was, before.state) if was else None
+    return then, place_and_elements(is_now, after.state) or "nowhere by itself"
 
 
 def _by_key(found: tuple[Aspect, ...], one: set[str]) -> dict[Key, Aspect]:

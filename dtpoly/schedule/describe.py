@@ -92,6 +92,8 @@ def _words(one: Broken, witness: Witness) -> str:
             return f"{one.kind}: {at}{source} is computed{there} and again{here}"
         case ViolationKind.LOST:
             return f"{one.kind}: {at}{source}"
+        case ViolationKind.UNWRITTEN:
+            return f"{one.kind}: {at}{source}{here}"
         case _:
             verb = {
                 DependenceKind.FLOW: "reads what",

@@ -7,6 +7,7 @@ from dtpoly.diagnostics import Note
 from dtpoly.poly.dependences import DependenceKind
 from dtpoly.poly.model import Access, Role, Statement, by_name, show_element
 from dtpoly.poly.order import ViolationKind
+from dtpoly.poly.passing import in_memory
 from dtpoly.schedule.state import Fusion, State
 from dtpoly.schedule.tree import paths
 from dtpoly.schedule.verdict import Violation
@@ -32,11 +33,24 @@ def title_of(state: State, violation: Violation) -> str:
             return f"{one} is computed again in {_loops(violation)}"
         case ViolationKind.LOST:
             return f"{one} is not computed exactly once"
+        case ViolationKind.AHEAD:
+            if one == two:
+                return f"{two} would run ahead of earlier ones, which it adds to in memory"
+            return f"{two} would run ahead of {one}, which it reads from memory in one loop"
+        case ViolationKind.UNWRITTEN:
+            func = state.model.arrays[violation.dependence.array].func
+            return f"{one} reads an element of '{func}' that is not computed there"
 
 
 def evidence(state: State, violation: Violation) -> tuple[Note, ...]:
     """The two statements where they are written, and one instance of each, at some sizes."""
-    return (*_statements(state, violation), *_example(state, violation))
+    proof = (*_statements(state, violation), *_example(state, violation))
+    if violation.kind is not ViolationKind.AHEAD:
+        return proof
+    array = violation.dependence.array
+    why = in_memory(state.model, {path.statement: path for path in paths(state.kernels)})[array]
+    what = _element(state, by_name(state.model)[violation.witness.source.statement].writes)
+    return (*proof, Note(f"{what} is in memory: {why}"))
 
 
 def _both(state: State, violation: Violation) -> tuple[Statement, Statement]:
@@ -105,6 +119,10 @@ def _statements(state: State, violation: Violation) -> Iterator[Note]:
         yield writes
         yield from _needed_by(state, source)
         return
+    if violation.kind is ViolationKind.UNWRITTEN:
+        read, span = _read(state, target, array)
+        yield Note(f"{two} reads {read}", span)
+        return
     match violation.dependence.kind:
         case DependenceKind.FLOW:
             yield writes
@@ -163,6 +181,9 @@ def _example(state: State, violation: Violation) -> Iterator[Note]:
         case ViolationKind.RECOMPUTES:
             yield Note(f"{at} {one} is computed in {one.place}")
             yield Note(f"it is computed again in {two.place}")
+        case ViolationKind.UNWRITTEN:
+            yield Note(f"{at} nothing computes what {two} reads in {two.place}")
+            yield Note("no schedule should show this: it is a mistake of dtpoly; please report it")
         case ViolationKind.LOST if one == two:
             yield Note(f"{at} {one} is computed {_often(state, one.statement)}")
         case ViolationKind.LOST:

@@ -1,20 +1,20 @@
 """A Program and its verdict in; what each directive does, and what comes of all of them, out."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.poly.order import ViolationKind
 from dtpoly.poly.separation import Separation
-from dtpoly.schedule.changes import Change, changes
-from dtpoly.schedule.kept import Kept, concerned, kept, separated
+from dtpoly.schedule.changes import Change, Told, changes, told_of
+from dtpoly.schedule.kept import Kept, Ways, concerned, kept, separated, ways
 from dtpoly.schedule.parallelism import KernelSummary, summaries
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.recomputed import Recomputed, recomputed
-from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.resolve import resolve, resolve_without_each
 from dtpoly.schedule.state import State
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Span
@@ -51,7 +51,8 @@ class Explanation:
 class _Found:
     """What there is to say of a scheduled state, whichever directive made it so."""
 
-    state: State
+    told: Told
+    ways: Ways
     separations: tuple[Separation, ...] = ()
     kept: tuple[Kept, ...] = ()
     recomputed: tuple[Recomputed, ...] = ()
@@ -63,15 +64,14 @@ def explain(program: Program, verdict: Verdict, primitives: Primitives = PRIMITI
     found = _found(verdict)
     texts = [show_directive(directive) for directive in program.directives]
     told: list[Explained] = []
-    for text, one in zip(texts, chosen, strict=True):
-        try:
-            before = resolve(program, [other for other in chosen if other is not one])
-        except DtpolyError as error:  # of a user's primitive that builds on this one
-            why = error.diagnostics[0].title
+    without = resolve_without_each(program, chosen)
+    for text, one, before in zip(texts, chosen, without, strict=True):
+        if isinstance(before, DtpolyError):  # of a user's primitive that builds on this one
+            why = before.diagnostics[0].title
             told.append(Explained(text, one.span, meaning(type(one)), (), (), None, why))
         else:
             told.append(_explained(text, one, before, found))
-    kernels = summaries(found.state, found.separations)
+    kernels = summaries(found.told.state, found.separations)
     return Explanation(tuple(told), kernels, found.recomputed)
 
 
@@ -90,29 +90,34 @@ def explain_added(
 def _found(verdict: Verdict) -> _Found:
     """Only the tree where statements are lost: what is nowhere is at no distance."""
     state = verdict.scheduled
+    found = _Found(told_of(state), ways(state))
     if any(one.kind is ViolationKind.LOST for one in verdict.violations):
-        return _Found(state)
+        return found
     apart = separated(state)
-    return _Found(state, apart, kept(state, apart, verdict.violations), tuple(recomputed(state)))
+    respected = kept(state, apart, verdict.violations)
+    return replace(found, separations=apart, kept=respected, recomputed=tuple(recomputed(state)))
 
 
 def _explained(text: str, one: Primitive, before: State, found: _Found) -> Explained:
     copies = {(fusion.func, fusion.kernel) for fusion in before.fusions}
-    makes_copy = any((f.func, f.kernel) not in copies for f in found.state.fusions)
+    makes_copy = any((f.func, f.kernel) not in copies for f in found.told.state.fusions)
     already = set(recomputed(before))
     new = tuple(again for again in found.recomputed if again not in already)
     return Explained(
         text,
         one.span,
         meaning(type(one)),
-        changes(before, found.state, one.func),
-        tuple(concerned(before, found.state, found.kept)),
+        changes(told_of(before), found.told, one.func),
+        tuple(concerned(ways(before), found.ways, found.kept)),
         new if new or makes_copy else None,
     )
 
 
 def meaning(primitive: type[Primitive]) -> str:
     """The first line of its docstring; a dataclass without one has made up its own."""
-    text = primitive.__doc__ or ""
+    # A user's class may have anything there.
+    text: object = primitive.__doc__
+    if not isinstance(text, str):
+        return ""
     first = text.strip().partition("\n")[0]
     return "" if first.startswith(f"{primitive.__name__}(") else first

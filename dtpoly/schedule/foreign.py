@@ -3,8 +3,10 @@
 Its code is run, never trusted: what it raises is caught, what it returns is looked at.
 """
 
+import sys
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from itertools import islice
 
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.python_places import file_of, function_place, raised_at, said_by
@@ -14,6 +16,7 @@ from dtpoly.schedule.well_formed import flaw
 from dtpoly.source import Span
 
 HOME = "dtpoly"
+MOST = 100  # diagnostics of one directive
 
 
 def is_foreign(cls: type[Primitive]) -> bool:
@@ -44,7 +47,7 @@ def checked(
         return tuple(check())
     try:
         with at_work(cls, primitive.span):
-            return tuple(map(_as_diagnostic, check()))
+            return tuple(map(_as_diagnostic, islice(check(), MOST)))
     except DtpolyError as error:
         return error.diagnostics
 
@@ -53,20 +56,22 @@ def checked(
 def at_work(cls: type[Primitive], span: Span | None) -> Generator[None]:
     """Turn what a user's primitive raises into a DtpolyError, at the line that raised it.
 
-    What one of our own raises is our bug and passes.
+    What it prints goes to standard error. What one of our own raises is our bug and passes.
     """
-    try:
+    if not is_foreign(cls):
         yield
-    except DtpolyError:
+        return
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except (DtpolyError, KeyboardInterrupt):
         raise
-    except Exception as error:
-        # A user's code may raise anything.
-        if not is_foreign(cls):
-            raise
+    except BaseException as error:
+        # A user's code may raise anything; one that exits must not end a check as if all is well.
         raise DtpolyError([_failed(cls, error, span)]) from error
 
 
-def _failed(cls: type[Primitive], error: Exception, span: Span | None) -> Diagnostic:
+def _failed(cls: type[Primitive], error: BaseException, span: Span | None) -> Diagnostic:
     place = raised_at(error, cls.__module__)
     return Diagnostic(
         "DT226",

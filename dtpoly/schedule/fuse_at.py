@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.poly.model import Statement
 from dtpoly.schedule.arguments import FuncName, Word
 from dtpoly.schedule.facts import Fact, Fused
 from dtpoly.schedule.fusing import fuse
@@ -12,6 +13,7 @@ from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.labels import Label, may_be_introduced, unknown_label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import statements
 from dtpoly.schedule.values import Name
 
 
@@ -110,8 +112,15 @@ class FuseAt(Primitive):
 
     def apply(self, state: State) -> State:
         """A private copy in each kernel in which the consumer reads the Func."""
+        readers = {s.name for s in state.model.statements if _reads(s, self.func)}
         for kernel in state.kernels:
+            if readers.isdisjoint(statements(kernel.body)):
+                continue
             state = fuse(
                 state, kernel.name, self.func, self.consumer.text, self.label.text, self.recompute
             )
         return state
+
+
+def _reads(statement: Statement, func: str) -> bool:
+    return any(read.array == func for read in statement.reads)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dtpoly.algorithm.expressions import Affine
-from dtpoly.algorithm.program import producers
+from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.poly.axes import Axis, Path, axes_by_name, finest, resolved, several
 from dtpoly.poly.footprint import Range
 from dtpoly.poly.model import Statement, by_name
@@ -61,10 +60,9 @@ def _is_read_by(state: State, kernel: Kernel, func: str, consumer: str) -> bool:
     known = by_name(state.model)
     kernels = state.kernels_of(kernel.func)
     members = {known[name].func for k in kernels for name in statements(k.body)}
-    reads = producers(state.program)
     pending, seen = [consumer] if consumer in members else [], {consumer}
     while pending:
-        for below in reads[pending.pop()]:
+        for below in (read.tensor for read in reads(state.program.func(pending.pop()).body)):
             if below == func:
                 return True
             if below in members and below not in seen:
@@ -99,7 +97,7 @@ def _inserted(node: Node, place: Place, subtree: Node) -> Node:
         return in_sequence((subtree, node))
     match node:
         case Loop() if node is place[0]:
-            return replace(node, child=_inserted(node.child, place[1:], subtree))
+            return node.with_child(_inserted(node.child, place[1:], subtree))
         case Sequence(children=children):
             return Sequence(
                 tuple(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from dtpoly.algorithm.expressions import Dot, Reduce
 from dtpoly.poly.axes import Path, finest
@@ -13,6 +14,9 @@ from dtpoly.schedule.aspects import listed
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 from dtpoly.schedule.verdict import Violation
+
+# What breaks no dependence: it is computed too often, or not where it is looked for.
+IN_ORDER = (ViolationKind.RECOMPUTES, ViolationKind.UNWRITTEN, ViolationKind.AHEAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +72,7 @@ def kept(
     state: State, found: Iterable[Separation], violations: Iterable[Violation] = ()
 ) -> tuple[Kept, ...]:
     """How each dependence is kept, in the order of the readers; violations say which are not."""
-    wrong = {
-        (one.source, one.target): one.kind
-        for one in violations
-        if one.kind is not ViolationKind.RECOMPUTES
-    }
+    wrong = {(one.source, one.target): one.kind for one in violations if one.kind not in IN_ORDER}
     ways = {path.statement: path for path in paths(state.kernels)}
     groups: dict[tuple[str, str, str], list[Separation]] = {}
     for one in found:
@@ -166,41 +166,39 @@ def _read(group: list[Separation], target: str, known: Mapping[str, Statement]) 
 
 
 Signature = tuple[object, ...]
+Ways = Mapping[str, tuple[tuple[Path, Signature], ...]]
 
 
-def concerned(before: State, after: State, found: Iterable[Kept]) -> Iterator[Kept]:
+def ways(state: State) -> Ways:
+    """The ways to each statement, and the axes that it is inside of on each."""
+    found: dict[str, tuple[tuple[Path, Signature], ...]] = {}
+    for path in paths(state.kernels):
+        found[path.statement] = (*found.get(path.statement, ()), (path, _axes(path)))
+    return found
+
+
+def concerned(before: Ways, after: Ways, found: Iterable[Kept]) -> Iterator[Kept]:
     """Those whose two ends stand in another way to each other, or go through other loops."""
-    old, new = _ways(before), _ways(after)
+    old: dict[str, tuple[tuple[Path, Signature], ...]] = {}
+    for name, some in before.items():
+        old[base(name)] = (*old.get(base(name), ()), *some)
     for one in found:
         for source, target in one.statements:
-            (now,) = _signatures(new[source], new[target])
-            then = _signatures(*(_alike(old, name) for name in (source, target)))
-            if now not in then:
+            ((first,), (second,)) = after[source], after[target]
+            now = _signature(first, second)
+            alike = (old.get(base(name), ()) for name in (source, target))
+            if not any(_signature(*then) == now for then in product(*alike)):
                 yield one
                 break
 
 
-def _ways(state: State) -> dict[str, tuple[Path, ...]]:
-    found: dict[str, tuple[Path, ...]] = {}
-    for path in paths(state.kernels):
-        found[path.statement] = (*found.get(path.statement, ()), path)
-    return found
-
-
-def _alike(ways: Mapping[str, tuple[Path, ...]], name: str) -> tuple[Path, ...]:
-    return tuple(p for other, found in ways.items() if base(other) == base(name) for p in found)
-
-
-def _signatures(sources: tuple[Path, ...], targets: tuple[Path, ...]) -> set[Signature]:
-    return {_signature(one, two) for one in sources for two in targets}
-
-
-def _signature(source: Path, target: Path) -> Signature:
+def _signature(source: tuple[Path, Signature], target: tuple[Path, Signature]) -> Signature:
     """What the order of two statements' instances comes from."""
-    if source.kernel != target.kernel:
-        return (_axes(source), _axes(target))
-    met = meeting(source, target)
-    return (_axes(source), _axes(target), len(met.time), met.after)
+    (first, axes), (second, other_axes) = source, target
+    if first.kernel != second.kernel:
+        return (axes, other_axes)
+    met = meeting(first, second)
+    return (axes, other_axes, len(met.time), met.after)
 
 
 def _axes(path: Path) -> Signature:

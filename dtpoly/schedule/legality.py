@@ -5,46 +5,83 @@ from dataclasses import replace
 from itertools import chain
 
 from dtpoly.algorithm.program import Program
-from dtpoly.diagnostics import DtpolyError
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
+from dtpoly.diagnostics import Note as Remark
+from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.axes import Axis
-from dtpoly.poly.coverage import not_once
+from dtpoly.poly.coverage import not_once, unlaunched
 from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
+from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.model import Role, by_name
 from dtpoly.poly.order import Broken, ViolationKind, broken
 from dtpoly.poly.recompute import repeated_by_programs, repeated_in_loop
 from dtpoly.poly.relate import read_pairs
+from dtpoly.poly.unwritten import never_written
 from dtpoly.schedule.blame import to_blame
 from dtpoly.schedule.describe import violation
-from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.num_stages import NumStages
+from dtpoly.schedule.primitive import Primitive, Stage
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 from dtpoly.schedule.verdict import Note, Verdict, Violation
 
+# Operations of isl for a verdict, with some for each Func, and for whose fault a refusal is.
+VERDICT, EACH, BLAME = 4_000_000, 20_000, 1_000_000
+
 
 def judge(program: Program, primitives: Primitives = PRIMITIVES) -> Verdict:
     """The verdict on a Program whose directives have passed the static checks.
 
     Nothing is raised for a schedule that is refused; the Program stays as it was. Raises
-    DtpolyError where a user's own primitive fails.
+    DtpolyError where a user's own primitive fails, and where it takes too long to decide.
     """
     chosen = bind(program.directives, primitives).primitives
-    verdict = judge_state(resolve(program, chosen))
+    with limited(VERDICT + EACH * len(program.funcs)):
+        verdict = answered(lambda: judge_state(resolve(program, chosen)))
+    if verdict is None:
+        raise DtpolyError([_undecided(chosen)])
     if verdict.is_legal:
         return verdict
 
     def is_broken(some: tuple[Primitive, ...]) -> bool:
-        """Whether the first thing that is broken is so with these directives alone."""
+        """Whether it is known that the first thing is broken with these directives alone."""
         try:
-            state = resolve(program, some)
+            return bool(answered(lambda: is_broken_in(resolve(program, some), first)))
         except DtpolyError:
             return False  # a user's own primitive fails without the others
-        return is_broken_in(state, first)
 
     first = verdict.violations[0]
-    culprits = to_blame(chosen, first.source, first.target, is_broken)
+    stages = _stages(verdict.scheduled, first, chosen)
+    if stages is not None:
+        return replace(verdict, blame=stages)
+    with limited(BLAME):
+        culprits = to_blame(chosen, first.source, first.target, is_broken)
     return replace(verdict, blame=next(iter(culprits), None), accomplices=culprits[1:])
+
+
+def _undecided(chosen: tuple[Primitive, ...]) -> Diagnostic:
+    """isl gives up: at the first fusion, since copies are what takes most of the work."""
+    first = next((p for p in chosen if p.stage is Stage.FUSIONS), chosen[0])
+    return Diagnostic(
+        "DT208",
+        Severity.ERROR,
+        "it takes too long to decide whether this schedule is legal",
+        first.span,
+        "not decided",
+        (Remark("what loops need of a Func is hard to describe where it is read at many indices"),),
+        "fuse fewer Funcs, or leave out tiles that do not divide each other",
+    )
+
+
+def _stages(state: State, violation: Violation, chosen: tuple[Primitive, ...]) -> Primitive | None:
+    """The directive that lets loads run ahead: alone it is never wrong, and always to blame."""
+    place = violation.witness.target.place
+    if violation.kind is not ViolationKind.AHEAD or place is None:
+        return None
+    func = next(kernel.func for kernel in state.kernels if kernel.name == place.kernel)
+    return next((p for p in chosen if isinstance(p, NumStages) and p.func == func), None)
 
 
 def is_broken_in(state: State, violation: Violation) -> bool:
@@ -52,9 +89,13 @@ def is_broken_in(state: State, violation: Violation) -> bool:
     key = (violation.kind, violation.source, violation.target)
     match violation.kind:
         case ViolationKind.LOST:
-            every = not_once(state.model, paths(state.kernels))
+            every = _lost(state)
         case ViolationKind.RECOMPUTES:
             every = _again(state)
+        case ViolationKind.AHEAD:
+            every = _ahead(state)
+        case ViolationKind.UNWRITTEN:
+            every = never_written(state.lifted, state.model)
         case ViolationKind.LATE | ViolationKind.CROSSES | ViolationKind.RACE:
             ways = {path.statement: path for path in paths(state.kernels)}
             mine = [s for s in state.model.statements if s.func in key[1:] and s.name in ways]
@@ -89,6 +130,23 @@ def found(state: State, all_pairs: tuple[Dependence, ...]) -> Iterator[Broken]:
     yield from _outside(state)
     yield from sorted(broken(state.model, ways, all_pairs), key=lambda one: _weight(one, state))
     yield from _again(state)
+    yield from never_written(state.lifted, state.model)
+    yield from unlaunched(state.model, paths(state.kernels))
+    yield from _ahead(state)
+
+
+def _lost(state: State) -> Iterator[Broken]:
+    """What no place computes, or no program."""
+    yield from not_once(state.model, paths(state.kernels))
+    yield from unlaunched(state.model, paths(state.kernels))
+
+
+def _ahead(state: State) -> Iterator[Broken]:
+    """What a kernel passes through memory in loops whose loads are to run ahead."""
+    ways = paths(state.kernels)
+    for at, kernel in enumerate(state.kernels):
+        if (kernel.options.num_stages or 1) > 1:
+            yield from run_ahead(state.model, {w.statement: w for w in ways if w.kernel == at})
 
 
 def _again(state: State) -> Iterator[Broken]:

@@ -108,7 +108,8 @@ def _carried_out(state: State) -> tuple[object, ...]:
 
 def _order(state: State) -> tuple[object, ...]:
     """All that legality comes from."""
-    return (state.program.funcs, paths(state.kernels), state.fusions)
+    is_ahead = tuple((kernel.options.num_stages or 1) > 1 for kernel in state.kernels)
+    return (state.program.funcs, paths(state.kernels), state.fusions, is_ahead)
 
 
 def _candidates(func: str, view: View, primitives: Primitives) -> Iterator[Primitive]:

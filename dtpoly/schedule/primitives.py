@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dtpoly.algorithm.program import Argument, Directive
@@ -12,6 +12,7 @@ from dtpoly.schedule.atomic import Atomic
 from dtpoly.schedule.block import Block
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
+from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.foreign import at_work
 from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.inline import Inline
@@ -108,11 +109,17 @@ def _primitive(directive: Directive, cls: type[Primitive]) -> Primitive | tuple[
                 return read
             primitive = cls(func=directive.func, span=directive.span, **read)
             # So that whoever asks for these again need not expect a user's code to fail.
-            hash(primitive)
-            tuple(primitive.facts())
+            _ = {primitive, replace(primitive)}
+            for fact in primitive.facts():
+                _check_fact(fact)
             return primitive
     except DtpolyError as error:
         return error.diagnostics
+
+
+def _check_fact(one: object) -> None:
+    if not isinstance(one, Fact):
+        raise TypeError(f"facts yields {one!r}; let it yield NewName(...)")
 
 
 def read_arguments(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dtpoly.algorithm.program import Program
-from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.evidence import evidence, title_of
 from dtpoly.schedule.legality import judge
@@ -19,6 +19,8 @@ CODES = {
     ViolationKind.RACE: "DT202",
     ViolationKind.RECOMPUTES: "DT203",
     ViolationKind.LOST: "DT204",
+    ViolationKind.UNWRITTEN: "DT206",
+    ViolationKind.AHEAD: "DT207",
 }
 # Mistakes of one schedule that are told.
 MOST = 3
@@ -55,7 +57,10 @@ def _mistakes(program: Program, verdict: Verdict, primitives: Primitives) -> tup
         left = _without(program, (verdict.blame,), primitives)
         if left is program:
             break
-        program, verdict = left, judge(left, primitives)
+        try:
+            program, verdict = left, judge(left, primitives)
+        except DtpolyError:
+            break  # what is left cannot be judged
     return tuple(found)
 
 

@@ -1,10 +1,11 @@
 """A Program's directives in, the scheduled Model and its kernels out: a set, in stages."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dtpoly.algorithm.program import Program, in_order
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.poly.lift import without_statements
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.atomic import Atomic
@@ -30,15 +31,63 @@ T = TypeVar("T")
 LOOPS: tuple[type[Primitive], ...] = (Atomic, Block, Split, Reorder, Tensorize, Map)
 
 
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What there is before fusions, and the fusions of each Func in the order they are made.
+
+    Consumers come first, so that each producer finds the final loops of its reader.
+    """
+
+    state: State
+    chosen: tuple[Primitive, ...]
+    compiled: tuple[str, ...]
+    needed: frozenset[str]
+    fusions: tuple[tuple[str, tuple[FuseAt, ...]], ...]
+
+
 def resolve(program: Program, primitives: Iterable[Primitive]) -> State:
     """All directives, whatever their order: loops, fusions, rewrites, options.
 
     Directives that say nothing (a label that no loop has) change nothing. Raises DtpolyError
     only where a user's own primitive fails.
     """
+    start = _start(program, primitives)
+    return _finished(start, _fused(start, start.state, start.fusions))
+
+
+def resolve_without_each(
+    program: Program, primitives: tuple[Primitive, ...]
+) -> Iterator[State | DtpolyError]:
+    """The same without one directive, for each in turn; or what fails then.
+
+    Without a fusion, everything up to it is as it was: of a long chain that is half.
+    """
+    start = _start(program, primitives)
+    before: dict[Primitive, tuple[int, State]] = {}
+    state = start.state
+    for at, (func, mine) in enumerate(start.fusions):
+        before |= dict.fromkeys(mine, (at, state))
+        state = _fused(start, state, ((func, mine),))
+    for one in primitives:
+        others = tuple(other for other in primitives if other is not one)
+        try:
+            if one in before and one not in others:
+                at, state = before[one]
+                func, mine = start.fusions[at]
+                left = tuple(fusion for fusion in mine if fusion != one)
+                after = _fused(start, state, ((func, left), *start.fusions[at + 1 :]))
+                yield _finished(start, after)
+            else:
+                yield resolve(program, others)
+        except DtpolyError as error:
+            yield error
+
+
+def _start(program: Program, primitives: Iterable[Primitive]) -> _Start:
+    """Inlining and loops, in every kernel."""
     chosen = _joined(primitives)
-    compiled = [p.func for p in chosen if isinstance(p, Compile)]
-    needed = {func.name for func in in_order(program, compiled or None)}
+    compiled = tuple(p.func for p in chosen if isinstance(p, Compile))
+    needed = frozenset(func.name for func in in_order(program, compiled or None))
     state = initial(program, compiled)
     for primitive in chosen:
         if isinstance(primitive, Inline) and primitive.func in needed:
@@ -49,16 +98,26 @@ def resolve(program: Program, primitives: Iterable[Primitive]) -> State:
                 state = primitive.apply(state)
     for kernel in state.kernels:
         state = with_private_reductions(state, kernel)
-    # Consumers first, so that each producer finds the final loops of its reader.
     fusions = [p for p in chosen if isinstance(p, FuseAt)]
-    for func in dict.fromkeys(kernel.func for kernel in reversed(state.kernels)):
-        mine = [fusion for fusion in fusions if fusion.func == func]
+    funcs = dict.fromkeys(kernel.func for kernel in reversed(state.kernels))
+    in_turn = ((func, tuple(f for f in fusions if f.func == func)) for func in funcs)
+    made = tuple((func, mine) for func, mine in in_turn if mine)
+    return _Start(state, chosen, compiled, needed, made)
+
+
+def _fused(start: _Start, state: State, fusions: Iterable[tuple[str, tuple[FuseAt, ...]]]) -> State:
+    for func, mine in fusions:
         for fusion in mine:
             state = fusion.apply(state)
-        if mine and func not in compiled:
+        if mine and func not in start.compiled:
             state = _without_unread(state, func)
-    for primitive in sorted(chosen, key=lambda p: p.stage):
-        if not isinstance(primitive, (*LOOPS, Inline, FuseAt)) and primitive.func in needed:
+    return state
+
+
+def _finished(start: _Start, state: State) -> State:
+    """Rewrites and options."""
+    for primitive in sorted(start.chosen, key=lambda p: p.stage):
+        if not isinstance(primitive, (*LOOPS, Inline, FuseAt)) and primitive.func in start.needed:
             state = applied(primitive, state)
     return state
 

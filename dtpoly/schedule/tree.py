@@ -38,6 +38,10 @@ class Loop:
     is_reduction: bool = False  # over a label that a reduction binds
     unroll: int = 1
 
+    def with_child(self, child: "Node") -> "Loop":
+        """The same loop around something else; faster than `replace`, for deep trees."""
+        return Loop(self.func, self.axis, child, self.is_reduction, self.unroll)
+
     def inner(self, label: str) -> "Loop | None":
         """The first loop of the same Func over a label below this one."""
         below = (around[-1] for around in loops(self.child))
@@ -105,52 +109,71 @@ def _start(number: int, kernel: Kernel) -> Path:
     return Path(number, kernel.grid, (), "", owners=(kernel.func,) * len(kernel.grid))
 
 
-def _below(node: Node, way: Path) -> Iterator[Path]:
-    match node:
-        case Leaf(statement=statement, lanes=lanes):
-            yield replace(way, statement=statement, lanes=lanes)
-        case Sequence(children=children):
-            for position, child in enumerate(children):
-                yield from _below(child, replace(way, steps=(*way.steps, position)))
-        case Loop(func=func, axis=axis, child=child):
-            steps, owners = (*way.steps, axis), (*way.owners, func)
-            yield from _below(child, replace(way, steps=steps, owners=owners))
-        case _:
-            assert_never(node)
+def _below(node: Node, way: Path) -> list[Path]:
+    """Fusions nest deeply; so this is a stack, not one generator in another."""
+    found: list[Path] = []
+    left: list[tuple[Node, tuple[Axis | int, ...], tuple[str, ...]]] = [(node, (), way.owners)]
+    while left:
+        node, steps, owners = left.pop()
+        match node:
+            case Leaf(statement=statement, lanes=lanes):
+                found.append(Path(way.kernel, way.grid, steps, statement, lanes, owners))
+            case Sequence(children=children):
+                inside = [(child, (*steps, at), owners) for at, child in enumerate(children)]
+                left.extend(reversed(inside))
+            case Loop(func=func, axis=axis, child=child):
+                left.append((child, (*steps, axis), (*owners, func)))
+            case _:
+                assert_never(node)
+    return found
 
 
 def statements(node: Node) -> tuple[str, ...]:
     """The names of the statements below, in order."""
-    return tuple(leaf.statement for leaf, _ in leaves(node))
+    found: list[str] = []
+    left = [node]
+    while left:
+        match left.pop():
+            case Leaf(statement=statement):
+                found.append(statement)
+            case Sequence(children=children):
+                left.extend(reversed(children))
+            case Loop(child=child):
+                left.append(child)
+    return tuple(found)
 
 
 def leaves(node: Node, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Leaf, tuple[Loop, ...]]]:
     """Each leaf and the loops around it, outermost first."""
-    match node:
-        case Leaf():
-            yield node, outer
-        case Sequence(children=children):
-            for child in children:
-                yield from leaves(child, outer)
-        case Loop(child=child):
-            yield from leaves(child, (*outer, node))
-        case _:
-            assert_never(node)
+    left: list[tuple[Node, tuple[Loop, ...]]] = [(node, outer)]
+    while left:
+        node, around = left.pop()
+        match node:
+            case Leaf():
+                yield node, around
+            case Sequence(children=children):
+                left.extend((child, around) for child in reversed(children))
+            case Loop(child=child):
+                left.append((child, (*around, node)))
+            case _:
+                assert_never(node)
 
 
 def loops(node: Node, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Loop, ...]]:
     """Each loop, as the last one of the loops down to it; outer loops first."""
-    match node:
-        case Leaf():
-            pass
-        case Sequence(children=children):
-            for child in children:
-                yield from loops(child, outer)
-        case Loop(child=child):
-            yield (*outer, node)
-            yield from loops(child, (*outer, node))
-        case _:
-            assert_never(node)
+    left: list[tuple[Node, tuple[Loop, ...]]] = [(node, outer)]
+    while left:
+        node, around = left.pop()
+        match node:
+            case Leaf():
+                pass
+            case Sequence(children=children):
+                left.extend((child, around) for child in reversed(children))
+            case Loop(child=child):
+                yield (*around, node)
+                left.append((child, (*around, node)))
+            case _:
+                assert_never(node)
 
 
 def rewrite(node: Node, f: Callable[[Node], Node]) -> Node:
@@ -161,7 +184,7 @@ def rewrite(node: Node, f: Callable[[Node], Node]) -> Node:
         case Sequence(children=children):
             return f(Sequence(tuple(rewrite(child, f) for child in children)))
         case Loop(child=child):
-            return f(replace(node, child=rewrite(child, f)))
+            return f(node.with_child(rewrite(child, f)))
         case _:
             assert_never(node)
 

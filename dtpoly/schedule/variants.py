@@ -8,7 +8,7 @@ from typing import Any
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
 from dtpoly.poly.dependences import dependences
-from dtpoly.schedule.arguments import FuncName, OneOf
+from dtpoly.schedule.arguments import FuncName, Integer, OneOf
 from dtpoly.schedule.check import check_schedule, view_of
 from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.inline import Inline
@@ -237,6 +237,9 @@ def _choices(
             yield from (Name(label, value.span) for label in labels if label != value.text)
         case Count.ONCE if isinstance(parameter.kind, FuncName):
             yield from (Name(name, value.span) for name in view.funcs if name != value.text)
+        case Count.ONCE if isinstance(parameter.kind, Integer):
+            # The one number that asks for nothing.
+            yield from (least for least in (parameter.kind.least,) if value != least)
         case Count.ONCE:
             pass
         case Count.IF_GIVEN:

@@ -1,11 +1,15 @@
 """The primitive `warp_specialize`: some warps load while others compute."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dtpoly.diagnostics import Diagnostic
+from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.unused import has_no_effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,10 @@ class WarpSpecialize(Primitive):
     name: ClassVar[str] = "warp_specialize"
     stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """Nothing can be wrong with it; but no code is made of it yet."""
+        yield has_no_effect(self)
 
     def apply(self, state: State) -> State:
         """Recorded on the kernel."""

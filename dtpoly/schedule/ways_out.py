@@ -3,12 +3,13 @@
 All of it was asked: whatever is offered has been judged.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dtpoly.algorithm.program import Argument, Directive, Program
 from dtpoly.algorithm.show import show_argument, show_directive
 from dtpoly.diagnostics import Edit
+from dtpoly.poly.effort import answered, limited
 from dtpoly.schedule.arguments import listed
 from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.labels import Label
@@ -29,6 +30,9 @@ from dtpoly.source import Span
 # Neighbours that are judged, and those that are named.
 MOST = 12
 NAMED = 3
+# Operations of isl for all of them; what leaves a directive out is asked first.
+OPERATIONS = 1_000_000
+TOO_LONG = "it takes too long to find what would be legal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class _Legal:
     moved: Changes  # all that is fused there moves: asked if nothing above is legal
     gone: tuple[Changes, ...]  # what may be left out instead
     refused: tuple[Directive, ...]  # with another label
+    is_complete: bool  # whether all that was to be asked was answered
 
 
 def ways_out(
@@ -60,8 +65,10 @@ def ways_out(
     """
     old = as_written(program, blame, primitives)
     others = (as_written(program, one, primitives) for one in accomplices)
-    legal = _asked(program, blame, (old, *others), primitives)
-    hint = "; ".join(_sentences(old, legal)) or "no other argument makes this schedule legal"
+    with limited(OPERATIONS):
+        legal = _asked(program, blame, (old, *others), primitives)
+    nothing = "no other argument makes this schedule legal"
+    hint = "; ".join(_sentences(old, legal)) or (nothing if legal.is_complete else TOO_LONG)
     one = [((old, new),) for new in (*reversed(legal.labels), *legal.others)]
     best = next((changes for changes in (*one, legal.moved, *legal.gone) if changes), ())
     return WaysOut(hint, tuple(edit for pair in best for edit in _edits(program, *pair)))
@@ -70,25 +77,37 @@ def ways_out(
 def _asked(
     program: Program, blame: Primitive, involved: Iterable[Directive], primitives: Primitives
 ) -> _Legal:
+
+    def is_legal(left: Program) -> bool | None:
+        """None if it is not known: what is asked last is asked no more."""
+        return answered(lambda: is_good(left, primitives))
+
+    gone = tuple(_gone(program, involved, primitives, is_legal))
     variants = [v for v in neighbours(program, blame, primitives) if v.new is not None][:MOST]
-    good = [v for v in variants if is_good(v.program, primitives)]
+    asked = [(v, is_legal(v.program)) for v in variants]
+    good = [v for v, is_so in asked if is_so]
+    bad = [v for v, is_so in asked if is_so is False]
     labels = [v for v in good if _is_elsewhere(v, blame)]
     near = [v for v in good if v.changes == 1 and v not in labels]
     moved: Changes = ()
     if isinstance(blame, FuseAt) and not good:
         together = moved_together(program, blame, primitives)
-        moved = next((changes for left, changes in together if is_good(left, primitives)), ())
+        moved = next((changes for left, changes in together if is_legal(left)), ())
     return _Legal(
         _directives(labels),
         _directives(near if labels or near else good),
         moved,
-        tuple(_gone(program, involved, primitives)),
-        _directives(v for v in variants if v not in good and _is_elsewhere(v, blame)),
+        gone,
+        _directives(v for v in bad if _is_elsewhere(v, blame)),
+        len(good) + len(bad) == len(asked),
     )
 
 
 def _gone(
-    program: Program, involved: Iterable[Directive], primitives: Primitives
+    program: Program,
+    involved: Iterable[Directive],
+    primitives: Primitives,
+    is_legal: Callable[[Program], bool | None],
 ) -> Iterator[Changes]:
     """What leaves a good schedule if it is left out: the first directive, or one that is not it."""
     old, *others = involved
@@ -96,7 +115,7 @@ def _gone(
         left = without(program, directive, primitives)
         if left is None or (directive != old and old in dict(left[1])):
             continue
-        if is_good(left[0], primitives):
+        if is_legal(left[0]):
             yield left[1]
 
 

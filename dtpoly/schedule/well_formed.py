@@ -13,6 +13,8 @@ from dtpoly.poly.axes import Axis
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Leaf, Loop, Sequence, leaves, loops, statements
 
+DEEPEST = 1_000  # nodes, one in the other
+
 
 def flaw(before: State, after: object) -> str | None:
     """Why the answer of an `apply` cannot be used; None if it can.
@@ -65,9 +67,12 @@ def _in_form(kernel: Kernel) -> Iterator[str]:
     where = f"in the tree of '{kernel.name}'"
     if not _are_axes(kernel.grid):
         yield f"the grid of '{kernel.name}' is not a tuple of axes"
-    pending: list[object] = [kernel.body]
+    pending: list[tuple[object, int]] = [(kernel.body, 1)]
     while pending:
-        node = pending.pop()
+        node, depth = pending.pop()
+        if depth > DEEPEST:
+            yield f"{where} nodes nest more than {DEEPEST} deep"
+            return
         match node:
             case Leaf():
                 if not _are_axes(node.lanes):
@@ -76,11 +81,11 @@ def _in_form(kernel: Kernel) -> Iterator[str]:
                 if not isinstance(cast(object, children), tuple) or not children:
                     yield f"{where} is a Sequence whose children are no tuple of nodes"
                     return
-                pending.extend(children)
+                pending.extend((child, depth + 1) for child in children)
             case Loop(axis=axis, child=child, unroll=unroll):
                 if not _are_axes((axis,)) or not _is_count(unroll):
                     yield f"{where} is a Loop without an axis or a number to unroll"
-                pending.append(child)
+                pending.append((child, depth + 1))
             case _:
                 yield f"{where} is {_called(node)} instead of a Loop, Sequence or Leaf"
 

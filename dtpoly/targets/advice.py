@@ -44,10 +44,18 @@ def too_large(subject: Subject) -> Iterator[Diagnostic]:
     )
 
 
-def advice(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
-    """Everything that makes the kernel slow, or keeps it from being launched."""
+def is_launchable(binary: Binary) -> bool:
+    """Whether a block has as much shared memory as the kernel needs."""
+    return binary.shared <= binary.target.limits.block_shared
+
+
+def advice(subject: Subject, binary: Binary, fitting: Binary | None = None) -> Iterator[Diagnostic]:
+    """Everything that makes the kernel slow, or keeps it from being launched.
+
+    Then `fitting` is the same kernel with fewer stages, which can be launched.
+    """
     found = [
-        *_shared(subject, binary),
+        *_shared(subject, binary, fitting),
         *_spills(subject, binary),
         *_accesses(subject),
         *_products(subject, binary),
@@ -83,20 +91,23 @@ def _tile_note(tile: Tile | None) -> tuple[Note, ...]:
     return (Note(f"its largest tile has {tile.elements:,} elements ({_shown(tile)})"),)
 
 
-def _shared(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
-    limits = binary.target.limits
-    if binary.shared <= limits.block_shared:
+def _shared(subject: Subject, binary: Binary, fitting: Binary | None) -> Iterator[Diagnostic]:
+    if is_launchable(binary):
         return
-    largest = _largest(subject)
-    stages = f", or fewer than {binary.num_stages} stages" if binary.num_stages > 1 else ""
+    largest, most = _largest(subject), kib(binary.target.limits.block_shared)
+    place, hint = _blamed(subject, largest), "take smaller tiles with tensorize"
+    if fitting is not None:
+        place = find_option(subject.state, subject.node, "num_stages").part or place
+        fewer = f"{subject.node.func}.num_stages({fitting.num_stages})"
+        hint = f"take {fewer}, with which it needs {kib(fitting.shared)}, or smaller tiles"
     yield Diagnostic(
         "DT302",
         Severity.WARNING,
         f"'{subject.node.name}' cannot be launched on {binary.target}",
-        _blamed(subject, largest),
-        f"needs {kib(binary.shared)} of shared memory; a block has {kib(limits.block_shared)}",
+        place,
+        f"needs {kib(binary.shared)} of shared memory; a block has {most}",
         (*_tile_note(largest), Note(f"compiled for {_sizes(subject.call.sizes)}")),
-        f"take smaller tiles with tensorize{stages}",
+        hint,
     )
 
 

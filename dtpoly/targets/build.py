@@ -1,6 +1,6 @@
 """Generated code in, each of its kernels compiled for a GPU, with warnings, out; imports triton."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 from dtpoly.algorithm.dtypes import DType
@@ -11,11 +11,15 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.generate import Code
 from dtpoly.runtime.load import load_module
 from dtpoly.schedule.state import State
-from dtpoly.targets.advice import advice, refused, too_large
+from dtpoly.targets.advice import advice, is_launchable, refused, too_large
 from dtpoly.targets.binary import Binary, Failed
 from dtpoly.targets.compiled import compile_kernel
 from dtpoly.targets.subject import Subject, subjects
 from dtpoly.targets.target import Target
+
+# So many numbers of stages are tried where a kernel has too many. One that spills more bytes
+# needs smaller tiles anyway, and may take Triton minutes.
+TRIES, MUCH = 3, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ def build(
     sizes: Sizes | None = None,
     dtype: DType = DType.F32,
 ) -> Built:
-    """Compile every kernel. Raises DtpolyError where Triton cannot."""
+    """Compile every kernel. Raises DtpolyError where Triton cannot, OSError as it does."""
     every = subjects(state, code.stages, sizes, dtype)
     if wrong := [one for subject in every for one in too_large(subject)]:
         raise DtpolyError(wrong)
@@ -45,7 +49,10 @@ def build(
     for subject, launch in zip(every, code.stages.launches, strict=True):
         binary = _compiled(subject, code, module, launch, target)
         binaries.append(binary)
-        found.extend(advice(subject, binary))
+        fitting = None
+        if not is_launchable(binary):
+            fitting = _with_fewer_stages(subject, code, module, launch, binary)
+        found.extend(advice(subject, binary, fitting))
     return Built(every[0].call.sizes, dtype, tuple(binaries), tuple(dict.fromkeys(found)))
 
 
@@ -60,3 +67,20 @@ def _compiled(
     except Failed as failure:
         lines = code_map(subject.state, code)
         raise DtpolyError([refused(subject, target, failure, lines)]) from None
+
+
+def _with_fewer_stages(
+    subject: Subject, code: Code, module: ModuleType, launch: Launch, binary: Binary
+) -> Binary | None:
+    """The kernel with as many stages as a block has shared memory for, if there are such."""
+    if binary.spilled > MUCH:
+        return None
+    room, stages = binary.target.limits.block_shared, binary.num_stages
+    # Each stage needs about as much as any other.
+    first = min(stages * room // binary.shared, stages - 1)
+    for fewer in range(first, max(first - TRIES, 0), -1):
+        other = replace(launch, num_stages=fewer)
+        made = _compiled(subject, code, module, other, binary.target)
+        if is_launchable(made):
+            return made
+    return None

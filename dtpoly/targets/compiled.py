@@ -3,7 +3,9 @@
 Imports triton, which must not have been told to interpret kernels.
 """
 
+import contextlib
 import importlib
+import io
 import re
 import subprocess
 import tempfile
@@ -44,7 +46,10 @@ def compile_kernel(
     num_warps: int | None = None,
     num_stages: int | None = None,
 ) -> Binary:
-    """The binary of one kernel. Raises Failed where Triton cannot make it."""
+    """The binary of one kernel. Raises Failed where Triton cannot make it.
+
+    OSError is about files of Triton's own: its cache, its tools.
+    """
     function = getattr(module, f"{kernel.name}_kernel")
     source = _source(function, {argument.name: argument for argument in arguments})
     asked = {"num_warps": num_warps or DEFAULT_WARPS, "num_stages": num_stages}
@@ -53,10 +58,12 @@ def compile_kernel(
     options["enable_fp_fusion"] = True
     goal = backends.GPUTarget(target.backend, target.arch, target.warp_size)
     try:
-        made = triton.compile(source, target=goal, options=options)
+        # Of some errors Triton prints all that it knows, where others read results.
+        with contextlib.redirect_stdout(io.StringIO()):
+            made = triton.compile(source, target=goal, options=options)
     except errors.TritonError as error:
         raise Failed(_told(error), _line(error, function)) from None
-    except (RuntimeError, ValueError, OSError) as error:
+    except (RuntimeError, ValueError) as error:
         raise Failed(_told(error)) from None
     stages: dict[str, str | bytes] = {name: made.asm[name] for name in list(made.asm)}
     registers, spilled = _usage(stages)
@@ -138,10 +145,13 @@ def sass(cubin: bytes) -> str:
 
 
 def _tool(name: str, binary: bytes, option: str) -> str:
-    """What a tool that comes with Triton says of a binary."""
+    """What a tool that comes with Triton says of a binary. Raises OSError where it cannot."""
     knobs: Any = importlib.import_module("triton.knobs")
     with tempfile.TemporaryDirectory(prefix="dtpoly-") as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(binary)
-        command = [getattr(knobs.nvidia, name).path, option, str(path)]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        try:
+            command = [getattr(knobs.nvidia, name).path, option, str(path)]
+            return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        except (RuntimeError, subprocess.CalledProcessError) as error:
+            raise OSError(f"{name} cannot be run: {error}") from error

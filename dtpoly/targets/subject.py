@@ -9,7 +9,7 @@ from dtpoly.algorithm.inference import check_types
 from dtpoly.algorithm.program import Program, Tensor
 from dtpoly.algorithm.sizes import Sizes
 from dtpoly.codegen.kernel import TileKernel
-from dtpoly.codegen.module import Generated
+from dtpoly.codegen.module import Generated, with_indices
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.origins import Origin, find_option, origin_of
 from dtpoly.poly.model import Model
@@ -50,7 +50,7 @@ def subjects(
     """The kernels of a call. Raises DtpolyError where inputs cannot have the dtype."""
     _check_dtype(state.program, dtype)
     known = filled(state.program, sizes or {}, assumed(state.model, made))
-    call = Call(state.program, state.model, made, known, dtype)
+    call = Call(state.program, with_indices(state.model), made, known, dtype)
     return tuple(
         Subject(state, node, call, kernel, {one.name: one for one in arguments(call, kernel)})
         for node, kernel in zip(state.kernels, made.kernels, strict=True)

@@ -5,9 +5,12 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import gettempdir
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = (sys.executable, "-m", "dtpoly")
+WISHES = ("NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE")
+BYTECODE = str(Path(gettempdir()) / f"dtpoly-tests-{os.getuid()}" / "bytecode")
 
 SOFTMAX = """\
 Func softmax, e, s, m;
@@ -26,9 +29,13 @@ WRONG = "Func f;\nIn A;\nVar x;\nf[x] = A[x] + q;\nf.compile();\n"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a process: this package, and no wishes about colour but those named."""
-    known = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
-    return {**known, "PYTHONPATH": str(ROOT), "TERM": "xterm", **more}
+    """The environment of a process: this package, and no wishes about colour but those named.
+
+    As after an installation, what Python has compiled is kept; but not beside the sources.
+    """
+    known = {key: value for key, value in os.environ.items() if key not in WISHES}
+    ours = {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": BYTECODE, "TERM": "xterm"}
+    return {**known, **ours, **more}
 
 
 def dtpoly(

@@ -2,7 +2,7 @@
 
 Tests interpret kernels, and Triton cannot do both in one process; nor has it to be imported anew
 for each command. `python -m tests.cli.server` is that process. A command that begins with `call`
-names a function of the tests instead, with its arguments, as `call tests.targets.cases:main 4`.
+names a function of the tests instead, with its arguments: `call tests.codegen.compiling:main 4`.
 """
 
 import importlib

@@ -103,6 +103,16 @@ def test_what_a_plugin_prints_does_not_spoil_the_document(
     code, out, err = call("check", "--json", "--plugin", str(chatty), legal)
     assert (code, err) == (0, "hello\n")
     assert json.loads(out)["diagnostics"] == []
+    text = Path(SKEW).read_text()
+    assert "        def swap(" in text
+    chatty.write_text(
+        text.replace("        def swap(", "        print('hello')\n\n        def swap(")
+    )
+    file = tmp_path / "f.dt"
+    file.write_text(Path(legal).read_text().replace(".skew(", ".interchange("))
+    code, out, err = call("check", "--json", "--plugin", str(chatty), str(file))
+    assert set(err.splitlines()) == {"hello"}
+    assert json.loads(out)["version"] == 1
 
 
 def test_two_plugins(call: Entry, legal: str, tmp_path: Path) -> None:

@@ -229,3 +229,22 @@ def test_listings(call: Entry, name: str, sizes: str) -> None:
     code, out, err = call(*RUN, sizes, str(path))
     assert code == 0, err
     assert "agrees with the reference" in out
+
+
+REFUSED = {
+    "k=1048577": (
+        "f[x] = rsum(A[x, k], k); f.tensorize(k:0);",
+        "a tile of 'f' would have 2097152 elements",
+    ),
+    "k=0": ("f[x] = rargmax(A[x, k], k);", "'rargmax' has nothing to choose from"),
+}
+
+
+@pytest.mark.parametrize("size", REFUSED)
+def test_sizes_that_a_function_refuses(call: Entry, tmp_path: Path, size: str) -> None:
+    text, reason = REFUSED[size]
+    path = tmp_path / "f.dt"
+    path.write_text(f"Func f; In A; Var x; RVar k; {text} f.compile();")
+    code, out, err = call(*RUN, f"x=2,{size}", str(path))
+    assert (code, out) == (1, "")
+    assert err.startswith(f"error: it does not run at these sizes: {reason}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import COMMAND, ROOT, environment
+from tests.cli.process import COMMAND, ROOT, WRONG, environment
 
 ATTENTION = ROOT / "tests" / "data" / "thesis" / "listing_4_04_attention.dt"
 HEAVY = ("islpy._isl", "numpy", "rich", "torch", "triton")
@@ -74,24 +74,35 @@ def test_a_wrong_file_needs_rich_at_most(name: str, wrong: Path) -> None:
     assert loaded(name, *(["--reference"] if name == "run" else []), str(wrong)) == {"rich"}
 
 
-def processor_seconds(command: list[str]) -> float:
+def processor_seconds(command: list[str], code: int = 0) -> float:
     """Of one process; on a busy machine the clock on the wall tells of other processes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, capture_output=True, env=environment())
+    done = subprocess.run(command, check=False, capture_output=True, env=environment())
+    assert done.returncode == code
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def is_under(seconds: float, libraries: str, *arguments: str) -> bool:
+def is_under(seconds: float, libraries: str, *arguments: str, code: int = 0) -> bool:
     """Whether one of 20 runs of a command is as fast as that.
 
     On a machine that is slow just now: than three times what its libraries take.
     """
     for _ in range(20):
         bare = processor_seconds([sys.executable, "-c", f"import {libraries}"])
-        if processor_seconds([*COMMAND, *arguments]) < max(seconds, 3 * bare):
+        if processor_seconds([*COMMAND, *arguments], code) < max(seconds, 3 * bare):
             return True
     return False
+
+
+SYNTAX = """\
+In A; Var x; RVar y;
+Func f
+f[x] = rsum(A[x, y) + 2 ** 3, y;
+f.block(x 16);
+@!
+g[x] = f[x] + ;
+"""
 
 
 @pytest.mark.alone
@@ -105,6 +116,13 @@ def test_without_a_proof_it_is_a_quarter_of_a_second(good: Path) -> None:
     assert is_under(0.25, "pyparsing, click", "fmt", "--check", str(good))
     good.write_text("In A;\n")
     assert is_under(0.25, "pyparsing, click", "check", str(good))
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("text", [SYNTAX, WRONG], ids=["syntax", "names"])
+def test_mistakes_are_told_as_fast_as_a_proof(text: str, wrong: Path) -> None:
+    wrong.write_text(text)
+    assert is_under(0.4, "pyparsing, click, rich.console", "check", str(wrong), code=1)
 
 
 @pytest.mark.alone

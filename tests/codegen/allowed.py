@@ -13,7 +13,7 @@ from typing import assert_never
 
 import torch
 
-from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float
+from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
@@ -438,9 +438,6 @@ def _dot(expr: Dot, scope: Scope) -> Bounded:
         "".join(letters[label] for label in side) for side in (left.labels, right.labels, kept)
     ]
     operands = [as_floats(side.allowed, precision) for side in (left, right)]
-    if type_.dtype in EIGHT_BIT_FLOATS:
-        # They are multiplied as f16, which holds them all.
-        operands = [perhaps_rounded(one, DType.F16) for one in operands]
     operands = [perhaps_rounded(one, type_.dtype) for one in operands]
     steps = 1
     for label in expr.labels:
@@ -451,6 +448,6 @@ def _dot(expr: Dot, scope: Scope) -> Bounded:
         f"{words[0]},{words[1]}->{words[2]}",
         steps,
         precision,
-        0.0 if precision is DOUBLE else scope.operand_loss + _lost(type_, scope) / 2,
+        (0.0 if precision is DOUBLE else scope.operand_loss) + _lost(type_, scope) / 2,
     )
     return Bounded(total, kept, Type(type_.dtype))

@@ -24,10 +24,13 @@ from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.generate import code_of
 from dtpoly.reference.inputs import with_dtypes
 from dtpoly.reference.random_inputs import random_inputs
-from dtpoly.schedule.legality import judge
-from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.legality import judge_state
+from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.verdict import Verdict
+from tests.codegen.expert import expert
 from tests.codegen.inputs import Data, Layout, Recipe
-from tests.codegen.running import Checked, Wrong, compared, imported
+from tests.codegen.running import Checked, Wrong, compared, imported, nothing_to_run
 from tests.generation import extents, schedules
 from tests.generation.algorithms import Limits
 from tests.generation.choice import seeded
@@ -46,10 +49,11 @@ class Kind(StrEnum):
     ORDINARY = "ordinary"  # fusions, blocks and tiles as one writes them
     FULL = "full"  # every operation and every directive
     STRANGE = "strange"  # any directives, and users' primitives
+    EXPERT = "expert"  # products in tiles, reductions in parts, blocks in groups
 
 
 # Of strange schedules most are refused, so there are few of them.
-SHARES = {Kind.ORDINARY: 0.42, Kind.FULL: 0.42, Kind.STRANGE: 0.16}
+SHARES = {Kind.ORDINARY: 0.42, Kind.FULL: 0.42, Kind.STRANGE: 0.06, Kind.EXPERT: 0.1}
 DTYPES = (
     *(DType.F32,) * 6,
     *(DType.F16, DType.F16, DType.BF16, DType.BF16, DType.F64, DType.F64),
@@ -100,6 +104,8 @@ def _program(kind: Kind, random: Random, seed: int) -> tuple[Program, dict[str, 
             return case.program, case.sizes
         case Kind.FULL:
             return _full(random)
+        case Kind.EXPERT:
+            return expert(random)
 
 
 def _full(random: Random) -> tuple[Program, dict[str, int]]:
@@ -173,7 +179,7 @@ class Outcome(StrEnum):
 
     RIGHT = "right"
     REFUSED = "refused"  # its schedule is not legal
-    NOTHING = "nothing to choose from"  # `rargmax` of nothing
+    NOTHING = "nothing to run"  # `rargmax` of nothing, or a dtype that is not combined atomically
     WRONG = "wrong"
     FAILED = "failed"
     SLOW = "slow"
@@ -186,13 +192,12 @@ class Result:
     outcome: Outcome
     why: str = ""
     checked: Checked = NOTHING_CHECKED
+    text: str = ""  # of the generated file, if it was right
 
 
-def code(case: RandomCase) -> str | None:
-    """The generated file; None where the schedule is refused."""
-    primitives: tuple[type[Primitive], ...] = USER
-    verdict = judge(case.program, primitives)
-    return code_of(verdict.scheduled).text if verdict.is_legal else None
+def verdict(case: RandomCase) -> Verdict:
+    """Whether the schedule is legal; nobody is blamed, which takes most of the time."""
+    return judge_state(resolve(case.program, bind(case.program.directives, USER).primitives))
 
 
 def outcome(case: RandomCase) -> Result:
@@ -218,10 +223,10 @@ def _told(error: BaseException) -> str:
 
 
 def _outcome(case: RandomCase) -> Result:
-    verdict = judge(case.program, USER)
-    if not verdict.is_legal:
-        return Result(Outcome.REFUSED)
-    made_of = code_of(verdict.scheduled)
+    judged = verdict(case)
+    if not judged.is_legal:
+        return Result(Outcome.REFUSED, judged.violations[0].kind)
+    made_of = code_of(judged.scheduled)
     try:
         checked = compared(
             imported(made_of.text),
@@ -231,11 +236,11 @@ def _outcome(case: RandomCase) -> Result:
             case.sizes,
             layout=case.out,
         )
-    except DtpolyError as error:
-        if all(d.code == "DT156" for d in error.diagnostics):
-            return Result(Outcome.NOTHING)
+    except (DtpolyError, TypeError) as error:
+        if reason := nothing_to_run(error):
+            return Result(Outcome.NOTHING, reason)
         raise
-    return Result(Outcome.RIGHT, "", checked)
+    return Result(Outcome.RIGHT, "", checked, made_of.text)
 
 
 def main() -> None:

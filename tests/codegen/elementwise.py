@@ -145,7 +145,7 @@ def _sigmoid(values: Floats, precision: Precision) -> Floats:
 
 
 def _tanh(values: Floats, precision: Precision) -> Floats:
-    return widened(_growing(torch.tanh, values), precision, 64)
+    return widened(_growing(torch.tanh, values), precision, 16)
 
 
 def _abs(values: Floats, _: Precision) -> Floats:

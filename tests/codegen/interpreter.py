@@ -1,5 +1,6 @@
 """Triton's interpreter with its memory watched: a kernel may touch elements of tensors only.
 
+Programs, barriers and accesses are told to a Memory, which refuses what is outside, and races.
 Mended on the way: it cuts bfloat16 off instead of rounding, multiplies matrices of its bits,
 forgets carries when it rounds to 8 bits, and walks a reduction element by element.
 """
@@ -7,7 +8,8 @@ forgets carries when it rounds to 8 bits, and walks a reduction element by eleme
 import importlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import partial
+from inspect import signature
 from typing import Any
 from unittest import mock
 
@@ -15,54 +17,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from tests.codegen.memory import How, Memory
+
 # Triton has no types to check against.
 tl: Any = importlib.import_module("triton.language")
 semantic: Any = importlib.import_module("triton.language.semantic")
+ir: Any = importlib.import_module("triton._C.libtriton").ir
 interpreter: Any = importlib.import_module("triton.runtime.interpreter")
+Function = Callable[..., Any]
 numpy_to_torch: Callable[[NDArray[Any]], torch.Tensor] = vars(torch)["from_numpy"]
-
-Addresses = NDArray[np.uint64]
-
-
-class OutsideError(Exception):
-    """A kernel touched memory that is no element of its tensors."""
-
-
-@dataclass(slots=True)
-class Memory:
-    """The tensors that kernels may touch."""
-
-    readable: list[Addresses] = field(default_factory=list[Addresses])
-    writable: list[Addresses] = field(default_factory=list[Addresses])
-
-    def add(self, tensor: torch.Tensor, *, is_output: bool) -> None:
-        """Let a tensor be read, and written if it is an output."""
-        found = addresses(tensor)
-        self.readable.append(found)
-        if is_output:
-            self.writable.append(found)
-
-    def check(self, what: str, places: NDArray[Any], mask: NDArray[Any]) -> None:
-        """Raise OutsideError for a place that is no element of any tensor."""
-        known = self.readable if what == "read" else self.writable
-        touched = np.broadcast_to(places, mask.shape)[mask.astype(bool)].astype(np.uint64)
-        missing = np.ones(touched.shape, dtype=bool)
-        for one in known:
-            if one.size:
-                near = np.minimum(np.searchsorted(one, touched), one.size - 1)
-                missing &= one[near] != touched
-        if missing.any():
-            raise OutsideError(f"{int(missing.sum())} elements {what} outside of every tensor")
-
-
-def addresses(tensor: torch.Tensor) -> Addresses:
-    """Where the elements of a tensor are, in order, each once."""
-    places = np.array([tensor.data_ptr()], dtype=np.uint64)
-    for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
-        steps = np.arange(size, dtype=np.uint64) * np.uint64(stride * tensor.element_size())
-        places = (places[:, None] + steps[None, :]).reshape(-1)
-    return np.unique(places)
-
 
 # How the interpreter keeps a type, and what torch calls it.
 KEPT = {
@@ -115,6 +78,27 @@ def _reduced(self: Any, values: Sequence[Any]) -> list[Any]:
     return [self.to_tensor(one.handle.data.squeeze(axis), one.dtype) for one in parts]
 
 
+def _added(load: Function, store: Function, ptr: Any, value: Any, mask: Any) -> Any:
+    """An atomic sum of bfloat16, which the interpreter lacks: one lane after the other."""
+    found = value.data.copy()
+    for lane in np.ndindex(value.data.shape):
+        place = interpreter.TensorHandle(np.atleast_1d(ptr.data[lane]), ptr.dtype)
+        own = interpreter.TensorHandle(np.atleast_1d(mask.data[lane]), tl.int1)
+        old = _without_policies(load, place, own)
+        more = interpreter.TensorHandle(np.atleast_1d(value.data[lane]), value.dtype)
+        total = _converted(old, tl.float64).data + _converted(more, tl.float64).data
+        new = _converted(interpreter.TensorHandle(total, tl.float64), tl.bfloat16)
+        _without_policies(store, place, new, own)
+        found[lane] = old.data[0]
+    return interpreter.TensorHandle(found, value.dtype)
+
+
+def _without_policies(access: Function, *given: Any) -> Any:
+    """Versions of Triton differ in what else they take, such as how to cache."""
+    more = len(signature(access).parameters) - len(given)
+    return access(*given, *[None] * more)
+
+
 def _nothing(*_: Any) -> None:
     return
 
@@ -125,18 +109,34 @@ def interpreted(memory: Memory) -> Generator[None]:
     builder = interpreter.InterpreterBuilder
     load, store = builder.create_masked_load, builder.create_masked_store
     atomic, cast, convert = builder.create_atomic_rmw, builder.cast_impl, builder.create_fp_to_fp
-    dot = builder.create_dot
+    dot, barrier, place = builder.create_dot, builder.create_barrier, builder.set_grid_idx
+    launched = interpreter.GridExecutor.__call__
+
+    def launch(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        memory.begin_launch(dict(zip(self.arg_names, arguments, strict=False)))
+        return launched(self, *arguments, **keywords)
+
+    def set_grid_idx(self: Any, *index: int) -> None:
+        memory.begin_program(index)
+        place(self, *index)
+
+    def create_barrier(self: Any) -> Any:
+        memory.pass_barrier()
+        return barrier(self)
 
     def masked_load(self: Any, ptrs: Any, mask: Any, *rest: Any) -> Any:
-        memory.check("read", ptrs.data, mask.data)
+        memory.touch(How.LOADED, ptrs.data, mask.data)
         return load(self, ptrs, mask, *rest)
 
     def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        memory.check("written", ptrs.data, mask.data)
+        memory.touch(How.STORED, ptrs.data, mask.data, value.data)
         return store(self, ptrs, value, mask, *rest)
 
     def atomic_rmw(self: Any, op: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        memory.check("written", ptr.data, mask.data)
+        memory.touch(How.ADDED, ptr.data, mask.data)
+        if value.dtype.scalar is tl.bfloat16:
+            assert op == ir.ATOMIC_OP.FADD
+            return _added(partial(load, self), partial(store, self), ptr, value, mask)
         return atomic(self, op, ptr, value, mask, *rest)
 
     def cast_impl(self: Any, source: Any, target: Any) -> Any:
@@ -157,6 +157,9 @@ def interpreted(memory: Memory) -> Generator[None]:
         return convert(self, source, target, rounding)
 
     with (
+        mock.patch.object(interpreter.GridExecutor, "__call__", launch),
+        mock.patch.object(builder, "set_grid_idx", set_grid_idx),
+        mock.patch.object(builder, "create_barrier", create_barrier),
         mock.patch.object(builder, "create_masked_load", masked_load),
         mock.patch.object(builder, "create_masked_store", masked_store),
         mock.patch.object(builder, "create_atomic_rmw", atomic_rmw),

@@ -17,12 +17,15 @@ from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.running import imported
 
 ROOT = Path(__file__).parent.parent.parent
+DATA = ROOT / "tests" / "data"
 FILES = {
     path.stem: path
-    for folder in (ROOT / "tests" / "data" / "thesis", ROOT / "examples")
+    for folder in (DATA / "thesis", DATA / "products", ROOT / "examples")
     for path in sorted(folder.glob("*.dt"))
 }
-NAMES = tuple(FILES)
+# Forms of products; of these not every size is tried.
+PRODUCTS = tuple(path.stem for path in sorted((DATA / "products").glob("*.dt")))
+NAMES = tuple(name for name in FILES if name not in PRODUCTS)
 DTYPES = (DType.F32, DType.F16, DType.BF16, DType.F64, DType.F8E4M3, DType.F8E5M2)
 # Sizes of the labels that are not of interest, one after the other.
 BASES = (3, 5, 2, 7)

@@ -17,16 +17,22 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import size_rules, used_labels
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.reference.inputs import with_dtypes
 from dtpoly.reference.run import run
 from dtpoly.reference.values import TORCH_DTYPE
 from tests.codegen.allowed import ProgramIndex, allowed
 from tests.codegen.exact import Allowed, Exact
 from tests.codegen.inputs import Inputs, Layout, poisoned, sliced
-from tests.codegen.interpreter import Memory, interpreted
+from tests.codegen.interpreter import interpreted, interpreter
+from tests.codegen.memory import Memory
 
 # Sets of floats wider than this share of their size say little.
 TIGHT = 0.05
+
+
+# What a generated file says of dtypes that it has no kernels for.
+NO_KERNELS = ("has no atomic form in that", "have no common type: convert")
 
 
 class Wrong(AssertionError):
@@ -62,6 +68,14 @@ def imported(text: str) -> ModuleType:
     return module
 
 
+def forget() -> None:
+    """Drop what is kept of generated files: a thousand of them fill the memory."""
+    for name in [name for name in sys.modules if name.startswith("generated_")]:
+        del sys.modules[name]
+        linecache.cache.pop(f"<{name}>", None)
+    interpreter.InterpretedFunction.rewritten_fn.clear()
+
+
 def called(
     module: ModuleType,
     program: Program,
@@ -80,6 +94,15 @@ def called(
     result = getattr(module, func)(*inputs.values(), out=out, **keywords)
     assert isinstance(result, torch.Tensor)
     return result
+
+
+def nothing_to_run(error: Exception) -> str | None:
+    """Why there is nothing to compare for these inputs, if that is what an error says."""
+    if isinstance(error, DtpolyError) and all(d.code == "DT156" for d in error.diagnostics):
+        return "rargmax of nothing"
+    if isinstance(error, TypeError):
+        return next((what for what in NO_KERNELS if what in str(error)), None)
+    return None
 
 
 def empty(*shape: Any, dtype: torch.dtype = torch.float32, device: Any = "cpu") -> torch.Tensor:

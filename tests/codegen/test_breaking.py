@@ -4,8 +4,10 @@ import ast
 
 import pytest
 
-from dtpoly.codegen.breaking import broken
+from dtpoly.codegen.breaking import WIDTH, broken
 from dtpoly.codegen.layout import call, fitted, joined, tuple_of
+from dtpoly.generate import code_of
+from tests.codegen.cases import random_case, verdict
 
 LONG = "a_name_of_some_length_that_stands_for_a_tile"
 
@@ -50,6 +52,35 @@ def flat(lines: list[str]) -> str:
                 f"    {LONG}[:, None],",
                 ")",
             ],
+        ),
+        (
+            f"x = ~({LONG} * {LONG} - tl.exp({LONG}))",
+            [
+                "x = ~(",
+                f"    {LONG} * {LONG}",
+                f"    - tl.exp({LONG})",
+                ")",
+            ],
+        ),
+        (
+            f"x = types[f({LONG}, {LONG}, {LONG})]",
+            ["x = types[", "    f(", *[f"        {LONG},"] * 3, "    )", "]"],
+        ),
+        (
+            f'f({{"a": {LONG}, "b": {LONG}}}, {LONG})',
+            [
+                "f(",
+                "    {",
+                f'        "a": {LONG},',
+                f'        "b": {LONG},',
+                "    },",
+                f"    {LONG},",
+                ")",
+            ],
+        ),
+        (
+            f'f("{LONG} {LONG} {LONG}", {LONG})',
+            ["f(", f'    "{LONG} {LONG} "', f'    "{LONG}",', f"    {LONG},", ")"],
         ),
         (
             f'x = f("a, long text (with brackets", {LONG} + {LONG}, float("inf"))',
@@ -114,3 +145,9 @@ def test_sums() -> None:
 
 def test_tuples() -> None:
     assert [tuple_of(parts) for parts in ([], ["a"], ["a", "b"])] == ["()", "(a,)", "(a, b)"]
+
+
+@pytest.mark.parametrize("seed", [89, 200, 358, 1288, 3190])
+def test_no_line_of_a_file_is_too_long(seed: int) -> None:
+    text = code_of(verdict(random_case(seed)).scheduled).text
+    assert not [line for line in text.splitlines() if len(line) > WIDTH]

@@ -1,16 +1,22 @@
-"""Random legal Programs, schedules, sizes, dtypes and layouts compute what they say."""
+"""Random legal Programs, schedules, sizes, dtypes and layouts compute what they say.
+
+Each runs with its memory watched: to touch anything outside of tensors fails, and so does a race.
+"""
 
 from collections import Counter
 
 import pytest
 
-from dtpoly.schedule.legality import judge
-from tests.codegen.cases import Outcome, outcome, random_case
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from tests.codegen.cases import Outcome, outcome, random_case, verdict
+from tests.codegen.features import features
+from tests.codegen.inputs import Data, Layout
 from tests.schedule.user_primitives import USER
 
 # Of this many seeds at least a thousand are legal; the ordinary command takes the first few.
-ORDINARY, LONG = 80, 1400
-AT_ONCE = 10
+ORDINARY, LONG = 140, 1400
+AT_ONCE = 20
 BAD = (Outcome.WRONG, Outcome.FAILED, Outcome.SLOW)
 
 
@@ -29,7 +35,7 @@ def run(seeds: range) -> Counter[Outcome]:
             bad.append(f"{case}{result.outcome}: {result.why}")
     print(", ".join(f"{count} {name}" for name, count in found.most_common()))
     assert not bad, "\n\n".join(bad)
-    assert tight >= 0.5 * elements, "most bounds say nothing"
+    assert tight >= 0.3 * elements, "most bounds say nothing"
     return found
 
 
@@ -39,14 +45,57 @@ def test_a_sample(first: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("first", range(ORDINARY, LONG, 40))
+@pytest.mark.parametrize("first", range(ORDINARY, LONG, 42))
 def test_all(first: int) -> None:
-    run(range(first, first + 40))
+    run(range(first, first + 42))
 
 
 def test_few_schedules_are_refused() -> None:
-    legal = sum(judge(random_case(seed).program, USER).is_legal for seed in range(ORDINARY))
-    share = 1 - legal / ORDINARY
-    print(f"{share:.0%} of {ORDINARY} schedules are refused")
-    assert legal >= 60
+    seeds = range(LONG, LONG + 100)
+    share = 1 - sum(verdict(random_case(seed)).is_legal for seed in seeds) / len(seeds)
+    print(f"{share:.0%} of {len(seeds)} schedules are refused")
     assert share <= 0.3
+
+
+# What there is among a few hundred cases, by the kind of thing.
+OCCURS = {
+    "directives": {
+        *(
+            "block",
+            "split",
+            "tensorize",
+            "reorder",
+            "map",
+            "unroll",
+            "fuse_at",
+            "inline",
+            "compile",
+        ),
+        *("atomic", "precision", "persistent", "descriptor", "warp_specialize", "num_warps"),
+        *("block of a reduction", "block, the last one ragged", "block, several"),
+        *("map in groups", "map in groups, the last one ragged", "fuse_at, recomputed"),
+        *("tensorize whole", "tensorize of one Func"),
+    },
+    "expressions": {
+        *("rsum", "rprod", "rmax", "rmin", "rany", "rall", "rargmax", "rargmin", "rdot"),
+        *("reshape", "pad", "scalar input"),
+    },
+    "dtypes of inputs": {*map(str, DType)},
+    "dtypes of Funcs that declare one": {*map(str, DType)},
+    "layouts of inputs": {*map(str, Layout)},
+    "layouts of outputs": {"plain", "transposed", "sliced"},
+    "data": {*map(str, Data)},
+    "sizes": {"0", "1", "more"},
+}
+
+
+def test_all_there_is_occurs() -> None:
+    found: dict[str, set[str]] = {name: set() for name in OCCURS}
+    for seed in range(500):
+        for name, words in features(random_case(seed), "").items():
+            found.setdefault(name, set()).update(words)
+    known: Primitives = USER
+    assert found["directives"] & {one.name for one in known if one not in PRIMITIVES}
+    assert {name: words - found[name] for name, words in OCCURS.items()} == {
+        name: set[str]() for name in OCCURS
+    }

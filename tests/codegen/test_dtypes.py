@@ -1,5 +1,6 @@
 """Programs over every dtype: whole numbers, booleans, casts, promotion, numbers, labels."""
 
+from collections.abc import Mapping
 from itertools import product
 
 import pytest
@@ -19,7 +20,8 @@ from tests.schedule.told import read
 
 SIZES = {"x": 5, "y": 6}
 WAYS = {
-    "tiles": "f.tensorize(x:2, y:4);",
+    "one tile": "f.tensorize(x:0, y:0);",
+    "tiles": "f.tensorize(x:4, y:4);",
     "elements": "",
     "whole rows": "f.block(x:2); f.tensorize(x:0, y:0);",
 }
@@ -31,7 +33,7 @@ ONE_AXIS = {
 }
 # The ordinary command takes the first way; of reductions in parts a few dtypes.
 some_ways = pytest.mark.parametrize(
-    "way", [pytest.param(way, marks=() if way == "tiles" else pytest.mark.long) for way in WAYS]
+    "way", [pytest.param(way, marks=() if way == "one tile" else pytest.mark.long) for way in WAYS]
 )
 IN_PARTS = (DType.BOOL, DType.I8, DType.F16, DType.F32)
 
@@ -48,9 +50,24 @@ def run(text: str, inputs: Inputs | None = None, recipe: Recipe | None = None) -
     given = (recipe or Recipe()).inputs(program, sizes) if inputs is None else inputs
     made = code_of(judge(program).scheduled)
     module = imported(made.text)
-    checked = compared(module, program, made.stages.outputs, given, sizes, layout=Layout.TRANSPOSED)
+    outputs = made.stages.outputs
+    assert set(outputs) == {func.name for func in program.funcs} or "f" in outputs
+    checked = compared(module, program, outputs, given, sizes, layout=Layout.TRANSPOSED)
     assert checked.elements
     return checked
+
+
+def of(name: str, way: str) -> str:
+    """Directives for another Func than f, which has a kernel."""
+    return f"{way.replace('f.', f'{name}.')} {name}.compile();"
+
+
+def run_all(
+    head: str, bodies: Mapping[str, str], way: str, inputs: Inputs | None = None
+) -> Checked:
+    """Run Funcs of one Program, each scheduled in the same way: a file is made once."""
+    funcs = "".join(f"{name}[x, y] = {body}; {of(name, way)}\n" for name, body in bodies.items())
+    return run(f"Func {', '.join(bodies)}; {head}\n{funcs}", inputs)
 
 
 def numbers(dtype: DType, other: bool = False) -> torch.Tensor:
@@ -73,6 +90,7 @@ WHOLE = [o for o in OPERATIONS if o.result is Result.PROMOTED and o.name != "neg
 @some_ways
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_operations_on_whole_numbers(dtype: DType, way: str) -> None:
+    calls: dict[str, str] = {}
     for operation in WHOLE:
         arguments = ["A[x, y]", "B[x, y]", "A[x, y] - 1"][: operation.arity]
         call = f"{operation.name}({', '.join(arguments)})"
@@ -80,33 +98,43 @@ def test_operations_on_whole_numbers(dtype: DType, way: str) -> None:
             call = f" {operation.symbol} ".join(arguments)
         if operation.name == "pow":
             call = "pow(A[x, y], maximum(B[x, y], 0) % 7)"
-        text = f"Func f; In A: {dtype}, B: {dtype}; RVar x, y; f[x, y] = {call}; {WAYS[way]}"
-        checked = run(text, {"A": numbers(dtype), "B": numbers(dtype, True)})
-        assert checked.known == checked.elements, operation.name
+        calls[f"f_{operation.name}"] = call
+    head = f"In A: {dtype}, B: {dtype}; RVar x, y;"
+    checked = run_all(head, calls, WAYS[way], {"A": numbers(dtype), "B": numbers(dtype, True)})
+    assert checked.known == checked.elements
 
 
 @some_ways
-def test_operations_on_mixed_whole_numbers(way: str) -> None:
-    for one, two in product((*INTEGERS, DType.BOOL), repeat=2):
-        body = "A[x, y] + B[x, y] * 3 - (A[x, y] % B[x, y])"
-        if {one, two} == {DType.BOOL}:
-            body = "where(A[x, y], 2, 5) + B[x, y]"
-        text = f"Func f; In A: {one}, B: {two}; RVar x, y; f[x, y] = {body}; {WAYS[way]}"
-        checked = run(text, {"A": numbers(one), "B": numbers(two, True)})
-        assert checked.known == checked.elements
+@pytest.mark.parametrize("one", [*INTEGERS, DType.BOOL], ids=str)
+def test_operations_on_mixed_whole_numbers(one: DType, way: str) -> None:
+    others = (*INTEGERS, DType.BOOL)
+    bodies = {
+        f"f_{two}": "where(A[x, y], 2, 5) + B_bool[x, y]"
+        if {one, two} == {DType.BOOL}
+        else f"A[x, y] + B_{two}[x, y] * 3 - (A[x, y] % B_{two}[x, y])"
+        for two in others
+    }
+    head = f"In A: {one}, {', '.join(f'B_{two}: {two}' for two in others)}; RVar x, y;"
+    given: Inputs = {"A": numbers(one)}
+    given |= {f"B_{two}": numbers(two, True) for two in others}
+    checked = run_all(head, bodies, WAYS[way], given)
+    assert checked.known == checked.elements
 
 
 @some_ways
 @pytest.mark.parametrize("target", DType, ids=str)
 def test_casts(target: DType, way: str) -> None:
+    given: Inputs = {}
     for source in DType:
-        text = f"Func f; In A: {source}; RVar x, y; f[x, y] = cast(A[x, y], {target}); {WAYS[way]}"
         values = numbers(source).clamp(max=7) if source is DType.U8 else numbers(source)
-        given = torch.where(values.double() < -3, 1, values.double())
+        few = torch.where(values.double() < -3, 1, values.double())
         if target is DType.U8:
-            given = given.abs()
-        checked = run(text, {"A": given.to(TORCH_DTYPE[source])})
-        assert checked.known == checked.elements, source
+            few = few.abs()
+        given[f"A_{source}"] = few.to(TORCH_DTYPE[source])
+    head = f"In {', '.join(f'A_{source}: {source}' for source in DType)}; RVar x, y;"
+    bodies = {f"f_{source}": f"cast(A_{source}[x, y], {target})" for source in DType}
+    checked = run_all(head, bodies, WAYS[way], given)
+    assert checked.known == checked.elements
 
 
 @some_ways
@@ -128,46 +156,65 @@ def test_a_cast_rounds(way: str) -> None:
     ids=str,
 )
 def test_reductions(dtype: DType, way: str) -> None:
+    lines: list[str] = []
+    funcs: list[str] = []
     for reduction in REDUCTIONS:
         if way == "partial results" and not reduction.has_identity:
             continue  # there is nothing to say of an empty part
         operand = "A[x, y] > 1" if reduction.operands_are_bool else "A[x, y]"
         if reduction.operands_are_bool and dtype is DType.BOOL:
             operand = "A[x, y]"
-        text = (
-            f"Func f; In A: {dtype}; Var x; RVar y; "
-            f"f[x] = {reduction.name}({operand}, y); {ONE_AXIS[way]}"
-        )
-        checked = run(text, {"A": numbers(dtype, True)})
-        if reduction.name not in ("rsum", "rprod"):
-            assert checked.known == checked.elements, reduction.name
+        name = f"f_{reduction.name}"
+        funcs.append(name)
+        directives = of(name, ONE_AXIS[way])
+        lines.append(f"{name}[x] = {reduction.name}({operand}, y); {directives}")
+    text = f"Func {', '.join(funcs)}; In A: {dtype}; Var x; RVar y;\n" + "\n".join(lines)
+    inexact = ("f_rsum", "f_rprod")
+    checked = run(text, {"A": numbers(dtype, True)})
+    assert checked.elements - checked.known <= len(inexact) * SIZES["x"]
 
 
 @pytest.mark.parametrize("dtype", [d for d in DType if d is not DType.BOOL], ids=str)
 def test_products(dtype: DType) -> None:
     """Also of whole numbers, which no tensor core multiplies as the language says."""
-    for tiles in ("", "f.tensorize(x:16, z:16, k:16);", "f.tensorize(x:4, k:0);", "f.block(k:4);"):
-        text = (
-            f"Func f; In A: {dtype}, B: {dtype}; Var x, z; RVar k; "
-            f"f[x, z] = rdot(A[x, k], B[k, z], k); {tiles}"
-        )
-        program = read(text)
-        sizes = {"x": 17, "z": 3, "k": 18}
-        given = Recipe(dtype=dtype).inputs(program, sizes)
-        made = code_of(judge(program).scheduled)
-        checked = compared(imported(made.text), program, ("f",), given, sizes)
-        assert checked.known == checked.elements
+    ways = (
+        "f.tensorize(x:16, z:16, k:16);",
+        "f.tensorize(x:4, k:0);",
+        "f.tensorize(z:0, k:8);",
+        "f.block(k:8); f.tensorize(x:0, z:0);",
+    )
+    funcs = [f"f{number}" for number in range(len(ways))]
+    lines = [
+        f"{name}[x, z] = rdot(A[x, k], B[k, z], k); {of(name, way)}"
+        for name, way in zip(funcs, ways, strict=True)
+    ]
+    head = f"Func {', '.join(funcs)}; In A: {dtype}, B: {dtype}; Var x, z; RVar k;"
+    program = read("\n".join((head, *lines)))
+    sizes = {"x": 17, "z": 3, "k": 18}
+    given = Recipe(dtype=dtype).inputs(program, sizes)
+    made = code_of(judge(program).scheduled)
+    checked = compared(imported(made.text), program, funcs, given, sizes)
+    assert checked.known == checked.elements == len(funcs) * 17 * 3
 
 
 @some_ways
-def test_promotion_of_floats(way: str) -> None:
-    for one, two in product((*FLOATS, DType.I32, DType.BOOL), repeat=2):
-        if one is not two and (one in EIGHT_BIT_FLOATS or two in EIGHT_BIT_FLOATS):
-            continue
-        body = "A[x, y] * B[x, y] + where(A[x, y] > 1, B[x, y], A[x, y])"
-        text = f"Func f; In A: {one}, B: {two}; RVar x, y; f[x, y] = {body}; {WAYS[way]}"
-        run(text)
-    # Of dtypes that the caller chooses.
+@pytest.mark.parametrize("one", [*FLOATS, DType.I32, DType.BOOL], ids=str)
+def test_promotion_of_floats(one: DType, way: str) -> None:
+    others = [
+        two
+        for two in (*FLOATS, DType.I32, DType.BOOL)
+        if one is two or not (one in EIGHT_BIT_FLOATS or two in EIGHT_BIT_FLOATS)
+    ]
+    head = f"In A: {one}, {', '.join(f'B_{two}: {two}' for two in others)}; RVar x, y;"
+    bodies = {
+        f"f_{two}": f"A[x, y] * B_{two}[x, y] + where(A[x, y] > 1, B_{two}[x, y], A[x, y])"
+        for two in others
+    }
+    run_all(head, bodies, WAYS[way])
+
+
+@some_ways
+def test_dtypes_of_the_caller(way: str) -> None:
     text = f"Func f; In A, B; RVar x, y; f[x, y] = 0.1 * A[x, y] - B[x, y] / 3; {WAYS[way]}"
     for dtype, other in product((DType.F16, DType.BF16, DType.F32, DType.F64), repeat=2):
         run(text, None, Recipe(dtype=dtype, dtypes={"B": other}))
@@ -176,8 +223,8 @@ def test_promotion_of_floats(way: str) -> None:
 @some_ways
 def test_numbers(way: str) -> None:
     """A number only changes the category of a tensor's type."""
-    head = "Func f; In A: i8, B: f16; SIn a: i32, b: f64, c: bool, d; RVar x, y; "
-    for body in (
+    head = "In A: i8, B: f16; SIn a: i32, b: f64, c: bool, d; RVar x, y;"
+    bodies = (
         "A[x, y] * a + len(x)",
         "A[x, y] * b - 0.1",
         "where(c, A[x, y] + 1, A[x, y] - a)",
@@ -186,14 +233,13 @@ def test_numbers(way: str) -> None:
         "maximum(B[x, y], d) + minimum(a, 2) + sqrt(a)",
         "where(c and B[x, y] > b, x, y + a)",
         "exp(A[x, y]) + sigmoid(d)",
-    ):
-        run(f"{head} f[x, y] = {body}; {WAYS[way]}")
+    )
+    run_all(head, {f"f{at}": body for at, body in enumerate(bodies)}, WAYS[way])
 
 
 @some_ways
 def test_labels_and_sizes(way: str) -> None:
-    head = "Func f; In A: i16; RVar x, y; "
-    for body in (
+    bodies = (
         "x * 10 + y - len(x)",
         "where(y <= x, A[x, y], -7)",
         "A[x, y] * x + y % 4",
@@ -203,21 +249,31 @@ def test_labels_and_sizes(way: str) -> None:
         "(x == y) or (x + 1 < y and not (y == 5))",
         "A[x, y] + 9007199254740993 > 9007199254740992 + A[x, y]",
         "pow(x - 2, y)",
-    ):
-        checked = run(f"{head} f[x, y] = {body}; {WAYS[way]}")
-        assert checked.known == checked.elements, body
+    )
+    funcs = {f"f{at}": body for at, body in enumerate(bodies)}
+    checked = run_all("In A: i16; RVar x, y;", funcs, WAYS[way])
+    assert checked.known == checked.elements
 
 
 @some_ways
 @pytest.mark.parametrize("declared", DType, ids=str)
 def test_a_declared_result(declared: DType, way: str) -> None:
-    for source in DType:
-        if declared is DType.BOOL and source is not DType.BOOL:
-            continue
-        if declared in INTEGERS and source in FLOATS:
-            continue
-        text = f"Func f: {declared}; In A: {source}; RVar x, y; f[x, y] = A[x, y]; {WAYS[way]}"
-        run(text, {"A": numbers(source).to(torch.int64).clamp(0, 7).to(TORCH_DTYPE[source])})
+    sources = [
+        source
+        for source in DType
+        if (declared is not DType.BOOL or source is DType.BOOL)
+        and not (declared in INTEGERS and source in FLOATS)
+    ]
+    inputs = ", ".join(f"A_{source}: {source}" for source in sources)
+    funcs = ", ".join(f"f_{source}: {declared}" for source in sources)
+    lines = [
+        f"f_{source}[x, y] = A_{source}[x, y]; {of(f'f_{source}', WAYS[way])}" for source in sources
+    ]
+    given: Inputs = {
+        f"A_{source}": numbers(source).to(torch.int64).clamp(0, 7).to(TORCH_DTYPE[source])
+        for source in sources
+    }
+    run("\n".join((f"Func {funcs}; In {inputs}; RVar x, y;", *lines)), given)
 
 
 def test_a_declared_result_between_kernels_is_rounded() -> None:

@@ -3,14 +3,14 @@
 import pytest
 
 from dtpoly.codegen.module import SHARED_BELOW
-from tests.codegen.listings import NAMES, code
+from tests.codegen.listings import FILES, code
 from tests.conftest import Golden
 
 # With what the functions of a file share; the others without it.
 WHOLE = ("softmax",)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FILES)
 def test_kernels(name: str, golden: Golden) -> None:
     text = code(name).text
     if name not in WHOLE:
@@ -18,7 +18,7 @@ def test_kernels(name: str, golden: Golden) -> None:
     golden(f"codegen/{name}.py.txt", text)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FILES)
 def test_the_same_text_again(name: str) -> None:
     again = code.__wrapped__(name)
     assert again.text == code(name).text

@@ -8,7 +8,8 @@ import torch
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
 from dtpoly.reference.values import TORCH_DTYPE
-from tests.codegen.interpreter import Memory, interpreted
+from tests.codegen.interpreter import interpreted
+from tests.codegen.memory import Memory
 from tests.codegen.running import imported
 
 # Triton has no types to check against.
@@ -142,6 +143,14 @@ def test_products_of_matrices(dtype: torch.dtype) -> None:
     with interpreted(memory):
         imported(PRODUCT).kernel[(1,)](left, right, got, 16)
     torch.testing.assert_close(got, left.float() @ right.float(), rtol=1e-5, atol=1e-5)
+
+
+def test_atomic_sums_of_bfloat16() -> None:
+    sums = torch.full((8,), 256, dtype=torch.bfloat16)
+    touch(ADD.replace("float32", "bfloat16"), sums, 0, 8, readable=sums, writable=sums)
+    # Above 256 there are only even numbers.
+    expected = torch.tensor([256, 256, 258, 260, 260, 260, 262, 264])
+    assert torch.equal(sums, expected.bfloat16())
 
 
 def test_nothing_is_left_behind() -> None:

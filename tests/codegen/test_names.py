@@ -12,6 +12,7 @@ import torch
 
 from dtpoly.codegen.names import KERNEL, WRAPPER, file_names, fresh, is_reserved, plain
 from dtpoly.codegen.prelude import SHARED
+from dtpoly.codegen.scopes import Scope, Scopes
 from dtpoly.compile import load
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
@@ -174,3 +175,18 @@ def test_no_text_of_a_file_becomes_code() -> None:
         "triton",
         "triton.language",
     ]
+
+
+def test_names_of_a_branch_keep_their_kind() -> None:
+    """Triton knows some conditions, and then a branch's variables live on, each with its type."""
+    scopes = Scopes([Scope(set(), set())])
+    for is_branch, again in ((False, "tile"), (True, "tile_2")):
+        scopes.open.append(Scope(set(), set()))
+        assert scopes.name("tile", "4 floats") == "tile"
+        scopes.close(is_branch=is_branch)
+        scopes.open.append(Scope(set(), set()))
+        assert scopes.name("tile", "4 floats") == "tile"
+        scopes.close()
+        scopes.open.append(Scope(set(), set()))
+        assert scopes.name("tile", "2 floats") == again
+        scopes.close()

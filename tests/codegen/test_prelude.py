@@ -33,6 +33,7 @@ PROGRAMS = (
     "Func f; In A; Var x; f[x] = fma(A[x], pad(A, 0)[x - 1], 2);",
     "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k] * A[x, 3], k); f.block(k:4);",
     "Func f; In A; RVar k, l; f[] = rargmin(rsum(A[l, k], k), l);f.tensorize(k:4);",
+    "Func f; In A; RVar k; f[] = rmax(A[k], k); f.block(k:4); f.atomic(k);",
 )
 
 

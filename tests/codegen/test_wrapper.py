@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 from unittest import mock
@@ -19,6 +20,7 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from tests.codegen.dispatched import Dispatched
 from tests.codegen.running import imported
 
 ADD = "Func f; In A, B; Var x, y; f[x, y] = A[x, y] + B[y]; f.tensorize(x:4, y:8);"
@@ -174,8 +176,8 @@ def test_the_cpu_only_in_the_interpreter(tmp_path: Any) -> None:
         check=False,
     )
     assert done.stderr.splitlines()[-1] == (
-        "ValueError: 'A' is on cpu: move it to a GPU, or set TRITON_INTERPRET=1 before "
-        "this file is imported, and kernels run on the CPU in Triton's interpreter"
+        "ValueError: 'A' is on cpu: move it to a GPU, or start Python with "
+        "TRITON_INTERPRET=1, and kernels run on the CPU in Triton's interpreter"
     )
 
 
@@ -380,6 +382,28 @@ def test_no_elements(source: str, shape: tuple[int, ...], expected: list[float])
     assert function(torch.empty(shape), out=out).tolist() == expected
 
 
+PRODUCT = (
+    "Func p, f; In A, B; Var m, n; RVar k; p[m, n] = rdot(A[m, k], B[k, n], k);"
+    "f[m, n] = exp(p[m, n]) + rsum(B[k, n], k);"
+)
+SCHEDULES = {
+    "one element at a time": "",
+    "two kernels": "p.block(m:2, n:2); f.block(n:4); p.tensorize(m:0, n:0, k:16);",
+    "fused": "f.block(m:16); f.tensorize(n:16); p.fuse_at(f, m);",
+    "partial results": "p.block(k:2); f.tensorize(m:0);",
+    "a whole size": "f.tensorize(m:0, n:0, k:0);",
+}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
+@pytest.mark.parametrize("label", ["m", "n", "k", "mnk"])
+def test_any_size_may_be_0(schedule: str, label: str) -> None:
+    m, n, k = (0 if one in label else size for one, size in (("m", 3), ("n", 5), ("k", 4)))
+    A, B = torch.randn(m, k), torch.randn(k, n)
+    expected = (A @ B).exp() + B.sum(0)
+    torch.testing.assert_close(module(PRODUCT + schedule).f(A, B), expected)
+
+
 def test_nothing_to_choose_from() -> None:
     function = module("Func f; In A; Var x; RVar k; f[x] = rargmax(A[x, k], k);").f
     message = "'rargmax' has nothing to choose from: the size of 'k' is 0"
@@ -493,11 +517,112 @@ def test_64_bit_offsets_only_where_they_are_needed(A: torch.Tensor, offset: str 
     assert str(named["offset"]) == (offset or "int32")
 
 
+def test_few_elements_far_apart_need_64_bits() -> None:
+    whole = torch.empty(2**31 + 1, dtype=torch.uint8)  # of which no page is touched
+    source = "Func f; In A: u8; Var x; f[x] = A[x] + 1;"
+    for step, offset in ((2**29, "int32"), (2**31, "int64")):
+        A = torch.as_strided(whole, (2,), (step,))
+        ((_, _, named),) = launched(source, "f", A)["f_kernel"].launches
+        assert str(named["offset"]) == offset
+    out = torch.as_strided(whole, (2,), (2**31,))
+    near = torch.ones(2, dtype=torch.uint8)
+    ((_, _, named),) = launched(source, "f", near, out=out)["f_kernel"].launches
+    assert str(named["offset"]) == "int64"
+
+
 def test_indices_that_are_larger_than_sizes() -> None:
     source = "Func f; In A; RVar k; f[] = rsum(pad(A, 0)[100 * k], k);"
     for size, offset in ((10**7, "int32"), (10**8, "int64")):
         ((_, _, named),) = launched(source, "f", torch.ones(5), k=size)["f_kernel"].launches
         assert str(named["offset"]) == offset
+
+
+def test_a_size_just_below_the_limit_of_32_bits_is_refused() -> None:
+    source = "Func f; In A; RVar k; f[] = rsum(A[k], k); f.tensorize(k:1024);"
+    for size, is_refused in ((2**31 - 2**20 - 1, False), (2**31 - 5, True), (2**31, False)):
+        A = torch.ones(1).expand(size)
+        if is_refused:
+            with pytest.raises(ValueError, match=r"too near to 2\*\*31: split the work"):
+                launched(source, "f", A)
+        else:
+            ((_, _, named),) = launched(source, "f", A)["f_kernel"].launches
+            assert str(named["offset"]) == "int64"
+
+
+def test_a_full_group_counts_also_where_there_are_few_programs() -> None:
+    """A kernel divides by the programs of a full group: 1024 times those of y, though x has 1."""
+    source = (
+        "Func f; In A: u8; Var x, y; f[x, y] = A[x, y];f.block(x:1, y:16); f.map(x:xi/1024, y, xi);"
+    )
+    for size, offset in ((2**23, "int32"), (2**25, "int64")):
+        A = torch.ones(1, dtype=torch.uint8).expand(1, size)
+        ((_, _, named),) = launched(source, "f", A)["f_kernel"].launches
+        assert str(named["offset"]) == offset
+
+
+class Device:
+    """Stands for the GPU that is current, with a way to another."""
+
+    def __init__(self) -> None:
+        self.current = 0
+
+    @contextmanager
+    def made_current(self, device: torch.device) -> Generator[None]:
+        before, self.current = self.current, device.index
+        yield
+        self.current = before
+
+
+def test_kernels_run_on_the_gpu_of_their_inputs() -> None:
+    made: Any = module(ADD)
+    gpus, kernel, seen = Device(), Kernel(), list[int]()
+
+    def second_gpu(*_: object) -> torch.device:
+        return torch.device("cuda", 1)
+
+    def is_current(device: torch.device) -> bool:
+        return device.index == gpus.current
+
+    def empty(shape: tuple[int, ...], **_: Any) -> torch.Tensor:
+        seen.append(gpus.current)
+        return torch.zeros(shape)
+
+    with (
+        mock.patch.dict(vars(made), dt_check=second_gpu, dt_is_current=is_current, f_kernel=kernel),
+        mock.patch.object(torch.cuda, "device", gpus.made_current),
+        mock.patch.object(torch, "empty", empty),
+    ):
+        made.f(torch.ones(2, 3), torch.ones(3))
+    assert (seen, len(kernel.launches), gpus.current) == ([1], 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("source", "shapes"),
+    [
+        (ADD, [(3, 5)]),
+        (
+            "Func g, f; In A, B; Var x, y; g[x] = A[x, 0]; f[x, y] = reshape(g[x], x, 1) + B[y];",
+            [(3, 5), (3,)],
+        ),
+        (
+            "Func f; In A, B; Var x; RVar y; f[x] = rsum(A[x, y] * B[y], y); f.block(y:2);",
+            [(3,), (3, 3)],
+        ),
+    ],
+)
+def test_only_results_and_scratch_are_allocated(source: str, shapes: list[tuple[int, ...]]) -> None:
+    made = module(source)
+    stubs: dict[str, Any] = {name: Kernel() for name in vars(made) if name.endswith("_kernel")}
+    stubs["dt_is_traced"] = never  # though something does look at this call
+    A, B = torch.ones(5, 3).t(), torch.ones(10)[::2]
+    with mock.patch.dict(vars(made), stubs), Dispatched() as seen:
+        made.f(A, B)
+    empty = [result.shape for name, result in seen.calls if name.startswith("aten.empty")]
+    assert empty == shapes
+
+
+def never(*_: object) -> bool:
+    return False
 
 
 def test_the_text_depends_on_the_source_alone() -> None:

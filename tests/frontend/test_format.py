@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dtpoly.algorithm.program import Program
@@ -168,7 +168,6 @@ def test_what_only_resolution_refuses_is_formatted() -> None:
     assert formatted("f[x]=B[q];") == "f[x] = B[q];\n"
 
 
-@settings(max_examples=150, deadline=None)
 @given(texts())
 def test_meaning_and_tokens_stay(both: tuple[str, str]) -> None:
     text, layout = both
@@ -176,7 +175,6 @@ def test_meaning_and_tokens_stay(both: tuple[str, str]) -> None:
     assert tokens(formatted(layout)) == tokens(layout)
 
 
-@settings(max_examples=150, deadline=None)
 @given(texts())
 def test_idempotent(both: tuple[str, str]) -> None:
     for text in both:
@@ -184,7 +182,6 @@ def test_idempotent(both: tuple[str, str]) -> None:
         assert formatted(once) == once
 
 
-@settings(max_examples=100, deadline=None)
 @given(respaced_texts())
 def test_canonical(both: tuple[str, str]) -> None:
     text, layout = both
@@ -194,7 +191,6 @@ def test_canonical(both: tuple[str, str]) -> None:
 BREAKABLE = re.compile(r", | (?:[-+*/%<>]|[<>=!]=|and|or) ")
 
 
-@settings(max_examples=100, deadline=None)
 @given(texts())
 def test_lines(both: tuple[str, str]) -> None:
     """Lines end as they should, and a line that can be broken is not too long."""

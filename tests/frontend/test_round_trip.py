@@ -1,7 +1,7 @@
 """parse(show(program)) == program, for generated Programs with schedules."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
@@ -34,7 +34,6 @@ def check_round_trip(generated: Program) -> None:
     assert understand(parse(formatted).file).program == generated
 
 
-@settings(max_examples=150, deadline=None)
 @given(programs())
 def test_shown_program_is_read_back(generated: Program) -> None:
     check_round_trip(generated)

@@ -7,7 +7,8 @@ and its options.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dtpoly.algorithm.expressions import Dot, Reduce, reads, walk
+from dtpoly.algorithm.expressions import Dot, Expr, Reduce, reads, walk
+from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.algorithm.program import (
     Argument,
@@ -19,13 +20,14 @@ from dtpoly.algorithm.program import (
     producers,
     reduced_labels,
 )
+from dtpoly.schedule.atomic import ATOMIC
 from tests.generation.algorithms import Limits, algorithm
 from tests.generation.choice import Choose, one_in, pick, shuffled, some
 
 BLOCKS = (16, 1, 2, 7, 32, 100, 4096)
 TILES = (0, 1, 2, 4, 16, 128)
 FACTORS = (4, 1, 2, 3, 8)
-ATOMIC = ("rsum", "rmax", "rmin", "rany", "rall")
+COMBINED = ("rsum", "rmax", "rmin", "rany", "rall")
 
 
 def program(choose: Choose, limits: Limits) -> Program:
@@ -178,11 +180,17 @@ class _Kernel:
             for label in some(choose, _own_labels(self.program.func(name))):
                 yield Argument(f"{name}.{label}", pick(choose, TILES))
 
+    def is_atomic(self, body: Expr) -> bool:
+        """Whether memory can combine partial results; one whose type callers decide may not."""
+        dtype = types_of(self.program)[self.host].dtype
+        operation = body.operation if isinstance(body, Reduce) else "rsum"
+        return dtype in ATOMIC.get(operation, ())
+
     def options(self, choose: Choose, blocks: Sequence[Argument]) -> Iterator[Directive]:
         """What does not change the loops."""
         body = self.program.func(self.host).body
         last = body.labels if isinstance(body, Dot | Reduce) else ()
-        if isinstance(body, Reduce) and body.operation not in ATOMIC:
+        if isinstance(body, Reduce) and body.operation not in COMBINED:
             last = ()
         own = self.program.func(self.host).labels
         atomic = [
@@ -190,7 +198,7 @@ class _Kernel:
             for block in blocks
             if block.target in last and block.target not in own and isinstance(block.value, int)
         ]
-        if atomic and one_in(choose, 2):
+        if atomic and one_in(choose, 2) and self.is_atomic(body):
             yield Directive(self.host, "atomic", tuple(atomic))
         bodies = [self.program.func(name).body for name in self.members]
         has_dot = any(isinstance(node, Dot) for body in bodies for node in walk(body))

@@ -13,9 +13,7 @@ import torch
 from tests.codegen.allowed import allowed
 from tests.codegen.floats import Floats
 from tests.codegen.running import imported
-from tests.gpu.plan import Case, read
-
-GROUPS = ("with barriers", "without barriers")
+from tests.gpu.plan import GROUPS, Case, read
 
 
 def wrong_launches(folder: Path, case: Case, launches: int) -> int:

@@ -15,6 +15,9 @@ from dtpoly.source import Source
 from tests.codegen.inputs import Data, Layout, Recipe
 
 PLAN = "plan.json"
+# What the race detector says of the kernels whose lanes read what other lanes wrote.
+RACES = "races.json"
+GROUPS = ("with barriers", "without barriers")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,9 @@ This half needs isl and no GPU; the other one needs a GPU and no isl. Inputs and
 kept: the other half makes them anew, from seeds.
 """
 
+import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import product
@@ -11,23 +14,14 @@ from pathlib import Path
 
 from dtpoly.algorithm.show import show
 from dtpoly.generate import Code, code_of
-from dtpoly.schedule.legality import judge
-from tests.codegen.cases import random_case
+from tests.codegen.cases import random_case, verdict
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.listings import DTYPES, FILES, NAMES, code, program, recipes, size_cases
-from tests.gpu.plan import Case, write
-from tests.schedule.told import read
-from tests.schedule.user_primitives import USER
+from tests.codegen.scratch import BARRIER, VARIANTS
+from tests.gpu.plan import GROUPS, RACES, Case, write
 
-RANDOM = 300
-# Thesis, listing 3.14, with tiles in which lanes read what other lanes wrote.
-SCRATCH = (
-    FILES["listing_3_14_swish_partly_fused"]
-    .read_text()
-    .replace("swish_out.compile();", "swish_out.tensorize(y:64, tmp.y:256);\nswish_out.compile();")
-)
-BARRIER = "tl.debug_barrier()"
-WARPS = (1, 2, 4, 8)
+# Some have nothing to run; of at least 300 there is a result to compare.
+RANDOM = 330
 
 
 def main() -> None:
@@ -41,7 +35,10 @@ def main() -> None:
         *scratch(folder),
     ]
     write(folder, cases)
+    found = races()
+    (folder / RACES).write_text(json.dumps(found, indent=1) + "\n")
     print(f"{len(cases)} cases of {len({case.file for case in cases})} files in {folder}")
+    print(f"{sum(bool(one['without_barriers']) for one in found)} of {len(found)} are refuted")
 
 
 def listings(folder: Path) -> Iterator[Case]:
@@ -55,7 +52,7 @@ def listings(folder: Path) -> Iterator[Case]:
 
 def every_layout(folder: Path) -> Iterator[Case]:
     """Each listing with inputs of every dtype in every layout, ragged."""
-    for name in NAMES:
+    for name in FILES:
         sizes = list(size_cases(name))[-1]
         for at, (dtype, layout) in enumerate(product(DTYPES, Layout)):
             recipe = Recipe(at, dtype, layout, list(Data)[at % 3])
@@ -69,9 +66,9 @@ def random_cases(folder: Path, count: int) -> Iterator[Case]:
     seed = 0
     while count:
         case = random_case(seed)
-        verdict = judge(case.program, USER)
-        if verdict.is_legal:
-            made = code_of(verdict.scheduled)
+        judged = verdict(case)
+        if judged.is_legal:
+            made = code_of(judged.scheduled)
             name = f"case_{seed}"
             file = _written(folder, name, made)
             text, funcs = show(case.program), made.stages.outputs
@@ -82,19 +79,27 @@ def random_cases(folder: Path, count: int) -> Iterator[Case]:
 
 def scratch(folder: Path) -> Iterator[Case]:
     """The kernel whose lanes read what other lanes wrote, with and without what makes it right."""
-    for warps, blocks in product(WARPS, ("", "swish_out.block(x:1);")):
-        text = f"{SCRATCH}\nswish_out.num_warps({warps});\n{blocks}\n"
-        made = code_of(judge(read(text)).scheduled)
+    for variant in VARIANTS:
+        made = variant.code
         assert BARRIER in made.text
         # Many programs on one processor come out of step more often than one alone.
-        sizes = {"x": 4096 if blocks else 16, "y": 1000}
-        for group, generated in (
-            ("with barriers", made.text),
-            ("without barriers", made.text.replace(BARRIER, "pass")),
-        ):
-            name = f"scratch_{warps}_{'blocks' if blocks else 'one'}_{group.replace(' ', '_')}"
+        sizes = {"x": 4096 if variant.blocks else 16, "y": 1000}
+        for group, generated in zip(GROUPS, (made.text, variant.without_barriers), strict=True):
+            name = f"{variant.name}_{group.replace(' ', '_')}"
             (folder / f"{name}.py").write_text(generated)
-            yield Case(group, name, f"{name}.py", text, made.stages.outputs, sizes)
+            yield Case(group, name, f"{name}.py", variant.text, made.stages.outputs, sizes)
+
+
+def races() -> list[dict[str, object]]:
+    """What the interpreter's race detector finds in each of them: it refutes those without."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.codegen.scratch"],
+        env={**os.environ, "TRITON_INTERPRET": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def _text(name: str) -> str:

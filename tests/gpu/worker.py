@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from tests.codegen.running import Wrong, compared, imported
+from tests.codegen.running import Wrong, compared, imported, nothing_to_run
 from tests.gpu.plan import Case, read
 
 # Without a GPU its interpreter takes the place of Triton: to try this out.
@@ -47,13 +47,15 @@ def ran(folder: Path, case: Case) -> tuple[str, str]:
             case.sizes,
             device=DEVICE,
             layout=case.out,
-            watched=False,
+            watched=DEVICE == "cpu",
         )
         if DEVICE == "cuda":
             torch.cuda.synchronize()
     except Wrong as error:
         return "wrong", str(error)
     except Exception as error:  # whatever it is, it is told
+        if reason := nothing_to_run(error):
+            return "nothing to run", reason
         text = "".join(traceback.format_exception(error))
         if any(sign in text for sign in GPU_ERRORS):
             return "GPU error", text[-2000:]

@@ -6,6 +6,8 @@ _HARD = "tests/schedule/test_hard_cases.py::test_of_a_hard_case[{}]"
 _LEGAL = "tests/schedule/test_legality.py::test_legal[{}]"
 _REFUSED = "tests/schedule/test_legality.py::test_refused[{}]"
 _USER = "tests/schedule/test_user_primitives.py::test_refused[{}]"
+_UNWRITTEN = "tests/poly/test_unwritten.py::{}"
+_AHEAD = "tests/schedule/test_ahead.py::{}"
 _ORDER = "tests/poly/test_order.py::{}"
 
 
@@ -224,6 +226,27 @@ FAULTS = (
         (_HARD.format("a halo at the start of tiles"),),
     ),
     Fault(
+        "a loop outside of what it divides counts from 0",
+        _poly("footprint"),
+        "axis.index.plain is None or not is_absolute(axis, path):",
+        "axis.index.plain is None:",
+        (_HARD.format("a copy for a loop outside of what it divides"),),
+    ),
+    Fault(
+        "what a copy lacks counts as written",
+        _poly("unwritten"),
+        "if readers.is_subset(served):",
+        "if not served.is_empty():",
+        (_UNWRITTEN.format("test_a_copy_that_lacks_an_element"),),
+    ),
+    Fault(
+        "what lies beyond the end counts as missing",
+        _poly("unwritten"),
+        ".intersect_range(defined[original])",
+        "",
+        (_UNWRITTEN.format("test_what_lies_beyond_the_end_is_not_missing"),),
+    ),
+    Fault(
         "a reader does not look at which copy it reads",
         _poly("replicate"),
         "iteration = tuple(value[name] for name in names)",
@@ -245,6 +268,41 @@ FAULTS = (
         (_HARD.format("an inlined padded read that is never inside"),),
     ),
     Fault(
+        "what is read with padding stays in registers",
+        _poly("passing"),
+        "read.padding is not None for read",
+        "read.padding is None for read",
+        (_AHEAD.format("test_what_would_run_ahead[padding]"),),
+    ),
+    Fault(
+        "what is written tile by tile stays in registers",
+        _poly("passing"),
+        "if axis.label in dims or axis.name in writer.copies:",
+        "if axis.name in writer.copies:",
+        (_AHEAD.format("test_what_would_run_ahead[an accumulator of several tiles]"),),
+    ),
+    Fault(
+        "every loop's loads run ahead, not only innermost ones",
+        _poly("ahead"),
+        "if any(len(way) > len(loop.way)",
+        "if any(len(way) < len(loop.way)",
+        (_AHEAD.format("test_what_runs_ahead_of_nothing[a loop inside]"),),
+    ),
+    Fault(
+        "a loop of one iteration counts as one inside",
+        _poly("ahead"),
+        "return not reduce(isl.Map.union, iterations).is_single_valued()",
+        "return bool(reduce(isl.Map.union, iterations))",
+        (_AHEAD.format("test_a_loop_of_one_iteration_is_none"),),
+    ),
+    Fault(
+        "loads of other kernels run ahead",
+        _schedule("legality"),
+        "if (kernel.options.num_stages or 1) > 1:",
+        "if kernel.options:",
+        (_AHEAD.format("test_what_runs_ahead_of_nothing[nothing written]"),),
+    ),
+    Fault(
         "nothing is computed again in a loop",
         _poly("recompute"),
         "if set(statement.copies) <= grid:",
@@ -264,6 +322,13 @@ FAULTS = (
         "label.lt_set(start + part.size)",
         "label.le_set(start + part.size)",
         (_HARD.format("both labels of a sum in parts"),),
+    ),
+    Fault(
+        "a label that is bound again inside is the one that is divided",
+        _poly("partial"),
+        "if part.of not in again}",
+        "if part}",
+        (_LEGAL.format("the label again inside, around another sum"),),
     ),
     Fault(
         "the result of a reduction is ready before its steps",

@@ -177,7 +177,7 @@ class _Kernel:
 
     def rewrite(self, ways: Mapping[Line, Way]) -> None:
         """Do what users' primitives say."""
-        rewritings = rewritten(self.settings.rewrites, self.host, ways)
+        rewritings = rewritten(self.settings.rewrites, self.host, ways, self.sizes)
         last = rewritings[-1].ways
         ranks = ranked(last)
         for member in self.members.values():

@@ -65,6 +65,21 @@ def pairs(program: Program, sizes: Sizes, source: Named, target: Named) -> Itera
                 yield Pair(kind, _is_apart(built, before, after, source, target))
 
 
+def met(program: Program, sizes: Sizes, source: Named, target: Named) -> bool:
+    """Whether one program computes both, the source before the target, and they share a cell."""
+    built = build(program, sizes)
+    axes, labels = _axes(program, sizes), {label.name for label in program.labels}
+    return any(
+        (one.kernel, one.program) == (two.kernel, two.program)
+        and one.time < two.time
+        and _touch(one, two)
+        for one in built.placed
+        if _answers(one, source, labels, axes)
+        for two in built.placed
+        if _answers(two, target, labels, axes)
+    )
+
+
 def _axes(program: Program, sizes: Sizes) -> list[tuple[str, ...]]:
     """The labels of the grid of each kernel, those that a user's primitive adds last."""
     known = plan(program)

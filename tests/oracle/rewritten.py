@@ -4,7 +4,7 @@ An account of its own of `tests/schedule/user_primitives.py`: no tree is looked 
 each instance is. Some of them are wrong on purpose, and then instances get lost.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from dtpoly.algorithm.program import Directive
@@ -32,16 +32,20 @@ class Rewriting:
     move: Callable[[Line, tuple[int, ...], Moved], Moved]
 
 
-def rewritten(directives: Sequence[Directive], host: str, ways: Ways) -> list[Rewriting]:
+def rewritten(
+    directives: Sequence[Directive], host: str, ways: Ways, extents: Mapping[str, int]
+) -> list[Rewriting]:
     """What directives on the Func of a kernel do to it, one after another."""
     found: list[Rewriting] = []
     for directive in directives:
-        found.append(_rewriting(directive, host, ways))
+        found.append(_rewriting(directive, host, ways, extents))
         ways = found[-1].ways
     return found
 
 
-def _rewriting(directive: Directive, host: str, ways: Ways) -> Rewriting:
+def _rewriting(
+    directive: Directive, host: str, ways: Ways, extents: Mapping[str, int]
+) -> Rewriting:
     words = [str(argument.target) for argument in directive.arguments]
     sizes = {
         str(argument.target): argument.value
@@ -69,7 +73,11 @@ def _rewriting(directive: Directive, host: str, ways: Ways) -> Rewriting:
         case "flatten":
             return _on_values(ways, lambda way, at: (0,) * len(at))
         case "spread":
-            return Rewriting(ways, lambda line, indices, old: _spread(sizes, line, indices, old))
+            walked = {dim.label for line in ways for dim in line.dims}
+            empty = {label for label in walked.intersection(sizes) if not extents[label]}
+            return Rewriting(
+                ways, lambda line, indices, old: _spread(sizes, empty, line, indices, old)
+            )
         case "shorten":
             return Rewriting(
                 ways, lambda line, indices, old: _shorten(host, sizes, line, indices, old)
@@ -192,11 +200,18 @@ def _last(ways: Ways) -> set[Line]:
     return found
 
 
-def _spread(sizes: Mapping[str, int], line: Line, indices: Sequence[int], old: Moved) -> Moved:
-    """What lacks a label on the left is in the first program."""
+def _spread(
+    sizes: Mapping[str, int],
+    empty: Set[str],
+    line: Line,
+    indices: Sequence[int],
+    old: Moved,
+) -> Moved:
+    """What lacks a label on the left is in the first program, if the label has any."""
     free = {d.label: i for d, i in zip(line.dims, indices, strict=True) if d.binder == LEFT}
     blocks = (free[label] // size if label in free else 0 for label, size in sizes.items())
-    return replace(old, program=(*old.program, *blocks))
+    is_lost = any(label not in free for label in empty)
+    return replace(old, program=(*old.program, *blocks), is_lost=old.is_lost or is_lost)
 
 
 def _shorten(

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -210,7 +210,6 @@ def test_many_digits_line_up() -> None:
 WORDS = st.text(st.sampled_from("ab \t日é\u0301😀\x1b\u202e[;"), max_size=300)
 
 
-@settings(deadline=None)
 @given(before=WORDS, marked=st.sampled_from(["q", "日", "q日q"]), after=WORDS)
 def test_carets_stand_below_their_text(before: str, marked: str, after: str) -> None:
     source = Source("a.dt", f"{before}{marked}{after}")
@@ -232,7 +231,6 @@ def _cut(line: str, start: int, end: int) -> str:
     return "".join(inside)
 
 
-@settings(deadline=None)
 @given(text=st.text(max_size=200), start=st.integers(0, 200), length=st.integers(0, 50))
 def test_any_text_any_span_any_width(text: str, start: int, length: int) -> None:
     source = Source("a\x1b.dt", text)

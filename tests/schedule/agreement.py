@@ -1,13 +1,14 @@
 """A case in, what isl and the oracle say of it out; an AssertionError where they disagree."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import islpy as isl
 
 from dtpoly.algorithm.show import show
 from dtpoly.poly.dependences import dependences
-from dtpoly.poly.model import Array, Model, Role, Statement, by_name
+from dtpoly.poly.model import Role, Statement, by_name
+from dtpoly.poly.order import ViolationKind
 from dtpoly.poly.relate import read_pairs
 from dtpoly.schedule.legality import found, judge_state
 from dtpoly.schedule.primitives import bind
@@ -45,9 +46,10 @@ def agreed(case: Case) -> Verdict:
     refused at other sizes only. Each witness is illegal at its own sizes, and in the same way.
     """
     state = scheduled(case)
-    for unwritten in never_written(state):
-        raise AssertionError(f"nothing writes what {unwritten} reads:\n{show(case.program)}")
     verdict = judge_state(state)
+    # A copy that lacks what is read is a fault of what makes copies.
+    kinds = {violation.kind for violation in verdict.violations}
+    assert ViolationKind.UNWRITTEN not in kinds, f"{verdict.violations}:\n{show(case.program)}"
     expected = kind_of(case.judged())
     if expected != LEGAL and not _is_open(state, case.sizes):
         assert not verdict.is_legal, f"isl accepts what {_told(case, expected)}"
@@ -60,40 +62,6 @@ def agreed(case: Case) -> Verdict:
             assert expected != LEGAL, f"isl refuses what {_told(case, expected)}: {violation}"
             same_at(case, state, sizes, expected)
     return verdict
-
-
-def never_written(state: State) -> Iterator[str]:
-    """Reads of private copies that nothing fills: instances that read an element of the Func.
-
-    Without a write there is no dependence, so the order says nothing of them.
-    """
-    model = state.model
-    for statement in model.statements:
-        for read in statement.reads:
-            copied = model.arrays[read.array]
-            original = state.lifted.arrays.get(read.array.partition("@")[0])
-            if not copied.copies or original is None:
-                continue
-            inside = _readers(read.relation, original, state.lifted, len(copied.copies))
-            filled = _readers(read.relation, copied, model, 0)
-            missing = (inside - filled) & statement.domain
-            if not missing.intersect_params(model.context).is_empty():
-                yield f"{statement.name}, {read.array}"
-
-
-def _readers(relation: isl.Map, array: Array, model: Model, copies: int) -> isl.Set:
-    """The instances that read an element of an array which some statement writes.
-
-    The first indices, which say whose copy it is, are left out.
-    """
-    relation = relation.project_out(isl.dim_type.out, 0, copies)
-    relation = relation.set_tuple_name(isl.dim_type.out, array.name)
-    found = isl.Set.empty(relation.get_space().domain())
-    for statement in model.statements:
-        if statement.writes.array == array.name:
-            written = statement.writes.relation.intersect_domain(statement.domain).range()
-            found = found | relation.intersect_range(written).domain()
-    return found
 
 
 def same_at(case: Case, state: State, sizes: Mapping[str, int], expected: str) -> None:

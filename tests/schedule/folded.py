@@ -1,10 +1,11 @@
-"""Storage that is too small: what no directive makes, and what lanes may not share."""
+"""Storage that is too small, copies that lack elements: what no directive makes."""
 
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Program
-from dtpoly.poly.model import Role, access
+from dtpoly.poly.model import Role, Statement, access
+from dtpoly.poly.spaces import affs
 from dtpoly.schedule.resolve import scheduled
 from dtpoly.schedule.state import State
 
@@ -21,6 +22,21 @@ def folded(program: Program, func: str, label: str) -> State:
         replace(one, writes=access(one.domain.get_space(), array, tuple(own)))
         if (one.func, one.role) == (func, Role.VALUE)
         else one
+        for one in state.model.statements
+    )
+    return replace(state, model=state.model.with_statements(statements))
+
+
+def hollow(program: Program, func: str, label: str) -> State:
+    """The schedule of a Program in which private copies of a Func begin at 1 along a label."""
+    state = scheduled(program)
+
+    def without_first(one: Statement) -> Statement:
+        of = affs(one.domain.get_space())
+        return replace(one, domain=one.domain & of[label].gt_set(of[0]))
+
+    statements = tuple(
+        without_first(one) if (one.func, one.role) == (func, Role.VALUE) and one.copies else one
         for one in state.model.statements
     )
     return replace(state, model=state.model.with_statements(statements))

@@ -71,6 +71,10 @@ CASES: dict[str, tuple[str, str]] = {
         STENCIL + "f.block(x:2); f.tensorize(x:0); f.map(x:xg/1, xg); g.fuse_at(f, x);",
     ),
     "a sum over nothing": (LEGAL, SUM + "total.tensorize(k:0, x:2);"),
+    "a copy for a loop outside of what it divides": (
+        LEGAL,
+        PAIR.format("g[x]") + "f.split(x:xi/4); f.reorder(xi, x);",
+    ),
     "a split of a split": (LEGAL, MAP + "f.split(x:xi/4, xi:xj/2); f.reorder(xj, x, y);"),
     "lanes of a loop whose inner loop stands outside": (
         LEGAL,
@@ -232,7 +236,7 @@ CASES: dict[str, tuple[str, str]] = {
         "Func f, g; In A; Var x; g[x] = A[x]; f[x] = g[x] * pad(g, 0)[x + 1]; f.compile();"
         "g.fuse_at(f, x, recompute); f.spread(x:2);",
     ),
-    "blocks of what only a sum has": (LEGAL, SUM + "total.spread(k:2);"),
+    "blocks of what only a sum has": (LOST, SUM + "total.spread(k:2);"),
     "blocks of what a norm sums, after all": (CROSSES, NORM + "norm.spread(y:2);"),
     "the first of a loop only": (LOST, MAP + "f.shorten(x:2);"),
     "no loops": (LOST, TWO + "f.flatten();"),

@@ -91,6 +91,9 @@ LEGAL = {
     "f.map(y:yi/2, x, yi); f.split(x:xi/4); f.split(x:xi/4); f.tensorize(x:2, y:4, x:2);",
     "the label again inside": "Func f; In A, B; Var x; RVar k;"
     "f[x] = rsum(A[x, k] * rmax(B[x, k], k), k); f.compile(); f.block(k:32); f.atomic(k);",
+    "the label again inside, around another sum": "Func f; In A, B, C; Var x; RVar k, l;"
+    "f[x] = rsum(A[x, k] * rsum(B[k] * rsum(C[k, l], l), k), k);"
+    "f.compile(); f.block(k:2); f.atomic(k);",
     "a nested reduction in parts": "Func f; In A; Var x; RVar k;"
     "f[x] = rsum(exp(A[x, k] - rmax(A[x, k], k)), k); f.compile(); f.block(k:32);",
 }

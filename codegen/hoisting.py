@@ -1,0 +1,236 @@
+"""A kernel's body in; the same with what a loop does not change computed before it, out.
+
+Addresses: `A_at_m = A_ptr + m * A_stride_0` before a loop over k, `A_at_m[:, None] + ...` in it.
+Values: what is computed from nothing that the loop sets. Neither ever fails, nor looks at memory:
+so it may be computed for a loop that runs zero times.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from dtpoly.algorithm.expressions import Affine
+
+from .functions import is_float_element
+from .kernel import (
+    Address,
+    Axes,
+    Base,
+    Call,
+    Converted,
+    ForLoop,
+    If,
+    Instruction,
+    Let,
+    Load,
+    Masked,
+    Merged,
+    Number,
+    Place,
+    Step,
+    Store,
+    Value,
+    Variable,
+    axes_of,
+)
+from .names import fresh
+from .parts import assigned, mapped, needed, walk, with_values
+
+# Operations of whole numbers that have no result for some operands.
+PARTIAL = frozenset({"div", "fdiv", "mod", "cdiv", "div_rn"})
+
+
+@dataclass(slots=True)
+class Block:
+    """A block while it is being read, with what was computed in it for loops inside."""
+
+    is_loop: bool
+    assigned: frozenset[str]  # in it, or in blocks inside
+    done: list[Step] = field(default_factory=list[Step])
+    bases: dict[tuple[str, tuple[tuple[int, Affine], ...]], Base] = field(
+        default_factory=dict[tuple[str, tuple[tuple[int, Affine], ...]], Base]
+    )
+    # By their text: to Python, 0.0 and -0.0 are equal.
+    values: dict[str, tuple[frozenset[str], Variable]] = field(
+        default_factory=dict[str, tuple[frozenset[str], Variable]]
+    )
+
+    def forget(self, names: frozenset[str]) -> None:
+        """What was computed from a name that means something else now."""
+        for place in [k for k in self.bases if names & {n for _, i in k[1] for n in i.labels}]:
+            del self.bases[place]
+        for key in [k for k, (used, _) in self.values.items() if names & used]:
+            del self.values[key]
+
+
+@dataclass(slots=True)
+class Hoisting:
+    """The blocks that are open, outermost first, and all names of the kernel."""
+
+    open: list[Block]
+    taken: set[str]
+
+    def level(self, names: Iterator[str]) -> int:
+        """The innermost block in which one of the names is set; 0 for the kernel."""
+        found = set(names)
+        return max((i for i, b in enumerate(self.open) if found & b.assigned), default=0)
+
+    def is_before_loop(self, level: int) -> bool:
+        """Whether a block is outside of a loop that is open."""
+        return any(block.is_loop for block in self.open[level + 1 :])
+
+    def name(self, wish: str) -> str:
+        """A name that nothing in the kernel has."""
+        name = fresh(wish, self.taken)
+        self.taken.add(name)
+        return name
+
+
+def hoisted(body: tuple[Step, ...], taken: frozenset[str]) -> tuple[Step, ...]:
+    """The body; `taken` are the names of its parameters."""
+    own = frozenset(assigned(body))
+    hoisting = Hoisting([Block(False, own)], {*taken, *own})
+    return _block(hoisting, body)
+
+
+def _block(hoisting: Hoisting, body: tuple[Step, ...]) -> tuple[Step, ...]:
+    here = hoisting.open[-1]
+    for step in body:
+        changed = _instruction(hoisting, step.instruction, step.origin)
+        here.done.append(replace(step, instruction=changed))
+        # What an instruction sets is no longer what it was where it was computed with.
+        set_now = frozenset(assigned((step,)))
+        for block in hoisting.open:
+            block.forget(set_now)
+    return tuple(here.done)
+
+
+def _instruction(hoisting: Hoisting, one: Instruction, origin: str) -> Instruction:
+    one = with_values(one, lambda value, axes: _fixed(hoisting, value, axes, origin))
+    match one:
+        case ForLoop(body=body) | If(body=body):
+            own = frozenset(assigned((Step(one, ""),)))
+            hoisting.open.append(Block(isinstance(one, ForLoop), own))
+            inner = _block(hoisting, body)
+            hoisting.open.pop()
+            return replace(one, body=inner)
+        case (
+            Load(tensor=tensor, indices=indices, axes=axes)
+            | Store(tensor=tensor, indices=indices, axes=axes)
+        ):
+            return replace(one, base=_base(hoisting, tensor, indices, axes, origin))
+        case _:
+            return one
+
+
+# Addresses
+
+
+def _base(
+    hoisting: Hoisting, tensor: str, indices: tuple[Affine, ...], axes: Axes, origin: str
+) -> Base | None:
+    """The address of the indices that are known before a loop, computed there."""
+    here = len(hoisting.open) - 1
+    if (known := _known(hoisting, tensor, indices)) is not None:
+        return known
+    levels = [hoisting.level(iter(index.labels)) for index in indices]
+    included: tuple[int, ...] = ()
+    base: Base | None = None
+    for level in sorted(set(levels)):
+        new = tuple(at for at, its in enumerate(levels) if its == level and indices[at] != Affine())
+        if level == here or not new:
+            continue
+        included = (*included, *new)
+        key = (tensor, tuple((at, indices[at]) for at in included))
+        block = hoisting.open[level]
+        if key not in block.bases:
+            if not hoisting.is_before_loop(level):
+                continue
+            names = dict.fromkeys(n for at in sorted(included) for n in indices[at].labels)
+            word = tensor.removesuffix("_scratch")
+            name = hoisting.name("_".join((word, "at", *(names or ("fixed",)))))
+            own = tuple(axis for axis in axes if axis in names)
+            block.bases[key] = Base(name, own, included)
+            step = Address(name, tensor, indices, new, own, base)
+            block.done.append(Step(step, origin))
+        base = block.bases[key]
+    return base
+
+
+def _known(hoisting: Hoisting, tensor: str, indices: tuple[Affine, ...]) -> Base | None:
+    """The address that was computed before, if no loop begins between it and here."""
+    found: Base | None = None
+    for level, block in enumerate(hoisting.open):
+        for (name, included), base in block.bases.items():
+            is_part = name == tensor and all(indices[at] == index for at, index in included)
+            if is_part and not hoisting.is_before_loop(level):
+                found = (
+                    base if found is None or len(base.included) >= len(found.included) else found
+                )
+    return found
+
+
+# Values
+
+
+def _fixed(hoisting: Hoisting, value: Value, axes: Axes, origin: str) -> Value:
+    """The value, with the parts of it computed before that no loop changes."""
+    block = hoisting.open[level := hoisting.level(needed(value))]
+    own = tuple(axis for axis in axes if axis in axes_of(value))
+    key = repr((value, own))
+    if key not in block.values:
+        if not _is_worth_a_name(value) or not hoisting.is_before_loop(level):
+            return mapped(value, lambda part: _fixed(hoisting, part, axes, origin))
+        assert not isinstance(value, Number | Place)
+        known = Variable(hoisting.name(_wish(value)), own, value.dtype)
+        block.values[key] = (frozenset(needed(value)), known)
+        block.done.append(Step(Let(known.name, value, own), origin))
+    return block.values[key][1]
+
+
+def _is_worth_a_name(value: Value) -> bool:
+    """Whether it is work, and work that can be done at any time."""
+    match value:
+        case Call(operands=operands, operation=operation):
+            is_safe = operation not in PARTIAL or is_float_element(value.dtype)
+            return is_safe and any(_is_varied(one) for one in operands) and _is_safe(operands)
+        case Converted(value=inner):
+            return bool(value.axes) and _is_varied(inner) and _is_safe((inner,))
+        case Masked(value=inner):
+            return _is_safe((inner,))
+        case Merged(left=left, right=right):
+            return _is_safe((left, right))
+        case _:
+            return False
+
+
+def _is_varied(value: Value) -> bool:
+    """Whether it is more than a number that is written in the text."""
+    match value:
+        case Number():
+            return False
+        case Converted(value=inner):
+            return _is_varied(inner)
+        case _:
+            return True
+
+
+def _is_safe(values: tuple[Value, ...]) -> bool:
+    parts = (part for value in values for part in walk(value))
+    return not any(
+        isinstance(p, Call) and p.operation in PARTIAL and not is_float_element(p.dtype)
+        for p in parts
+    )
+
+
+def _wish(value: Value) -> str:
+    """What a person might call it: by its operation, or by what it is made of."""
+    kind = "tile" if axes_of(value) else "value"
+    match value:
+        case Call(operation=operation):
+            return f"{operation}_{kind}"
+        case Converted(value=Variable(name=name)) | Masked(value=Variable(name=name)):
+            return name if name.endswith(f"_{kind}") else f"{name}_{kind}"
+        case Converted(value=inner) | Masked(value=inner):
+            return _wish(inner)
+        case _:
+            return f"fixed_{kind}"

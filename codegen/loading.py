@@ -1,0 +1,121 @@
+"""A kernel's body in; the same with tiles converted where they are loaded, out.
+
+`A_tile = tl.load(...).to(real)` once, instead of `A_tile.to(real)` wherever it is used: where
+every use wants the same type.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from .kernel import (
+    Axes,
+    Converted,
+    ForLoop,
+    If,
+    Instruction,
+    Let,
+    Load,
+    Step,
+    Value,
+    Variable,
+)
+from .kinds import Element
+from .parts import assigned_by, inside, mapped, values, walk, with_values
+
+Change = Callable[[Value], Value]
+
+
+def converted_at_loads(body: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The body; what then is another name for a loaded tile is left out."""
+    done: list[Step] = []
+    rest = body
+    while rest:
+        step, rest = rest[0], rest[1:]
+        match step.instruction:
+            case ForLoop(body=inner) | If(body=inner) as block:
+                step = replace(step, instruction=replace(block, body=converted_at_loads(inner)))
+            case Load(name=name, converted=None) as load:
+                end = _end(rest, name)
+                element = _wanted(rest[:end], name)
+                if element is not None:
+                    step = replace(step, instruction=replace(load, converted=element))
+                    rest = _changed(rest[:end], _unconverted(name)) + rest[end:]
+                rest = _without_aliases(rest, name)
+            case _:
+                pass
+        done.append(step)
+    return tuple(done)
+
+
+def _end(rest: tuple[Step, ...], name: str) -> int:
+    """Up to where a name that was just set means that."""
+    at = (i for i, step in enumerate(rest) if name in assigned_by(step.instruction))
+    return next(at, len(rest))
+
+
+def _wanted(rest: tuple[Step, ...], name: str) -> Element | None:
+    """The one type in which a tile is used, if there is one."""
+    found: set[Element] = set()
+    uses = 0
+    for one in inside(rest):
+        if name in assigned_by(one):
+            return None  # it is accumulated into, or a block inside has another of that name
+        for value in values(one):
+            for part in walk(value):
+                if isinstance(part, Variable) and part.name == name:
+                    uses += 1
+                if isinstance(part, Converted) and _is(part.value, name):
+                    uses -= 1
+                    found.add(part.dtype)
+    return next(iter(found)) if len(found) == 1 and not uses else None
+
+
+def _is(value: Value, name: str) -> bool:
+    return isinstance(value, Variable) and value.name == name
+
+
+def _unconverted(name: str) -> Change:
+    def change(value: Value) -> Value:
+        match value:
+            case Converted(value=Variable(name=own, axes=axes), dtype=element) if own == name:
+                return Variable(own, axes, element)
+            case _:
+                return mapped(value, change)
+
+    return change
+
+
+def _without_aliases(rest: tuple[Step, ...], name: str) -> tuple[Step, ...]:
+    """Without `base = A_tile`, which would be the same tile under another name."""
+    for at, step in enumerate(rest[: _end(rest, name)]):
+        match step.instruction:
+            case Let(name=alias, value=Variable(name=own)) if own == name:
+                after = rest[at + 1 :]
+                if any(n in (alias, name) for one in inside(after) for n in assigned_by(one)):
+                    continue
+                return rest[:at] + _without_aliases(_changed(after, _renamed(alias, name)), name)
+            case _:
+                pass
+    return rest
+
+
+def _renamed(alias: str, name: str) -> Change:
+    def change(value: Value) -> Value:
+        if isinstance(value, Variable) and value.name == alias:
+            return replace(value, name=name)
+        return mapped(value, change)
+
+    return change
+
+
+def _changed(rest: tuple[Step, ...], change: Change) -> tuple[Step, ...]:
+    return tuple(replace(step, instruction=_in(step.instruction, change)) for step in rest)
+
+
+def _in(one: Instruction, change: Change) -> Instruction:
+    def laid_out(value: Value, _: Axes) -> Value:
+        return change(value)
+
+    if isinstance(one, ForLoop | If):
+        return replace(one, body=_changed(one.body, change))
+    return with_values(one, laid_out)

@@ -1,0 +1,157 @@
+"""A value or an instruction in; what it is made of, or the same made of other values, out."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from .kernel import (
+    Accumulate,
+    Address,
+    Axes,
+    Call,
+    Collapse,
+    Converted,
+    Fill,
+    ForLoop,
+    Given,
+    Holds,
+    If,
+    Instruction,
+    Lanes,
+    Let,
+    Load,
+    Mask,
+    Masked,
+    Merged,
+    Place,
+    Product,
+    Reshaped,
+    Scalar,
+    Select,
+    Step,
+    Store,
+    Test,
+    Value,
+    Variable,
+)
+
+
+def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
+    """The value with each of its operands changed."""
+    match value:
+        case Call(operands=operands):
+            return replace(value, operands=tuple(map(change, operands)))
+        case Converted(value=inner) | Masked(value=inner):
+            return replace(value, value=change(inner))
+        case Merged(left=left, right=right):
+            return replace(value, left=change(left), right=change(right))
+        case _:
+            return value
+
+
+def walk(value: Value) -> Iterator[Value]:
+    """The value and all that it is made of."""
+    yield value
+    match value:
+        case Call(operands=operands):
+            for one in operands:
+                yield from walk(one)
+        case Converted(value=inner) | Masked(value=inner):
+            yield from walk(inner)
+        case Merged(left=left, right=right):
+            yield from walk(left)
+            yield from walk(right)
+        case _:
+            pass
+
+
+def with_values(one: Instruction, change: Callable[[Value, Axes], Value]) -> Instruction:
+    """The instruction with its values changed; each is told along which axes it is laid out."""
+    match one:
+        case Let(value=value, axes=axes) | Accumulate(value=value, axes=axes):
+            return replace(one, value=change(value, axes))
+        case Store(value=value, axes=axes) | Reshaped(value=value, axes=axes):
+            return replace(one, value=change(value, axes))
+        case Select(value=value, at=at, axes=axes):
+            return replace(one, value=change(value, axes), at=change(at, axes))
+        case Product(left=left, left_axes=rows, right=right, right_axes=columns):
+            return replace(one, left=change(left, rows), right=change(right, columns))
+        case _:
+            return one
+
+
+def values(one: Instruction) -> tuple[Value, ...]:
+    """The values of an instruction itself, without those of a block inside."""
+    match one:
+        case Let(value=value) | Accumulate(value=value) | Store(value=value):
+            return (value,)
+        case Reshaped(value=value):
+            return (value,)
+        case Select(value=value, at=at):
+            return (value, at)
+        case Product(left=left, right=right):
+            return (left, right)
+        case _:
+            return ()
+
+
+def inside(body: tuple[Step, ...]) -> Iterator[Instruction]:
+    """All instructions of a body, those of its blocks too."""
+    for step in body:
+        yield step.instruction
+        if isinstance(step.instruction, ForLoop | If):
+            yield from inside(step.instruction.body)
+
+
+def needed(value: Value) -> Iterator[str]:
+    """The variables that a value is computed from."""
+    for part in walk(value):
+        match part:
+            case Variable(name=name):
+                yield name
+            case Place(index=index):
+                yield from index.labels
+            case Holds(test=test):
+                yield from _needed_by(test)
+            case Masked(conditions=conditions):
+                for test in conditions:
+                    yield from _needed_by(test)
+            case _:
+                pass
+
+
+def _needed_by(test: Test) -> Iterator[str]:
+    yield from test.value.labels if test.name is None else (test.name,)
+    yield from test.axes
+
+
+def assigned(body: tuple[Step, ...]) -> Iterator[str]:
+    """The variables that are set in a body."""
+    for one in inside(body):
+        yield from assigned_by(one)
+
+
+def assigned_by(one: Instruction) -> Iterator[str]:
+    """The variables that an instruction sets itself."""
+    match one:
+        case Select(name=name, index=index):
+            yield from (name, index)
+        case Collapse(name=name, source=source, index=index):
+            # In several steps the tiles that it starts from are used again.
+            yield from (name, source, *(() if index is None else (index,)))
+        case (
+            ForLoop(name=name)
+            | Lanes(name=name)
+            | Mask(name=name)
+            | Let(name=name)
+            | Scalar(name=name)
+            | Given(name=name)
+            | Fill(name=name)
+            | Load(name=name)
+            | Address(name=name)
+            | Accumulate(name=name)
+            | Product(name=name)
+            | Reshaped(name=name)
+        ):
+            yield name
+        case _:
+            pass

@@ -1,0 +1,114 @@
+"""The tiles of one program in, isl's schedule tree of their loops out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from dtpoly.poly.axes import Axis
+from dtpoly.poly.full import full_iterations
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.order import coordinate_map
+from dtpoly.poly.spaces import affs
+from dtpoly.poly.tiles import Tiles
+
+
+def schedule_of(tiles: Sequence[Tiles], *, with_full: bool) -> isl.Schedule:
+    """A band for each loop, under a mark that names its axis.
+
+    `with_full` isolates in innermost loops the iterations in which no lane is idle.
+    """
+    root = isl.Schedule.from_domain(_union([one.domain for one in tiles])).get_root()
+    return _insert(root.child(0), tuple(tiles), 0, (), with_full).get_schedule()
+
+
+def _union(sets: Sequence[isl.Set]) -> isl.UnionSet:
+    return reduce(lambda a, b: a.union(b), map(isl.UnionSet.from_set, sets))
+
+
+def _insert(
+    node: isl.ScheduleNode,
+    tiles: Sequence[Tiles],
+    depth: int,
+    outer: tuple[str, ...],
+    with_full: bool,
+) -> isl.ScheduleNode:
+    """Bands, marks and sequences below a node; comes back to it."""
+    steps = [one.path.steps[depth] for one in tiles if depth < len(one.path.steps)]
+    if not steps:
+        return node
+    first = steps[0]
+    if isinstance(first, int):
+        return _sequence(node, tiles, depth, outer, with_full)
+    if first.is_single:
+        return _insert(node, tiles, depth + 1, outer, with_full)
+    names = (*outer, first.name)
+    times = [_times(one, names) for one in tiles]
+    node = node.insert_mark(isl.Id(first.name)).child(0)
+    node = node.insert_partial_schedule(_values(tiles, times))
+    node = node.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
+    if with_full and not any(
+        _is_loop(step) for one in tiles for step in one.path.steps[depth + 1 :]
+    ):
+        full = full_iterations(tiles, times, first.label)
+        if full is not None and not full.is_empty():
+            node = node.band_set_ast_build_options(_isolated(full, len(outer)))
+    return _insert(node.child(0), tiles, depth + 1, names, with_full).parent().parent()
+
+
+def _is_loop(step: Axis | int) -> bool:
+    return isinstance(step, Axis) and not step.is_single
+
+
+def _sequence(
+    node: isl.ScheduleNode,
+    tiles: Sequence[Tiles],
+    depth: int,
+    outer: tuple[str, ...],
+    with_full: bool,
+) -> isl.ScheduleNode:
+    positions = sorted({int(str(one.path.steps[depth])) for one in tiles})
+    groups = [[one for one in tiles if one.path.steps[depth] == at] for at in positions]
+    filters = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, len(groups))
+    for group in groups:
+        filters = filters.add(_union([one.domain for one in group]).universe())
+    node = node.insert_sequence(filters)
+    for at, group in enumerate(groups):
+        inner = _insert(node.child(at).child(0), group, depth + 1, outer, with_full)
+        node = inner.parent().parent()
+    return node
+
+
+def _times(one: Tiles, names: tuple[str, ...]) -> isl.Map:
+    """`tile -> iteration` of the loops named; all lanes of a tile are in one iteration."""
+    place = coordinate_map(one.path, one.statement, names)
+    place = place.align_params(one.instances.get_space()).intersect_domain(one.instances)
+    times = one.tile_of.reverse().apply_range(place).intersect_domain(one.domain)
+    assert times.is_single_valued(), f"lanes of {one.name} are in several iterations"
+    return times.coalesce()
+
+
+def _values(tiles: Sequence[Tiles], times: Sequence[isl.Map]) -> isl.MultiUnionPwAff:
+    """The value of the innermost loop of `times`, for each tile."""
+    parts = [_value(one, time) for one, time in zip(tiles, times, strict=True)]
+    return isl.MultiUnionPwAff.from_union_pw_aff(reduce(lambda a, b: a.union_add(b), parts))
+
+
+def _value(one: Tiles, times: isl.Map) -> isl.UnionPwAff:
+    last = times.project_out(isl.dim_type.out, 0, times.dim(isl.dim_type.out) - 1)
+    of = affs(one.domain.get_space())
+    # Written as the start of a tile where it is that: isl then sees the step of the loop.
+    for name, start in of.items():
+        if name != 0 and isl.Map.from_aff(start).intersect_domain(one.domain).is_equal(last):
+            aff = isl.PwAff.from_aff(start).intersect_domain(one.domain)
+            return isl.UnionPwAff.from_pw_aff(aff)
+    return isl.UnionPwAff.from_pw_aff(isl.PwMultiAff.from_map(last).get_at(0))
+
+
+def _isolated(full: isl.Set, depth: int) -> isl.UnionSet:
+    """Full iterations in a loop of their own, and the rest after it."""
+    outer = full.dim(isl.dim_type.set) - 1
+    assert outer == depth
+    pair = isl.Map.from_range(full).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, outer)
+    isolate = isl.UnionSet.from_set(pair.wrap().set_tuple_name("isolate"))
+    return isolate.union(isl.UnionSet("{ atomic[0]; [isolate[] -> atomic[0]] }"))

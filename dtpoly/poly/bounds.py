@@ -1,0 +1,126 @@
+"""An expression of isl's tree in, a bound or conditions of our loops out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either, plus
+
+Names: TypeAlias = Mapping[str, Affine]  # isl's iterators, and axes, -> our loops
+
+
+def operation_of(expr: isl.AstExpr) -> str:
+    """What an expression of isl's tree does with its operands."""
+    # The stubs call it an int, and lack the members whose names end in an underscore.
+    return isl.ast_expr_op_type(expr.get_op_type()).name
+
+
+def conditions_of(expr: isl.AstExpr, names: Names) -> Iterator[Condition]:
+    """The conditions that must hold together for an expression of isl's tree to be true."""
+    kind = operation_of(expr)
+    if kind in ("and_", "and_then"):
+        for i in range(expr.get_op_n_arg()):
+            yield from conditions_of(expr.get_op_arg(i), names)
+        return
+    if kind in ("or_", "or_else"):
+        arguments = (expr.get_op_arg(i) for i in range(expr.get_op_n_arg()))
+        yield Either(tuple(tuple(conditions_of(one, names)) for one in arguments))
+        return
+    left, right = (bound(expr.get_op_arg(i), names) for i in range(2))
+    match kind:
+        case "ge":
+            yield Compared(left, right)
+        case "gt":
+            yield Compared(left, plus(right, 1))
+        case "le":
+            yield Compared(right, left)
+        case "lt":
+            yield Compared(right, plus(left, 1))
+        case "eq":
+            yield _odd(left, right) or Compared(left, right, is_equal=True)
+        case _:
+            raise AssertionError(expr.to_C_str())
+
+
+def _odd(left: Bound, right: Bound) -> Compared | None:
+    """`(x + 1) % 2 == 0` as `x % 2 != 0`, the way other remainders are asked for."""
+    match left, right:
+        case (
+            Combined("%", (Affine(constant=constant) as one, Affine(terms=(), constant=2))),
+            Affine(terms=(), constant=0),
+        ) if constant % 2:
+            rest = Combined("%", (_remainder(one + Affine((), -1), 2), Affine((), 2)))
+            return Compared(rest, Affine((), 1))
+        case _:
+            return None
+
+
+def _remainder(value: Affine, divisor: int) -> Affine:
+    """The value, or a smaller one of the same remainder, if that is never negative either."""
+    if all(c > 0 and _is_size(name) for name, c in value.terms):
+        return Affine(value.terms, value.constant % divisor)
+    return value + Affine((), _times_below(value, divisor) * divisor)
+
+
+def _is_size(name: str) -> bool:
+    """Whether a name is a size's: axes are named after their Func, with a point between."""
+    return name.startswith("N_") and "." not in name
+
+
+def _times_below(value: Affine, divisor: int) -> int:
+    return max(0, -(value.constant // divisor))
+
+
+def _not_negative(value: Bound, divisor: int) -> tuple[Bound, int]:
+    """The value plus so many divisors that it is not negative where sizes are 0.
+
+    isl's tree is for sizes of 1 and more, and its division rounds down; Triton's rounds to 0.
+    """
+    if not isinstance(value, Affine):
+        return value, 0
+    times = _times_below(value, divisor)
+    return value + Affine((), times * divisor), times
+
+
+def bound(expr: isl.AstExpr, names: Names) -> Bound:
+    """An expression of isl's tree as one of ours."""
+    match expr.get_type():
+        case isl.ast_expr_type.int:
+            return Affine((), expr.get_val().to_python())
+        case isl.ast_expr_type.id:
+            name = expr.get_id().get_name().removesuffix("@")
+            return names.get(name, Affine(((name, 1),)))
+        case _:
+            pass
+    kind = operation_of(expr)
+    if kind in ("cond", "select"):
+        conditions = tuple(conditions_of(expr.get_op_arg(0), names))
+        left, right = (bound(expr.get_op_arg(i), names) for i in (1, 2))
+        return Chosen(conditions, left, right)
+    operands = tuple(bound(expr.get_op_arg(i), names) for i in range(expr.get_op_n_arg()))
+    match kind, operands:
+        case "add", (Affine() as one, Affine() as two):
+            return one + two
+        case "sub", (Affine() as one, Affine() as two):
+            return one - two
+        case "minus", (Affine() as one,):
+            return one.scaled(-1)
+        case "mul", (Affine(terms=()) as one, Affine() as two):
+            return two.scaled(one.constant)
+        case "mul", (Affine() as one, Affine(terms=()) as two):
+            return one.scaled(two.constant)
+        case "minus", (one,):
+            return Combined("-", (Affine(), one))
+        case (("fdiv_q" | "pdiv_q" | "div"), (one, Affine(terms=()) as two)):
+            one, times = _not_negative(one, two.constant)
+            return plus(Combined("//", (one, two)), -times)
+        case (("pdiv_r" | "zdiv_r"), (one, Affine(terms=()) as two)):
+            left = _remainder(one, two.constant) if isinstance(one, Affine) else one
+            return Combined("%", (left, two))
+        case _:
+            words = {"add": "+", "sub": "-", "mul": "*", "min": "min", "max": "max"}
+            assert kind in words, expr.to_C_str()
+            return Combined(words[kind], operands)

@@ -1,0 +1,50 @@
+"""Questions to isl in, answers out: or none, where one takes more work than it may.
+
+Work is counted in isl's own operations, so that what is answered does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.spaces import PolyError
+
+T = TypeVar("T")
+
+
+@contextmanager
+def limited(operations: int) -> Generator[None]:
+    """At most so many operations within, of which 1.5 million take about a second.
+
+    All that is asked afterwards fails at once; so ask through `answered`.
+    """
+    context = isl.DEFAULT_CONTEXT
+    context.reset_operations()
+    context.set_max_operations(operations)
+    try:
+        yield
+    finally:
+        context.set_max_operations(0)
+        context.reset_operations()
+
+
+def answered(ask: Callable[[], T]) -> T | None:
+    """The answer, or None if the operations that are allowed did not suffice."""
+    try:
+        return ask()
+    except (PolyError, isl.Error, TypeError, ValueError, AttributeError, AssertionError):
+        # What isl does not answer is missing somewhere: islpy says so in many ways.
+        if _is_spent():
+            return None
+        raise
+
+
+def _is_spent() -> bool:
+    try:
+        isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0)
+    except isl.Error:
+        return True
+    return False

@@ -1,0 +1,129 @@
+"""Loops and conditions around a tile in, which tiles it is there out: for all sizes and programs.
+
+A set here has a dim for each loop around, outermost first. It is told from our own nodes, after
+isl has made its tree: so what isl made can be compared with what was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import assert_never
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
+from dtpoly.poly.spaces import Affs, affs, to_aff
+
+
+def outside(context: isl.Set) -> isl.Set:
+    """Before any loop: what holds of sizes and programs."""
+    return context.from_params()
+
+
+def in_loop(around: isl.Set, name: str, start: Bound, stop: Bound, step: int) -> isl.Set:
+    """The iterations of a loop."""
+    inner = _with_dim(around, name)
+    of = _named(inner)
+    value = isl.PwAff.from_aff(of[name])
+    first = _value(start, of)
+    inner = inner & value.ge_set(first) & value.lt_set(_value(stop, of))
+    if step > 1:
+        inner = inner & (value - first).mod_val(isl.Val(step)).eq_set(_number(0, of))
+    return inner
+
+
+def once(around: isl.Set, name: str, value: Bound) -> isl.Set:
+    """A loop of one iteration."""
+    inner = _with_dim(around, name)
+    of = _named(inner)
+    return inner & isl.PwAff.from_aff(of[name]).eq_set(_value(value, of))
+
+
+def where(around: isl.Set, conditions: Iterable[Condition]) -> isl.Set:
+    """Where every condition holds as well."""
+    return around & _all(conditions, _named(around))
+
+
+def tiles_here(around: isl.Set, start: Mapping[str, Bound], asked: isl.Set) -> isl.Set:
+    """The tiles that start there, of those that a statement has."""
+    outer = around.dim(isl.dim_type.set)
+    here = reduce(_with_dim, (f"{dim}^" for dim in start), around)
+    of = _named(here)
+    for dim, value in start.items():
+        here = here & isl.PwAff.from_aff(of[f"{dim}^"]).eq_set(_value(value, of))
+    here = here.project_out(isl.dim_type.set, 0, outer)
+    for at in range(len(start)):
+        name = asked.get_dim_name(isl.dim_type.set, at)
+        here = here if name is None else here.set_dim_name(isl.dim_type.set, at, name)
+    return (here.set_tuple_id(asked.get_tuple_id()) & asked).coalesce()
+
+
+def is_all(found: Sequence[isl.Set], asked: isl.Set) -> bool:
+    """Whether every tile that was asked for is somewhere."""
+    return asked.is_empty() if not found else asked.is_subset(reduce(lambda a, b: a | b, found))
+
+
+def _with_dim(around: isl.Set, name: str) -> isl.Set:
+    at = around.dim(isl.dim_type.set)
+    return around.add_dims(isl.dim_type.set, 1).set_dim_name(isl.dim_type.set, at, name)
+
+
+def _named(here: isl.Set) -> Affs:
+    """Loops and parameters by name; grid axes by their own."""
+    return {str(n).removesuffix("@") if n else 0: aff for n, aff in affs(here.get_space()).items()}
+
+
+def _number(value: int, of: Affs) -> isl.PwAff:
+    return isl.PwAff.from_aff(of[0] + value)
+
+
+def _value(value: Bound, of: Affs) -> isl.PwAff:
+    match value:
+        case Affine():
+            return isl.PwAff.from_aff(to_aff(value, of))
+        case Chosen(conditions=conditions, left=left, right=right):
+            is_left = _all(conditions, of)
+            chosen = _value(left, of).intersect_domain(is_left)
+            return chosen.union_add(_value(right, of).subtract_domain(is_left))
+        case Combined(operation=operation, operands=operands):
+            first, *others = (_value(one, of) for one in operands)
+            return reduce(lambda a, b: _combined(operation, a, b), others, first)
+        case _:
+            assert_never(value)
+
+
+def _combined(operation: str, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
+    match operation:
+        case "min":
+            return left.min(right)
+        case "max":
+            return left.max(right)
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left.mul(right)
+        case "//":
+            return left.div(right).floor()
+        case "%":
+            return left - left.div(right).floor().mul(right)
+        case _:
+            raise AssertionError(operation)
+
+
+def _all(conditions: Iterable[Condition], of: Affs) -> isl.Set:
+    everywhere = isl.Set.universe(of[0].get_domain_space())
+    return reduce(lambda a, b: a & b, (_holds(one, of) for one in conditions), everywhere)
+
+
+def _holds(condition: Condition, of: Affs) -> isl.Set:
+    match condition:
+        case Compared(left=left, right=right, is_equal=is_equal):
+            one, two = _value(left, of), _value(right, of)
+            return one.eq_set(two) if is_equal else one.ge_set(two)
+        case Either(ways=ways):
+            return reduce(lambda a, b: a | b, (_all(way, of) for way in ways))
+        case _:
+            assert_never(condition)

@@ -1,0 +1,149 @@
+"""Tiles and paths in, the loops of one program out: isl makes them, and what it made is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly import executed
+from dtpoly.poly.bands import schedule_of
+from dtpoly.poly.bounds import Names, bound, conditions_of, operation_of
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile, plus
+from dtpoly.poly.model import Model
+from dtpoly.poly.spaces import PolyError, affs, computing, set_space
+from dtpoly.poly.tiles import Tiles
+
+AXIS = "axis "  # begins the names of axes among the names of iterators
+
+
+def loop_ast(model: Model, tiles: Sequence[Tiles]) -> tuple[LoopNode, ...]:
+    """The loops of one program of a kernel, for sizes of at least 1.
+
+    Full tiles have a loop of their own where that is possible. isl loses some tiles where the set
+    of full ones has holes; so what it made is compared with what was asked for.
+    """
+    with computing("the loops of a kernel"):
+        context = _context(model, tiles)
+        asked = {one.name: one for one in tiles}
+        build = isl.AstBuild.from_context(context)
+        for with_full in (True, False):
+            tree = build.node_from_schedule(schedule_of(tiles, with_full=with_full))
+            nodes = _nodes(tree, _Place(asked, executed.outside(context), {}))
+            if _is_complete(nodes, tiles, context):
+                return nodes
+        raise PolyError("isl's loops leave out some tiles")
+
+
+def _context(model: Model, tiles: Sequence[Tiles]) -> isl.Set:
+    """What holds of sizes and programs: a program that is launched has something to do."""
+    params = reduce(lambda a, b: a | b, (one.domain.params() for one in tiles))
+    of = affs(set_space("", (), model.params))
+    for name in model.params:
+        params = params & of[name].gt_set(of[0]).params()
+    return params.intersect_params(model.context).coalesce()
+
+
+def _is_complete(nodes: tuple[LoopNode, ...], tiles: Sequence[Tiles], context: isl.Set) -> bool:
+    """Whether every tile of every statement is somewhere in the loops."""
+    found = {one.name: list[isl.Set]() for one in tiles}
+    for one in _tiles(nodes):
+        found[one.statement].append(one.occurs)
+    return all(
+        executed.is_all(found[one.name], one.domain.intersect_params(context)) for one in tiles
+    )
+
+
+def _tiles(nodes: tuple[LoopNode, ...]) -> Iterator[Tile]:
+    for node in nodes:
+        match node:
+            case Tile():
+                yield node
+            case For(body=body) | Once(body=body) | Guard(body=body):
+                yield from _tiles(body)
+
+
+# isl's tree
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in isl's tree a node stands: in which iterations of which loops."""
+
+    tiles: Mapping[str, Tiles]
+    around: isl.Set
+    names: Names
+    axis: str = ""  # of the loop that comes next
+
+    def inside(self, iterator: str, value: Affine, around: isl.Set) -> _Place:
+        """In a loop of the axis that comes next."""
+        names = {**self.names, iterator: value, f"{AXIS}{self.axis}": value}
+        return replace(self, names=names, around=around)
+
+
+def _nodes(node: isl.AstNode, place: _Place) -> tuple[LoopNode, ...]:
+    match _kind(node):
+        case "block":
+            children = node.block_get_children()
+            parts = (children.get_at(i) for i in range(children.n_ast_node()))
+            return tuple(one for part in parts for one in _nodes(part, place))
+        case "mark":
+            axis = node.mark_get_id().get_name()
+            return _nodes(node.mark_get_node(), replace(place, axis=axis))
+        case "for_" if node.for_is_degenerate():
+            return _once(node, place)
+        case "for_":
+            return (_for(node, place),)
+        case "if_":
+            conditions = tuple(conditions_of(node.if_get_cond(), place.names))
+            inner = replace(place, around=executed.where(place.around, conditions))
+            return (Guard(conditions, _nodes(node.if_get_then(), inner)),)
+        case "user":
+            return (_tile(node, place),)
+        case other:
+            raise AssertionError(other)
+
+
+def _kind(node: isl.AstNode) -> str:
+    # The stubs lack the members whose names end in an underscore.
+    return isl.ast_node_type(node.get_type()).name
+
+
+def _tile(node: isl.AstNode, place: _Place) -> Tile:
+    call = node.user_get_expr()
+    tiles = place.tiles[call.get_op_arg(0).get_id().get_name()]
+    start = {dim: bound(call.get_op_arg(i + 1), place.names) for i, dim in enumerate(tiles.dims)}
+    loops = {n.removeprefix(AXIS): value for n, value in place.names.items() if n.startswith(AXIS)}
+    return Tile(tiles.name, start, loops, executed.tiles_here(place.around, start, tiles.domain))
+
+
+def _once(node: isl.AstNode, place: _Place) -> tuple[LoopNode, ...]:
+    iterator = node.for_get_iterator().get_id().get_name()
+    value = bound(node.for_get_init(), place.names)
+    if isinstance(value, Affine):
+        return _nodes(node.for_get_body(), place.inside(iterator, value, place.around))
+    name = _fresh(iterator, place)
+    around = executed.once(place.around, name, value)
+    inner = place.inside(iterator, Affine(((name, 1),)), around)
+    return (Once(name, place.axis, value, _nodes(node.for_get_body(), inner)),)
+
+
+def _for(node: isl.AstNode, place: _Place) -> For:
+    iterator = node.for_get_iterator().get_id().get_name()
+    condition = node.for_get_cond()
+    stop = bound(condition.get_op_arg(1), place.names)
+    if operation_of(condition) == "le":
+        stop = plus(stop, 1)
+    step = node.for_get_inc().get_val().to_python()
+    start = bound(node.for_get_init(), place.names)
+    name = _fresh(iterator, place)
+    around = executed.in_loop(place.around, name, start, stop, step)
+    inner = place.inside(iterator, Affine(((name, 1),)), around)
+    return For(name, place.axis, start, stop, step, _nodes(node.for_get_body(), inner))
+
+
+def _fresh(iterator: str, place: _Place) -> str:
+    """isl numbers iterators by depth; `!` keeps them apart from sizes and axes."""
+    return f"{iterator}!{len(place.names)}"

@@ -1,0 +1,111 @@
+"""Statements and their paths in; which values one tile of registers does not hold, and why, out.
+
+A tile of registers is seen by what follows it in the same iteration, lane by lane. All other
+values that pass from statement to statement of a kernel pass through memory.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from dtpoly.algorithm.expressions import Affine, reads
+from dtpoly.poly.axes import Axis, Path, axes_by_name, is_absolute, resolved, several
+from dtpoly.poly.model import Access, Model, Statement
+from dtpoly.poly.tiles import rounded
+
+Rounded = tuple[int, int | None]
+
+
+def in_memory(model: Model, paths: Mapping[str, Path]) -> dict[str, str]:
+    """The arrays whose values pass through memory inside of a kernel, and why."""
+    found: dict[str, str] = {}
+    for array in model.arrays:
+        writers = [s for s in model.statements if s.writes.array == array and s.name in paths]
+        if any(writer.is_atomic for writer in writers):
+            continue  # programs add to it; none reads it
+        kernels = {paths[writer.name].kernel for writer in writers}
+        readers = [
+            (s, read)
+            for s in model.statements
+            if s.name in paths and paths[s.name].kernel in kernels
+            for read in s.reads
+            if read.array == array
+        ]
+        reasons = (
+            why
+            for writer in writers
+            for reader, read in readers
+            if writer is not reader
+            for why in reasons_for_memory(
+                writer, paths[writer.name], reader, paths[reader.name], read
+            )
+        )
+        why = next(reasons, None)
+        if why is not None:
+            found[array] = why
+    return found
+
+
+def reasons_for_memory(
+    writer: Statement, path: Path, reader: Statement, path_of_reader: Path, read: Access
+) -> Iterator[str]:
+    """Why no tile of registers holds what one statement writes until another one reads it."""
+    dims = {label for index in writer.writes.indices for label in index.labels}
+    for axis in _own_loops(path, path_of_reader):
+        if axis.label in dims or axis.name in writer.copies:
+            yield f"it is written tile by tile along '{axis.label}' before it is read"
+    if _is_padded(reader, read.array):
+        yield "it is read with padding, which looks at memory"
+    for written, index in zip(writer.writes.indices, read.indices, strict=True):
+        if index.plain is None or written.plain is None:
+            yield "it is read at other indices than it is written at"
+        elif _position(written.plain, writer, path) != _position(
+            index.plain, reader, path_of_reader
+        ):
+            yield f"it is read in other tiles along '{index.plain}' than it is written in"
+
+
+def _is_padded(reader: Statement, array: str) -> bool:
+    """Whether a statement reads an array at indices that may be outside."""
+    found = () if reader.body is None else reads(reader.body)
+    return any(read.tensor == array and read.padding is not None for read in found)
+
+
+def _own_loops(path: Path, other: Path) -> tuple[Axis, ...]:
+    """Loops of several iterations that only the first path is in."""
+    common = 0
+    for one, two in zip(path.steps, other.steps, strict=False):
+        if one != two:
+            break
+        common += 1
+    rest = path.steps[common:]
+    return tuple(s for s in rest if isinstance(s, Axis) and not s.is_single)
+
+
+def _position(label: str, statement: Statement, path: Path) -> tuple[Affine, tuple[Rounded, ...]]:
+    """Where a tile starts along a label, and its lanes: how far apart, and how many."""
+    named = axes_by_name(path)
+    lanes = [axis for axis in several(path.lanes) if axis.index.plain == label]
+    axes = axes_along(label, statement, path)
+    walked = {lane.name for lane in lanes}
+    start = Affine()
+    for axis in axes:
+        if axis.name not in walked and not axis.is_single:
+            start = start + axis.value
+    if start == Affine() and axes:
+        start = resolved(axes[0].origin, named)
+    if any(not is_absolute(named[name], path) for name in start.labels if name in named):
+        # It counts from what it divides: the same name may mean another place elsewhere.
+        start = start + Affine(((statement.name, 1),))
+    return start, tuple(_lanes(lane) for lane in lanes)
+
+
+def _lanes(axis: Axis) -> Rounded:
+    step = axis.step or 1
+    return step, None if axis.extent is None else rounded(-(-axis.extent // step))
+
+
+def axes_along(label: str, statement: Statement, path: Path) -> list[Axis]:
+    """A statement's own loops and lanes along a label."""
+    owned = zip((*path.grid, *path.loops), path.owners, strict=True)
+    loops = [axis for axis, owner in owned if owner == statement.func and axis not in path.grid]
+    axes = (*loops, *path.lanes)
+    return [a for a in axes if a.index.plain == label and a.name not in statement.copies]

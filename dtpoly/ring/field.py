@@ -1,0 +1,176 @@
+"""Elements of a ring in which exp is a homomorphism, as floats of 64 bits that nothing rounds.
+
+An element is three residues, modulo primes P > Q > R where Q divides P - 1 and R divides Q - 1.
+Sums and products are taken residue by residue, so every law of rings holds exactly. `exp` maps the
+residue modulo Q to a power of an element of order Q modulo P, and the one modulo R likewise:
+exp(a + b) is exp(a) * exp(b), twice nested. What has no law is a tag: a hash of its operands.
+
+An element is written as a number below 2**62 into the bits of a float: positive, finite, in the
+order of these numbers, so comparing and moving elements needs no code; inf, -inf and nan are
+themselves. Floats are only carriers here; no float arithmetic is ever done on them.
+"""
+
+import zlib
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+P, Q, R = 4_188_827, 2_094_413, 523_603
+# Of order Q modulo P, and of order R modulo Q.
+OF_ORDER_Q, OF_ORDER_R = 4, 16
+# exp2 is another homomorphism: powers of another element of the same order.
+POWER_FOR_2 = 7
+
+Elements: TypeAlias = NDArray[np.float64]
+Residues: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]
+MODULI = (np.uint64(P), np.uint64(Q), np.uint64(R))
+
+
+def residues(elements: Elements) -> Residues:
+    """The three residues of each element; of what is not finite those of 0."""
+    bits = np.where(np.isfinite(elements), elements, 0.0).astype(np.float64).view(np.uint64)
+    rest, r = np.divmod(bits, MODULI[2])
+    p, q = np.divmod(rest, MODULI[1])
+    return p % MODULI[0], q, r
+
+
+def packed(of: Residues) -> Elements:
+    """Elements of these residues."""
+    p, q, r = of
+    return np.asarray((p * MODULI[1] + q) * MODULI[2] + r).view(np.float64)
+
+
+def number(value: float | Fraction) -> float:
+    """A number as an element; inf, -inf and nan are themselves."""
+    if isinstance(value, float) and not np.isfinite(value):
+        return value
+    exact = Fraction(value)
+    parts = [
+        np.asarray(exact.numerator * pow(exact.denominator, -1, modulus) % modulus, np.uint64)
+        for modulus in (P, Q, R)
+    ]
+    return float(packed((parts[0], parts[1], parts[2])))
+
+
+def whole(values: NDArray[np.integer]) -> Elements:
+    """Whole numbers as elements."""
+    wide = np.asarray(values).astype(np.int64)
+    p, q, r = ((wide % np.int64(modulus)).astype(np.uint64) for modulus in (P, Q, R))
+    return packed((p, q, r))
+
+
+def floats(values: NDArray[np.float64]) -> Elements:
+    """Floats, each taken as the number that it is."""
+    flat = [number(float(one)) for one in np.asarray(values, np.float64).ravel()]
+    return np.array(flat, np.float64).reshape(np.shape(values))
+
+
+def add(a: Elements, b: Elements) -> Elements:
+    """The sum."""
+    pairs = zip(residues(a), residues(b), MODULI, strict=True)
+    p, q, r = ((x + y) % m for x, y, m in pairs)
+    return _finite(packed((p, q, r)), a, b)
+
+
+def negative(a: Elements) -> Elements:
+    """The sum with it is 0."""
+    p, q, r = ((m - x) % m for x, m in zip(residues(a), MODULI, strict=True))
+    return np.where(np.isinf(a), -a, _finite(packed((p, q, r)), a))
+
+
+def subtract(a: Elements, b: Elements) -> Elements:
+    """The difference."""
+    return add(a, negative(b))
+
+
+def multiply(a: Elements, b: Elements) -> Elements:
+    """The product."""
+    pairs = zip(residues(a), residues(b), MODULI, strict=True)
+    p, q, r = (x * y % m for x, y, m in pairs)
+    return _finite(packed((p, q, r)), a, b)
+
+
+def divide(a: Elements, b: Elements) -> Elements:
+    """The product with the inverse; 0 has itself as inverse."""
+    inverse = tuple(
+        _power(x, np.full_like(x, m - np.uint64(2)), m)
+        for x, m in zip(residues(b), MODULI, strict=True)
+    )
+    return _finite(multiply(a, packed((inverse[0], inverse[1], inverse[2]))), a, b)
+
+
+def exp(a: Elements, power: int = 1) -> Elements:
+    """Sums to products; of -inf it is 0."""
+    _, q, r = residues(a)
+    base_p, base_q = pow(OF_ORDER_Q, power, P), pow(OF_ORDER_R, power, Q)
+    p_new = _power(np.full_like(q, base_p), q, MODULI[0])
+    q_new = _power(np.full_like(r, base_q), r, MODULI[1])
+    result = _finite(packed((p_new, q_new, np.ones_like(r))), a)
+    return np.where(np.isneginf(a), 0.0, result)
+
+
+def exp2(a: Elements) -> Elements:
+    """Sums to products, with another base."""
+    return exp(a, POWER_FOR_2)
+
+
+def tag(name: str, *operands: Elements) -> Elements:
+    """A value that only depends on the operation and its operands, and has no law."""
+    mixed = np.uint64(zlib.crc32(name.encode()))
+    total = np.zeros(np.broadcast_shapes(*(np.shape(one) for one in operands)), np.uint64) + mixed
+    for one in operands:
+        total = _mixed(total ^ np.asarray(one, np.float64).view(np.uint64))
+    p, q, r = (_mixed(total + np.uint64(at)) % m for at, m in enumerate(MODULI))
+    return packed((p, q, r))
+
+
+def total(elements: Elements, axis: int) -> Elements:
+    """The sum along an axis."""
+    parts = zip(residues(elements), MODULI, strict=True)
+    p, q, r = (np.asarray(np.sum(x, axis=axis, dtype=np.uint64) % m) for x, m in parts)
+    bad = np.any(~np.isfinite(elements), axis=axis)
+    return np.where(bad, np.nan, packed((p, q, r)))
+
+
+def product_of_matrices(a: Elements, b: Elements) -> Elements:
+    """The matrix product."""
+    parts = zip(residues(a), residues(b), MODULI, strict=True)
+    # Residues are below 2**22, so products of 2**20 terms stay below 2**64.
+    p, q, r = (np.matmul(x, y) % m for x, y, m in parts)
+    bad = np.logical_or(
+        np.any(~np.isfinite(a), axis=-1)[..., :, None],
+        np.any(~np.isfinite(b), axis=-2)[..., None, :],
+    )
+    return np.where(bad, np.nan, packed((p, q, r)))
+
+
+def _finite(result: Elements, *operands: Elements) -> Elements:
+    """Nan where an operand is not finite: inf is compared and chosen, not computed with."""
+    finite = np.isfinite(operands[0])
+    for one in operands[1:]:
+        finite = finite & np.isfinite(one)
+    return np.where(finite, result, np.nan)
+
+
+def _power(
+    base: NDArray[np.uint64], exponent: NDArray[np.uint64], modulus: np.uint64
+) -> NDArray[np.uint64]:
+    result = np.ones_like(base)
+    square, left = base % modulus, exponent.copy()
+    one = np.uint64(1)
+    while np.any(left):
+        result = np.where(left & one, result * square % modulus, result)
+        square = square * square % modulus
+        left = left >> one
+    return result
+
+
+def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Every bit of the result depends on every bit given (the finaliser of splitmix64)."""
+    with np.errstate(over="ignore"):
+        bits = bits + np.uint64(0x9E3779B97F4A7C15)
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return bits ^ (bits >> np.uint64(31))

@@ -1,0 +1,195 @@
+"""Triton's interpreter with each float an element of the ring, and the text of a file for it."""
+
+import ast
+import ctypes
+import re
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dtpoly.ring import field
+from dtpoly.ring.field import Elements
+
+# Triton has no types.
+tl: Any = import_module("triton.language")
+interpreter: Any = import_module("triton.runtime.interpreter")
+
+# Functions of the file that compute by a series, on which the ring has no hold: here they are tags.
+TAGS = {
+    "dt_tanh": "def dt_tanh(a):\n    return tl.sin(tl.erf(a))\n",
+    "dt_pow": "def dt_pow(a, b):\n    return tl.sin(tl.erf(a) * 3.0 + b)\n",
+}
+FLOAT = re.compile(r"\b(tl|torch)\.(?:float(?:16|32|8\w+)|bfloat16)\b")
+
+
+def in_ring(text: str) -> str:
+    """The text of a generated file with all its floats of 64 bits: the carriers of elements."""
+    module = ast.parse(text)
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and node.name in TAGS:
+            (replacement,) = ast.parse(TAGS[node.name]).body
+            assert isinstance(replacement, ast.FunctionDef)
+            node.body = replacement.body
+    return FLOAT.sub(r"\1.float64", ast.unparse(module))
+
+
+def tanh(a: Elements) -> Elements:
+    """What `TAGS` says of it."""
+    return field.tag("sin", field.tag("erf", a))
+
+
+def power(a: Elements, b: Elements) -> Elements:
+    """What `TAGS` says of it."""
+    three = np.asarray(field.number(3))
+    return field.tag("sin", field.add(field.multiply(field.tag("erf", a), three), b))
+
+
+Handle = Any  # interpreter.TensorHandle
+
+
+def _is_float(handle: Handle) -> bool:
+    return bool(handle.dtype.scalar.is_floating())
+
+
+def _made(data: NDArray[Any], like: Handle) -> Handle:
+    return interpreter.TensorHandle(np.asarray(data), like.dtype.scalar)
+
+
+def _two(operation: Callable[[Elements, Elements], Elements]) -> Callable[[Handle, Handle], Handle]:
+    return lambda a, b: _made(operation(a.data, b.data), a)
+
+
+def _one(operation: Callable[[Elements], Elements]) -> Callable[[Handle], Handle]:
+    return lambda a: _made(operation(a.data), a)
+
+
+def _tagged(name: str) -> Callable[[Handle], Handle]:
+    return lambda a: _made(field.tag(name, a.data), a)
+
+
+def _as_float(source: Handle, target: Any) -> Handle:
+    data = source.data if _is_float(source) else field.whole(source.data)
+    return interpreter.TensorHandle(data, target.scalar)
+
+
+def _rounded(source: Handle, target: Any, _: object) -> Handle:
+    return _as_float(source, target)
+
+
+def _as_whole(source: Handle, target: Any) -> Handle:
+    return interpreter.TensorHandle(whole_of(source.data).astype(_type(target)), target.scalar)
+
+
+def whole_of(elements: Elements) -> NDArray[np.int64]:
+    """A small whole number for each element: a tag, as rounding has no law."""
+    return (np.asarray(field.tag("whole", elements)).view(np.uint64) % np.uint64(97)).astype(
+        np.int64
+    )
+
+
+def _type(of: Any) -> Any:
+    scalar = of.scalar
+    return np.float64 if scalar.is_floating() else ORIGINAL_TYPE(of)
+
+
+ORIGINAL_TYPE = interpreter._get_np_dtype
+ORIGINAL_ATOMIC = interpreter.InterpreterBuilder.create_atomic_rmw
+
+
+def _literal(kind: Any) -> Callable[[float], Handle]:
+    def literal(value: float) -> Handle:
+        return interpreter.TensorHandle(np.array([field.number(float(value))], np.float64), kind)
+
+    return literal
+
+
+def _dot(a: Handle, b: Handle, d: Handle, *_: object) -> Handle:
+    return _made(field.add(field.product_of_matrices(a.data, b.data), d.data), d)
+
+
+def _fma(a: Handle, b: Handle, c: Handle) -> Handle:
+    return _made(field.add(field.multiply(a.data, b.data), c.data), c)
+
+
+def _atomic(operation: Any, pointer: Handle, value: Handle, mask: Handle, *rest: Any) -> Handle:
+    if not _is_float(value) or "ADD" not in str(operation):
+        return ORIGINAL_ATOMIC(
+            interpreter.interpreter_builder, operation, pointer, value, mask, *rest
+        )
+    old = np.zeros(np.shape(pointer.data), np.float64)
+    given = np.broadcast_to(value.data, np.shape(pointer.data))
+    for at in np.ndindex(*np.shape(pointer.data)):
+        if np.broadcast_to(mask.data, np.shape(pointer.data))[at]:
+            cell = ctypes.c_double.from_address(int(pointer.data[at]))
+            old[at] = cell.value
+            cell.value = float(field.add(np.asarray(old[at]), np.asarray(given[at])))
+    return _made(old, value)
+
+
+def _sum(self: Any, given: Any) -> Any:
+    data = given.handle.data
+    if given.dtype.is_floating():
+        summed = field.total(data, self.axis)
+        summed = np.expand_dims(summed, self.axis) if self.keep_dims else summed
+    else:
+        summed = np.sum(data, axis=self.axis, keepdims=self.keep_dims)
+    return self.to_tensor(summed, given.dtype)
+
+
+OPERATIONS: dict[str, Callable[..., Handle]] = {
+    "create_fadd": _two(field.add),
+    "create_fsub": _two(field.subtract),
+    "create_fmul": _two(field.multiply),
+    "create_fdiv": _two(field.divide),
+    "create_precise_divf": _two(field.divide),
+    "create_approx_divf": _two(field.divide),
+    "create_frem": _two(lambda a, b: field.tag("rem", a, b)),
+    "create_fneg": _one(field.negative),
+    "create_fma": _fma,
+    "create_exp": _one(field.exp),
+    "create_exp2": _one(field.exp2),
+    "create_dot": _dot,
+    "create_atomic_rmw": _atomic,
+    **{
+        f"create_{name}": _tagged(name)
+        for name in ("log", "log2", "sqrt", "rsqrt", "sin", "cos", "erf", "floor", "ceil")
+    },
+    "create_precise_sqrt": _tagged("sqrt"),
+    "create_fabs": _tagged("abs"),
+    **dict.fromkeys(
+        ("create_si_to_fp", "create_ui_to_fp", "create_fp_ext", "create_fp_trunc"), _as_float
+    ),
+    "create_fp_to_fp": _rounded,
+    **dict.fromkeys(("create_fp_to_si", "create_fp_to_ui"), _as_whole),
+    "get_fp16": _literal(tl.float16),
+    "get_bf16": _literal(tl.bfloat16),
+    "get_fp32": _literal(tl.float32),
+    "get_fp64": _literal(tl.float64),
+}
+
+
+def _any_size(data: object, kind: object) -> bool:
+    return True
+
+
+@contextmanager
+def ring() -> Generator[None]:
+    """Kernels compute in the ring while this lasts."""
+    builder = interpreter.interpreter_builder
+    kept = interpreter.ReduceOps.sum, interpreter._validate_np_data_size
+    for name, operation in OPERATIONS.items():
+        setattr(builder, name, operation)
+    interpreter.ReduceOps.sum = _sum
+    interpreter._validate_np_data_size = _any_size
+    interpreter._get_np_dtype = _type
+    try:
+        yield
+    finally:
+        for name in OPERATIONS:
+            delattr(builder, name)
+        interpreter.ReduceOps.sum, interpreter._validate_np_data_size = kept
+        interpreter._get_np_dtype = ORIGINAL_TYPE

@@ -1,0 +1,96 @@
+"""What a kernel does to memory, in order; and what a launch of it binds its parameters to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dtpoly.verify.terms import Term
+from dtpoly.verify.values import Value
+from dtpoly.verify.whole import Truth, Whole
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One load, store or atomic operation, at every lane, iteration and program."""
+
+    kind: str
+    tensor: str
+    indices: tuple[Whole, ...]
+    # Where it happens: conditions around it, and its mask.
+    where: Truth
+    lanes: tuple[str, ...]
+    loops: tuple[str, ...]
+    time: tuple[Whole, ...]
+    line: int
+    # What is stored; of a load its number, which the term that it gives names.
+    value: Term | None
+    load: int
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """All lanes of a program wait for each other."""
+
+    where: Truth
+    loops: tuple[str, ...]
+    time: tuple[Whole, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A tensor that a kernel is given: one stride for each axis."""
+
+    name: str
+    strides: tuple[Whole, ...]
+    shape: tuple[Whole, ...]
+    # The element type (see kinds).
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch of a kernel: what its parameters are bound to, and its grid."""
+
+    kernel: str
+    arguments: Mapping[str, Value]
+    grid: tuple[tuple[Whole, ...], ...]
+    stages: int | None
+    line: int
+    # What decides how many bits offsets have, if anything does; and sizes that are not just
+    # below 2^31, since such are refused.
+    largest: tuple[Whole, ...] = ()
+    apart: frozenset[Whole] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A whole number that a kernel computes: in which type, and where."""
+
+    value: Whole
+    kind: str
+    where: Truth
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A launch as it runs: its accesses and barriers, and what holds of the names in them."""
+
+    launch: Launch
+    accesses: tuple[Access, ...]
+    barriers: tuple[Barrier, ...]
+    # Ranges of program coordinates; of loops and lanes.
+    programs: Mapping[str, Truth]
+    ranges: Mapping[str, Truth]
+    # Loops that Triton may pipeline, with their lines.
+    pipelined: Mapping[str, int]
+    # What must not be negative where it is divided; whole numbers and their types.
+    divided: tuple[tuple[Whole, Truth, int], ...]
+    computed: tuple[Computed, ...]
+    # Products of extents of the grid.
+    divisors: frozenset[Whole]
+    # Program ids that are used as numbers; what holds of how many there are.
+    numbers: Mapping[str, Truth]
+    facts: Truth

@@ -1,0 +1,98 @@
+"""Loads and stores of a kernel in, accesses out: which element, where, and what is seen or left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dtpoly.verify.access import Access, Array, Barrier
+from dtpoly.verify.building import brought
+from dtpoly.verify.strides import indices_of
+from dtpoly.verify.terms import Element, Literal, Term, choose
+from dtpoly.verify.tiles import aligned
+from dtpoly.verify.values import Item, Pointer, Tile, Unread, as_term, is_truth, lanes_of
+from dtpoly.verify.whole import TRUE, Truth, Whole, both, compare, name, number
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+
+def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None, line: int) -> Tile:
+    """What a load gives at each lane."""
+    given = [one for one in (pointer, mask, other) if one is not None]
+    axes, items = aligned(machine, given, line)
+    address = items[0]
+    if len(axes) > len(pointer.axes) or not isinstance(address, Pointer):
+        raise Unread(line, "a load from what is not an address")
+    where = TRUE if mask is None else _mask(items[1], line)
+    number_of_load = len(machine.accesses) + 1
+    array, indices = _remember(machine, "load", address, where, axes, None, number_of_load, line)
+    at = tuple(name(one) for one in (*lanes_of(axes), *machine.loops))
+    element: Term = Element(array.name, indices, number_of_load, at)
+    if mask is None:
+        return Tile(axes, element, array.kind)
+    missing: Term = Literal("undefined")
+    if other is not None:
+        missing = brought(as_term(items[-1], line), other.kind, array.kind)
+    return Tile(axes, choose(where, element, missing), array.kind)
+
+
+def store(
+    machine: Machine, kind: str, pointer: Tile, value: Tile, mask: Tile | None, line: int
+) -> None:
+    """Remember a store or an atomic operation."""
+    given = [one for one in (pointer, value, mask) if one is not None]
+    axes, items = aligned(machine, given, line)
+    if len(axes) > len(pointer.axes) or not isinstance(items[0], Pointer):
+        raise Unread(line, "a store to what is not an address")
+    where = TRUE if mask is None else _mask(items[2], line)
+    held = machine.arrays[items[0].tensor].kind
+    left = brought(as_term(items[1], line), value.kind, held)
+    _remember(machine, kind, items[0], where, axes, left, 0, line)
+
+
+def barrier(machine: Machine, line: int) -> None:
+    """Note a barrier."""
+    time = (*machine.time, machine.tick())
+    machine.barriers.append(Barrier(machine.where, machine.loops, time, line))
+
+
+def _remember(
+    machine: Machine,
+    kind: str,
+    address: Pointer,
+    where: Truth,
+    axes: tuple[str | None, ...],
+    value: Term | None,
+    number_of_load: int,
+    line: int,
+) -> tuple[Array, tuple[Whole, ...]]:
+    """Note an access; which element it is."""
+    array = machine.arrays[address.tensor]
+    if machine.trials:
+        return array, tuple(number(0) for _ in array.strides)
+    indices = indices_of(array, address.offset, line)
+    time = (*machine.time, machine.tick())
+    machine.accesses.append(
+        Access(
+            kind,
+            array.name,
+            indices,
+            both(machine.where, where),
+            lanes_of(axes),
+            machine.loops,
+            time,
+            line,
+            value,
+            number_of_load,
+        )
+    )
+    return array, indices
+
+
+def _mask(item: Item, line: int) -> Truth:
+    """A mask as a formula."""
+    if isinstance(item, Whole):
+        return compare("!=", item, number(0))
+    if is_truth(item):
+        return item
+    raise Unread(line, "a mask that depends on data")

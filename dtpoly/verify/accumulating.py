@@ -1,0 +1,112 @@
+"""A store of what was there and something more, in; the operation and what is put to it, out.
+
+Memory then holds what it began with, and the reduction of all that was put to it since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dtpoly.verify.access import Access, Ran
+from dtpoly.verify.carrying import IDENTITY
+from dtpoly.verify.domains import before, domain, renaming, same_element
+from dtpoly.verify.sets import set_of
+from dtpoly.verify.terms import Apply, Choose, Element, Term, choose, walk
+from dtpoly.verify.whole import All, Truth, both, negation, put_truth, put_whole
+
+OPERATIONS = ("add", "mul", "maximum", "minimum", "or", "and")
+
+
+@dataclass(frozen=True)
+class Accumulation:
+    """A store that puts values to what its own instance loaded just before."""
+
+    store: Access
+    operation: str
+    pieces: tuple[Term, ...]
+
+
+def accumulation(ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
+    """What a store accumulates; None for one that does not, or that may overwrite another."""
+    if store.kind != "store" or store.value is None:
+        return None
+    found: list[Element] = []
+    taken = _taken(store.value, store, found)
+    if taken is None or not found:
+        return None
+    operation, pieces = taken
+    loads = [a for a in ran.accesses if any(a.load == one.load for one in found)]
+    if any(a.loops != store.loops for a in loads):
+        return None
+    if any(_reads_it(piece, store) for piece in pieces):
+        return None
+    if any(
+        _comes_between(ran, load, other, store, facts) for load in loads for other in ran.accesses
+    ):
+        return None
+    return Accumulation(store, operation, tuple(pieces))
+
+
+def _reads_it(piece: Term, store: Access) -> bool:
+    return any(isinstance(one, Element) and one.tensor == store.tensor for one in walk(piece))
+
+
+def _comes_between(ran: Ran, load: Access, other: Access, store: Access, facts: Truth) -> bool:
+    """True if another store may write the element after it was loaded, and before it is stored."""
+    if other.kind == "load" or other.tensor != store.tensor:
+        return False
+    put = renaming(ran, other, kept=tuple(ran.programs))
+    time = tuple(put_whole(one, put) for one in other.time)
+    between = both(
+        facts,
+        domain(ran, store),
+        put_truth(domain(ran, other), put),
+        same_element(store, {}, other, put),
+        before(load.time, time),
+        before(time, store.time),
+    )
+    return not set_of(between).is_empty()
+
+
+def _taken(term: Term, store: Access, found: list[Element]) -> tuple[str, list[Term]] | None:
+    """`old op a op b` as op and [a, b]."""
+    match term:
+        case Apply(operation=operation, operands=(left, right)) if operation in OPERATIONS:
+            for old, new in ((left, right), (right, left)):
+                if _is_old(old, store, found):
+                    return operation, [new]
+                inner = _taken(old, store, found)
+                if inner is not None and inner[0] == operation:
+                    return operation, [*inner[1], new]
+            return None
+        case Choose(condition=condition, yes=yes, no=no):
+            for where, other, stays in ((condition, yes, no), (negation(condition), no, yes)):
+                inner = _taken(other, store, found)
+                if inner is not None and _is_old(stays, store, found):
+                    nothing = IDENTITY[inner[0]]
+                    return inner[0], [choose(where, one, nothing) for one in inner[1]]
+            return None
+        case _:
+            return None
+
+
+def _is_old(term: Term, store: Access, found: list[Element]) -> bool:
+    """True for what the element held; a mask of the load must be one of the store."""
+    match term:
+        case Choose(condition=condition, yes=yes) if _parts(condition) <= _parts(store.where):
+            return _is_old(yes, store, found)
+        case Element(tensor=tensor, indices=indices) if tensor == store.tensor:
+            found.append(term)
+            return indices == store.indices
+        case _:
+            return False
+
+
+def _parts(of: Truth) -> set[Truth]:
+    return set(of.parts) if isinstance(of, All) else {of}
+
+
+def one_operation(accumulations: Sequence[Accumulation]) -> bool:
+    """True if all of them accumulate by one operation."""
+    return len({one.operation for one in accumulations}) <= 1

@@ -1,0 +1,242 @@
+"""A Program in, the terms that its Funcs must be out: straight from the definitions.
+
+Where the language lets a value be rounded, its node says so: `may` and the type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Apply,
+    Cast,
+    Dot,
+    Expr,
+    Float,
+    Index,
+    Integer,
+    ProgramId,
+    Read,
+    Reduce,
+    Reshape,
+    ScalarRead,
+    Size,
+)
+from dtpoly.algorithm.operations import OPERATION, Result
+from dtpoly.algorithm.program import Program
+from dtpoly.verify import kinds
+from dtpoly.verify.building import applied, literal, place, rounded
+from dtpoly.verify.casts import as_kind
+from dtpoly.verify.extents import extent, sizes_of
+from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined
+from dtpoly.verify.terms import Element, Given, Literal, PlaceOf, Term, Total, choose, fresh, pair
+from dtpoly.verify.whole import TRUE, Truth, Whole, both, name, number, within
+
+REDUCTIONS = {
+    "rsum": "add",
+    "rprod": "mul",
+    "rmax": "maximum",
+    "rmin": "minimum",
+    "rany": "or",
+    "rall": "and",
+    "rargmax": "argmax",
+    "rargmin": "argmin",
+}
+NAMES = {"fdiv": "div"}
+# Of bools: what is otherwise arithmetic.
+OF_BOOLS = {"add": "or", "mul": "and", "maximum": "or", "minimum": "and"}
+
+
+class Unsaid(Exception):
+    """The algorithm has something that no term says; with what it is."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A program, the sizes of its labels, and the types of its tensors and Funcs."""
+
+    program: Program
+    sizes: Mapping[str, Whole]
+    formats: Mapping[str, Format]
+    # In what products of f32 may be computed: `tf32`, if that was asked for.
+    precisions: frozenset[str]
+    known: dict[tuple[str, tuple[Whole, ...]], Term] = field(
+        default_factory=dict[tuple[str, tuple[Whole, ...]], Term], compare=False
+    )
+
+
+def meaning_of(program: Program) -> Meaning:
+    """Sizes as numbers over the shapes of the inputs; those that are passed have names."""
+    asked = [d.arguments for d in program.directives if d.name == "precision"]
+    words = {str(argument.target) for arguments in asked for argument in arguments}
+    if "tf32" in words:
+        words.add("tf32x3")
+    return Meaning(program, sizes_of(program), formats_of(program), frozenset(words - {"ieee"}))
+
+
+def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
+    """What an element of a Func must be, as it is stored."""
+    key = (func, indices)
+    if key not in meaning.known:
+        found = meaning.program.func(func)
+        labels = dict(zip(found.labels, indices, strict=True))
+        value = _Reading(meaning, labels).term(found.body)
+        own, to = format_of(found.body, meaning.formats), meaning.formats[func].kind
+        if kinds.is_float(to):
+            value = _widened(value, own)
+            value = value if own.kind == to == "tl.float64" else rounded(to, value, may=True)
+        else:
+            value = as_kind(value, own.kind, to)
+        meaning.known[key] = value
+    return meaning.known[key]
+
+
+def _widened(value: Term, own: Format) -> Term:
+    return as_kind(value, own.kind, kinds.REAL) if own.kind == kinds.BOOL else value
+
+
+def _near(term: Term) -> Term:
+    match term:
+        case Literal(text=text) if text.lstrip("-").isdigit():
+            return literal(float(int(text)))
+        case _:
+            return term
+
+
+@dataclass
+class _Reading:
+    """Expressions of one definition, with numbers for its labels."""
+
+    meaning: Meaning
+    labels: dict[str, Whole]
+
+    def format(self, expr: Expr) -> Format:
+        return format_of(expr, self.meaning.formats)
+
+    def term(self, expr: Expr) -> Term:
+        match expr:
+            case Integer(value=value) | Float(value=value):
+                return literal(value)
+            case ScalarRead(name=one):
+                return Given(one)
+            case Size(label=label):
+                return place(self.meaning.sizes[label])
+            case Index(label=label):
+                return place(self.labels[label])
+            case ProgramId():
+                raise Unsaid("program_id")
+            case Read():
+                return self.read(expr)
+            case Apply():
+                return self.applied(expr)
+            case Cast(operand=operand, dtype=dtype):
+                return as_kind(self.term(operand), self.format(operand).kind, TYPES[dtype])
+            case Reduce(operation=operation, operand=operand, labels=labels):
+                return self.reduced(REDUCTIONS[operation], expr, operand, None, labels)
+            case Dot(left=left, right=right, labels=labels):
+                return self.reduced("add", expr, left, right, labels)
+            case Reshape(operand=operand):
+                return self.term(operand)
+
+    def applied(self, expr: Apply) -> Term:
+        """An elementwise operation; a bool is 0 or 1 beside numbers."""
+        operation = expr.operation
+        formats = [self.format(one) for one in expr.operands]
+        terms = [self.term(one) for one in expr.operands]
+        own = self.format(expr)
+        if OPERATION[operation].result is Result.CHOSEN:
+            rest = [
+                as_kind(term, kinds.BOOL, kinds.REAL) if f.category == 0 < own.category else term
+                for term, f in zip(terms[1:], formats[1:], strict=True)
+            ]
+            return applied(operation, [terms[0], *rest])
+        if OPERATION[operation].operands_are_bool:
+            return applied(operation, terms)
+        met = joined(formats)
+        if met.category < 2 and operation in ("ceil", "floor"):
+            return terms[0]
+        if met.category == 0 and operation in OF_BOOLS:
+            return applied(OF_BOOLS[operation], terms)
+        if met.category > 0 or own.category > 0:
+            terms = [
+                as_kind(term, kinds.BOOL, kinds.REAL) if f.category == 0 else term
+                for term, f in zip(terms, formats, strict=True)
+            ]
+        is_narrow = own.category == 1 and kinds.is_narrow(own.kind)
+        if is_narrow:
+            # A number beside a narrow tensor is one of its type.
+            terms = [
+                rounded(own.kind, term, may=True) if f.weak else term
+                for term, f in zip(terms, formats, strict=True)
+            ]
+        if met.category == 2:
+            # A whole number beside floats is the nearest float.
+            terms = [_near(term) for term in terms]
+        result = applied(NAMES.get(operation, operation), terms)
+        return rounded(own.kind, result, may=True) if is_narrow else result
+
+    def reduced(
+        self, operation: str, expr: Expr, left: Expr, right: Expr | None, labels: tuple[str, ...]
+    ) -> Term:
+        bound = {label: fresh(label) for label in labels}
+        outer = self.labels
+        self.labels = {**outer, **{label: name(one) for label, one in bound.items()}}
+        body = self.term(left)
+        is_number = operation in ("add", "mul")
+        if is_number and self.format(left).category == 0:
+            body = as_kind(body, kinds.BOOL, kinds.REAL)
+        if right is not None:
+            second = self.term(right)
+            if self.format(right).category == 0:
+                second = as_kind(second, kinds.BOOL, kinds.REAL)
+            met = joined([self.format(left), self.format(right)])
+            body = applied("mul", [self.operand(body, met), self.operand(second, met)])
+        if operation in ("maximum", "minimum") and self.format(left).category == 0:
+            operation = OF_BOOLS[operation]
+        domain: Truth = TRUE
+        for label, one in bound.items():
+            domain = both(domain, within(number(0), name(one), self.meaning.sizes[label]))
+        if operation in ("argmax", "argmin"):
+            found = place(self.labels[labels[0]])
+            total = Total(operation, tuple(bound.values()), domain, pair(body, found))
+            self.labels = outer
+            return PlaceOf(total)
+        self.labels = outer
+        return Total(operation, tuple(bound.values()), domain, body)
+
+    def operand(self, term: Term, met: Format) -> Term:
+        """An operand of a product: in the type of both, and in the precision that was asked for."""
+        if met.category == 2:
+            term = rounded(met.kind, term, may=True) if not met.weak else term
+            for one in sorted(self.meaning.precisions):
+                term = rounded(one, term, may=True)
+        return term
+
+    def read(self, read: Read) -> Term:
+        indices = tuple(self.index(one) for one in read.indices)
+        program, sizes = self.meaning.program, self.meaning.sizes
+        func = program.find_func(read.tensor)
+        value: Term = (
+            Element(read.tensor, indices, 0, ())
+            if func is None
+            else value_of(self.meaning, read.tensor, indices)
+        )
+        if read.padding is None:
+            return value
+        inside: Truth = TRUE
+        for axis, index in enumerate(indices):
+            size = extent(program, read.tensor, axis, sizes)
+            inside = both(inside, within(number(0), index, size))
+        padding = self.term(read.padding)
+        own = self.meaning.formats[read.tensor]
+        if own.category > 0 and self.format(read.padding).category == 0:
+            padding = as_kind(padding, kinds.BOOL, kinds.REAL)
+        return choose(inside, value, padding)
+
+    def index(self, index: Affine) -> Whole:
+        total = number(index.constant)
+        for label, coefficient in index.terms:
+            total = total + self.labels[label] * coefficient
+        return total

@@ -1,0 +1,234 @@
+"""Terms built so that equal ones look alike: numbers are exact, what is about indices a formula."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dtpoly.verify import kinds
+from dtpoly.verify.terms import (
+    Apply,
+    Choose,
+    Element,
+    Literal,
+    Place,
+    Term,
+    choose,
+    of_truth,
+    truth_of,
+)
+from dtpoly.verify.whole import (
+    FALSE,
+    TRUE,
+    Either,
+    Whole,
+    both,
+    compare,
+    extreme,
+    negation,
+    number,
+    one_of,
+)
+
+SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+WIDE = ("cast tl.int32", "cast tl.int64")
+# Every float type holds these.
+HELD = {"0", "1", "-1", "2", "-2", "1/2", "inf", "-inf", "nan", "True", "False"}
+OF_INDICES = ("add", "sub", "mul", "neg", "abs", "maximum", "minimum", "cdiv", "mod")
+LEAST_HELD, LARGEST_HELD = Fraction(1, 64), 128
+MOST_FACTORS = 64
+NOT_NUMBERS = ("nan", "undefined", "True", "False")
+
+
+def literal(value: float) -> Term:
+    """A number, exactly."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return Literal(repr(value))
+    return Literal(str(Fraction(value)))
+
+
+def place(value: Whole) -> Term:
+    """A whole number of indices and sizes as a value."""
+    constant = value.constant
+    if constant is not None:
+        return literal(constant)
+    for monomial, coefficient in value.terms:
+        for at, atom in enumerate(monomial):
+            if isinstance(atom, Either):
+                others = Whole((((*monomial[:at], *monomial[at + 1 :]), coefficient),))
+                rest = value - Whole(((monomial, coefficient),))
+                yes, no = rest + others * atom.yes, rest + others * atom.no
+                return choose(atom.condition, place(yes), place(no))
+    return Place(value)
+
+
+def whole_in(term: Term) -> Whole | None:
+    """The whole number that a term is, if it is one of indices and sizes."""
+    match term:
+        case Place(value=value):
+            return value
+        case Literal(text=text) if text.lstrip("-").isdigit():
+            return number(int(text))
+        case _:
+            return None
+
+
+def _is_short(text: str, kind: str) -> bool:
+    """True for a number of so few binary digits, and so near to 1, that a type holds it."""
+    if text in NOT_NUMBERS or "inf" in text:
+        return False
+    value = abs(Fraction(text))
+    digits = kinds.DIGITS.get(kind, min(kinds.DIGITS.values()))
+    odd = value.numerator // (value.numerator & -value.numerator or 1)
+    return (
+        value.denominator & (value.denominator - 1) == 0
+        and odd.bit_length() <= digits
+        and LEAST_HELD <= value <= LARGEST_HELD
+    )
+
+
+def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
+    """A value brought to a type that does not hold it, or that may be brought to it."""
+    match term:
+        case Literal(text=text) if text in HELD or _is_short(text, kind):
+            return term
+        case Apply(operation=operation) if _holds(kind, operation):
+            return term
+        case Apply(operation="where", operands=(condition, yes, no)):
+            first, second = rounded(kind, yes, may=may), rounded(kind, no, may=may)
+            return Apply("where", (condition, first, second))
+        case Element(tensor=tensor) if tensor in kinds.members(kind):
+            return term
+        case Choose(condition=condition, yes=yes, no=no):
+            first, second = rounded(kind, yes, may=may), rounded(kind, no, may=may)
+            return choose(condition, first, second)
+        case _:
+            return Apply(f"{'may' if may else 'round'} {kind}", (term,))
+
+
+def _holds(kind: str, operation: str) -> bool:
+    """True if an operation rounds to a type whose values another holds."""
+    word, _, narrow = operation.partition(" ")
+    return word == "round" and kinds.holds(kind, narrow)
+
+
+def brought(term: Term, kind: str, to: str) -> Term:
+    """A value of one type as one of another; nothing happens where that holds it.
+
+    The least whole number of a type is minus infinity there: nothing of the type is less.
+    """
+    if kinds.is_whole(to) and kind == kinds.WEAK and isinstance(term, Literal):
+        value = whole_in(term)
+        constant = None if value is None else value.constant
+        least = None if constant is None else kinds.extreme(constant, to)
+        return term if least is None else literal(least)
+    if kinds.holds(to, kind) or (kind == kinds.WEAK and not kinds.is_narrow(to)):
+        return term
+    if kinds.is_whole(kind) and not kinds.is_narrow(to):
+        return term
+    return rounded(to, term)
+
+
+def applied(operation: str, operands: Sequence[Term]) -> Term:
+    """An operation; carried out where it is one on indices and sizes."""
+    of_wholes = _of_wholes(operation, [whole_in(one) for one in operands])
+    if of_wholes is not None:
+        return of_wholes
+    of_truths = _of_truths(operation, operands)
+    if of_truths is not None:
+        return of_truths
+    match operation, operands:
+        case _, [Literal(text=first), Literal(text=second)] if operation in SIGNS:
+            return _compared(operation, first, second)
+        case _, [term] if operation.startswith("round "):
+            return rounded(operation.removeprefix("round "), term)
+        case (("floor" | "ceil"), [term]) if whole_in(term) is not None:
+            return term
+        case _, [term] if operation in WIDE and _is_index(term):
+            return term
+        case "neg", [Literal(text=text)]:
+            return Literal(
+                text[1:] if text.startswith("-") else "nan" if text == "nan" else f"-{text}"
+            )
+        case "fma", [a, b, c]:
+            return applied("add", [applied("mul", [a, b]), c])
+        case "pow", [a, Literal(text=text)] if text.isdigit() and 1 <= int(text) <= MOST_FACTORS:
+            result = a
+            for _ in range(int(text) - 1):
+                result = applied("mul", [result, a])
+            return result
+        case "clamp", [a, low, high]:
+            return applied("minimum", [applied("maximum", [a, low]), high])
+        case _:
+            return Apply(operation, tuple(operands))
+
+
+def _compared(operation: str, first: str, second: str) -> Term:
+    """A comparison of two numbers as written; a nan is not like any."""
+    if first in NOT_NUMBERS or second in NOT_NUMBERS:
+        if {first, second} & {"undefined", "True", "False"}:
+            return Apply(operation, (Literal(first), Literal(second)))
+        if "nan" in (first, second):
+            return of_truth(TRUE if operation == "ne" else FALSE)
+    left, right = (float(one) if "inf" in one else Fraction(one) for one in (first, second))
+    found = {
+        "lt": left < right,
+        "le": left <= right,
+        "gt": left > right,
+        "ge": left >= right,
+        "eq": left == right,
+        "ne": left != right,
+    }
+    return of_truth(TRUE if found[operation] else FALSE)
+
+
+def _is_index(term: Term) -> bool:
+    """True for what is computed from indices and sizes alone: its range is another layer's care."""
+    match term:
+        case Place() | Literal():
+            return whole_in(term) is not None
+        case Apply(operation=operation, operands=operands):
+            return operation in OF_INDICES and all(_is_index(one) for one in operands)
+        case _:
+            return False
+
+
+def _of_wholes(operation: str, wholes: Sequence[Whole | None]) -> Term | None:
+    known = [one for one in wholes if one is not None]
+    if len(known) < len(wholes):
+        return None
+    match operation, known:
+        case "add", [a, b]:
+            return place(a + b)
+        case "sub", [a, b]:
+            return place(a - b)
+        case "mul", [a, b]:
+            return place(a * b)
+        case "neg", [a]:
+            return place(-a)
+        case (("maximum" | "minimum"), [a, b]):
+            return place(extreme(operation == "maximum", a, b))
+        case _, [a] if operation in WIDE:
+            return place(a)
+        case _, [a, b] if operation in SIGNS:
+            return of_truth(compare(SIGNS[operation], a, b))
+        case _:
+            return None
+
+
+def _of_truths(operation: str, operands: Sequence[Term]) -> Term | None:
+    truths = [truth_of(one) for one in operands]
+    match operation, truths:
+        case ("and", [first, second]) if first is not None and second is not None:
+            return of_truth(both(first, second))
+        case ("or", [first, second]) if first is not None and second is not None:
+            return of_truth(one_of(first, second))
+        case ("not", [first]) if first is not None:
+            return of_truth(negation(first))
+        case ("where", [condition, *_]) if condition is not None:
+            return choose(condition, operands[1], operands[2])
+        case "cast tl.int1", [first] if first is not None:
+            return operands[0]
+        case _:
+            return None

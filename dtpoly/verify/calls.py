@@ -1,0 +1,263 @@
+"""Calls of a kernel in, values out: what each function of Triton means."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dtpoly.verify import accessing, kinds
+from dtpoly.verify.building import applied, brought, literal
+from dtpoly.verify.casts import cast, full
+from dtpoly.verify.functions import called, dot, permuted, reduced, reduced_by
+from dtpoly.verify.operators import chosen, in_kind, joined
+from dtpoly.verify.terms import Literal
+from dtpoly.verify.tiles import aligned
+from dtpoly.verify.values import (
+    Function,
+    Group,
+    Nothing,
+    Tile,
+    Type,
+    Unread,
+    Value,
+    as_term,
+    is_truth,
+    scalar,
+)
+from dtpoly.verify.whole import Whole, extreme, name, number
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+UNARY = {
+    *("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sqrt_rn", "sin", "cos", "erf", "abs"),
+    *("ceil", "floor", "sigmoid"),
+}
+REDUCED = {"sum": "add", "max": "maximum", "min": "minimum"}
+BINARY = {"fdiv": "div", "div_rn": "div_rn"}
+IGNORED = ("static_assert", "assume")
+HINTS = ("multiple_of", "max_contiguous")
+ALL_NANS = Type("tl.PropagateNan.ALL")
+
+
+def call(machine: Machine, node: ast.Call) -> Value:
+    """The value of a call, and what it does."""
+    match node.func:
+        case ast.Attribute(value=ast.Name(id="tl"), attr=word):
+            return _triton(machine, word, node.args, node)
+        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="tl"), attr="math"), attr=word):
+            return _triton(machine, word, node.args, node)
+        case ast.Attribute(value=ast.Name(id="triton"), attr="cdiv"):
+            return _triton(machine, "cdiv", node.args, node)
+        case ast.Attribute(value=value, attr=word):
+            return _triton(machine, "cast" if word == "to" else word, [value, *node.args], node)
+        case ast.Name(id="min" | "max" as word):
+            return _triton(machine, f"{word}imum", node.args, node)
+        case ast.Name(id="float"):
+            match node.args:
+                case [ast.Constant(value=str() as text)] if text in ("inf", "-inf", "nan"):
+                    return scalar(Literal(text))
+                case _:
+                    raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+        case ast.Name(id=one):
+            found = machine.look(one, node.lineno)
+            if not isinstance(found, Function) or node.keywords:
+                raise Unread(node.lineno, f"a call of '{one}'")
+            values = [machine.value(arg) for arg in node.args]
+            return called(machine, found.name, values, node.lineno)
+        case _:
+            raise Unread(node.lineno, f"a call of '{ast.unparse(node.func)}'")
+
+
+# Which options a call may have; any other is not understood.
+OPTIONS = {
+    "program_id": {"axis"},
+    "zeros": {"dtype"},
+    "full": {"dtype"},
+    "load": {"mask", "other", "eviction_policy", "cache_modifier"},
+    "store": {"mask", "eviction_policy", "cache_modifier"},
+    "atomic_add": {"mask", "sem"},
+    "atomic_max": {"mask", "sem"},
+    "atomic_min": {"mask", "sem"},
+    "sum": {"axis"},
+    "max": {"axis"},
+    "min": {"axis"},
+    "dot": {"acc", "input_precision", "out_dtype"},
+    "maximum": {"propagate_nan"},
+    "minimum": {"propagate_nan"},
+}
+
+
+def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -> Value:
+    named = {str(k.arg): k.value for k in node.keywords}
+    line = node.lineno
+    if word not in IGNORED and set(named) - OPTIONS.get(word, set()):
+        raise Unread(line, f"'{ast.unparse(node)}'")
+    match word:
+        case "program_id" | "arange" | "full" | "zeros" | "cdiv":
+            return _made(machine, word, args, named, node)
+        case "cast" if len(args) == 2:
+            changed = cast(machine.tile(args[0]), _type(machine, args[1]), line)
+            machine.computed(changed.item, changed.kind, line)
+            return changed
+        case "load":
+            given = dict(zip(("mask", "other"), args[1:], strict=False)) | named
+            mask = machine.tile(given["mask"]) if "mask" in given else None
+            other = machine.tile(given["other"]) if "other" in given else None
+            return accessing.load(machine, machine.tile(args[0]), mask, other, line)
+        case "store" | "atomic_add" | "atomic_max" | "atomic_min":
+            given = dict(zip(("mask",), args[2:], strict=False)) | named
+            mask = machine.tile(given["mask"]) if "mask" in given else None
+            value = machine.tile(args[1])
+            accessing.store(machine, word, machine.tile(args[0]), value, mask, line)
+            return Nothing()
+        case "debug_barrier":
+            accessing.barrier(machine, line)
+            return Nothing()
+        case _ if word in IGNORED:
+            return Nothing()
+        case _ if word in HINTS:
+            return machine.value(args[0])
+        case "dot":
+            return dot(machine, args, named, line)
+        case "sum" | "max" | "min":
+            axis = machine.whole(args[1] if len(args) > 1 else named["axis"]).constant
+            tile = machine.tile(args[0])
+            return reduced(machine, tile, axis, _of_floats(REDUCED[word], tile.kind, None), line)
+        case "reduce" if len(args) == 3:
+            function = machine.value(args[2])
+            axis = machine.whole(args[1]).constant
+            if not isinstance(function, Function):
+                raise Unread(line, f"'{ast.unparse(node)}'")
+            return reduced_by(machine, machine.value(args[0]), axis, function.name, line)
+        case "expand_dims" if len(args) == 2:
+            tile, at = machine.tile(args[0]), machine.whole(args[1]).constant
+            if at is None or not 0 <= at <= len(tile.axes):
+                raise Unread(line, f"'{ast.unparse(node)}'")
+            return replace(tile, axes=(*tile.axes[:at], None, *tile.axes[at:]))
+        case "trans" | "permute":
+            return permuted(machine, machine.tile(args[0]), args[1:], line)
+        case "broadcast_to" if len(args) == 2:
+            tile = machine.tile(args[0])
+            shape = _shape(machine, machine.value(args[1]), node)
+            result, (item, _) = aligned(machine, (tile, Tile(shape, number(0))), line)
+            return replace(tile, axes=result, item=item)
+        case _:
+            return _elementwise(machine, word, args, named, node)
+
+
+def _elementwise(
+    machine: Machine,
+    word: str,
+    args: list[ast.expr],
+    named: dict[str, ast.expr],
+    node: ast.Call,
+) -> Value:
+    line = node.lineno
+    match word:
+        case "where" if len(args) == 3:
+            tiles = [machine.tile(arg) for arg in args]
+            axes, items = aligned(machine, tiles, line)
+            kind = kinds.met(tiles[1].kind, tiles[2].kind)
+            if isinstance(items[1], Whole) and isinstance(items[2], Whole):
+                return Tile(axes, chosen(items[0], items[1], items[2], line), kind)
+            if is_truth(items[1]) and is_truth(items[2]):
+                return Tile(axes, chosen(items[0], items[1], items[2], line), kinds.BOOL)
+            yes, no = (
+                brought(as_term(item, line), tile.kind, kind)
+                for item, tile in zip(items[1:], tiles[1:], strict=True)
+            )
+            return Tile(axes, chosen(items[0], yes, no, line), kind)
+        case "maximum" | "minimum":
+            tiles = [machine.tile(arg) for arg in args[:2]]
+            axes, (a, b) = aligned(machine, tiles, line)
+            kind = kinds.met(tiles[0].kind, tiles[1].kind)
+            if isinstance(a, Whole) and isinstance(b, Whole):
+                return Tile(axes, extreme(word == "maximum", a, b), kind)
+            given = args[2] if len(args) > 2 else named.get("propagate_nan")
+            nans = None if given is None else machine.value(given)
+            operands = [
+                brought(as_term(item, line), tile.kind, kind)
+                for item, tile in zip((a, b), tiles, strict=True)
+            ]
+            return Tile(axes, applied(_of_floats(word, kind, nans), operands), kind)
+        case "fma" if len(args) == 3:
+            tiles = [machine.tile(arg) for arg in args]
+            axes, (a, b, c) = aligned(machine, tiles, line)
+            product = joined(machine, "mul", a, b, line)
+            kind = kinds.met(kinds.met(tiles[0].kind, tiles[1].kind), tiles[2].kind)
+            return Tile(axes, in_kind(joined(machine, "add", product, c, line), kind, word), kind)
+        case _ if word in UNARY and len(args) == 1:
+            tile = machine.tile(args[0])
+            item = in_kind(applied(word, [as_term(tile.item, line)]), tile.kind, word)
+            return replace(tile, item=item)
+        case _ if word in BINARY and len(args) == 2:
+            tiles = [machine.tile(arg) for arg in args]
+            axes, (a, b) = aligned(machine, tiles, line)
+            kind = kinds.met(tiles[0].kind, tiles[1].kind)
+            term = applied(BINARY[word], [as_term(a, line), as_term(b, line)])
+            return Tile(axes, in_kind(term, kind, word), kind)
+        case _:
+            raise Unread(line, f"a call of 'tl.{word}'")
+
+
+def _of_floats(word: str, kind: str, nans: Value | None) -> str:
+    """`maximum` and `minimum` of floats are those of the language only if a nan wins."""
+    if word == "add" or nans == ALL_NANS or kinds.is_whole(kind) or kind == kinds.BOOL:
+        return word
+    return f"{word} without nan"
+
+
+def _type(machine: Machine, node: ast.expr) -> str:
+    kind = machine.value(node)
+    if not isinstance(kind, Type):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a type")
+    return kind.name
+
+
+def _made(
+    machine: Machine,
+    word: str,
+    args: list[ast.expr],
+    named: dict[str, ast.expr],
+    node: ast.Call,
+) -> Value:
+    """Numbers that come out of nothing."""
+    match word:
+        case "program_id":
+            axis = machine.whole(args[0] if args else named["axis"]).constant
+            grid = machine.launch.grid
+            if axis is None or not 0 <= axis < 3:
+                raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+            extents = grid[axis] if axis < len(grid) else (number(1),)
+            return scalar(machine.digits.of(f"program_{axis}", extents), "tl.int32")
+        case "arange":
+            low, high = machine.whole(args[0]), machine.whole(args[1])
+            lane = machine.lane(high - low)
+            return Tile((lane,), (name(lane) if lane else number(0)) + low, "tl.int32")
+        case "cdiv":
+            value, by = machine.tile(args[0]), machine.whole(args[1]).constant
+            if by is None or by <= 0 or not isinstance(value.item, Whole):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+            raised = value.item + by - 1
+            machine.computed(raised, value.kind, node.lineno)
+            machine.divided.append((raised, machine.here(), node.lineno))
+            return replace(value, item=raised.floor(by))
+        case _:
+            value = machine.tile(args[1]) if word == "full" else scalar(literal(0))
+            dtype = args[-1] if len(args) > 1 + (word == "full") else named.get("dtype")
+            if dtype is None:
+                raise Unread(node.lineno, f"'{ast.unparse(node)}' without a type")
+            shape = _shape(machine, machine.value(args[0]), node)
+            return replace(full(value, _type(machine, dtype), node.lineno), axes=shape)
+
+
+def _shape(machine: Machine, shape: Value, node: ast.expr) -> tuple[str | None, ...]:
+    parts = shape.parts if isinstance(shape, Group) else (shape,)
+    axes: list[str | None] = []
+    for part in parts:
+        if not isinstance(part, Tile) or not isinstance(part.item, Whole):
+            raise Unread(node.lineno, f"a shape in '{ast.unparse(node)}'")
+        axes.append(machine.lane(part.item))
+    return tuple(axes)

@@ -1,0 +1,243 @@
+"""What names hold after a loop or a branch: reductions are recognised here, and nowhere else.
+
+A variable that an iteration changes to `old op something` holds, after the loop, what it held
+before it, `op` the reduction of `something` over the iterations. Of anything else it is lost.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dtpoly.verify import kinds
+from dtpoly.verify.terms import (
+    Apply,
+    Carried,
+    Choose,
+    Literal,
+    Pair,
+    PlaceOf,
+    Term,
+    Total,
+    ValueOf,
+    choose,
+    pair,
+    put,
+    walk,
+)
+from dtpoly.verify.tiles import aligned
+from dtpoly.verify.values import Lost, Pointer, Radix, Tile, Value, as_term, is_truth, lanes_of
+from dtpoly.verify.whole import Truth, Whole, both, either, name, negation, one_of, put_truth
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+# Operations that may be done in any order, with what changes nothing. The least and the largest
+# whole number of a type are infinite here (see casts.full).
+IDENTITY: dict[str, Term] = {
+    "add": Literal("0"),
+    "mul": Literal("1"),
+    "maximum": Literal("-inf"),
+    "minimum": Literal("inf"),
+    "or": Literal("False"),
+    "and": Literal("True"),
+    "argmax": Pair(Literal("-inf"), Literal("inf")),
+    "argmin": Pair(Literal("inf"), Literal("inf")),
+}
+
+
+def is_identity(operation: str, term: Term) -> bool:
+    """True for what changes nothing; as the place of nothing, any that is not before another."""
+    match term:
+        case Pair(value=value, place=Literal(text=text)) if operation in ("argmax", "argmin"):
+            nothing = IDENTITY["maximum" if operation == "argmax" else "minimum"]
+            return value == nothing and text in ("inf", str(2**63 - 1))
+        case _:
+            return term == IDENTITY[operation]
+
+
+def assigned(body: list[ast.stmt]) -> list[str]:
+    """Every name that statements set, each once."""
+    found: dict[str, None] = {}
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found[node.id] = None
+    return list(found)
+
+
+def after_loop(
+    one: str,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    loop: str,
+    here: Truth,
+    last: Whole,
+) -> Value:
+    """What a name holds after a loop that sets it; `last` is the counter of the last iteration."""
+    new, old = after[one], before[one]
+    lost = Lost("is set anew in each iteration of a loop, and used after it")
+    if new == old:
+        return old
+    if not isinstance(old, Tile) or not isinstance(new, Tile):
+        return lost
+    if isinstance(new.item, Whole | Pointer | Radix):
+        return lost
+    lanes = tuple(name(axis) for axis in lanes_of(new.axes))
+    term = as_term(new.item, 0)
+    if not _carries(term, loop):
+        return _of_last(before, one, new, loop, put_truth(here, {loop: last}), last) or lost
+    whole = term.pair if isinstance(term, ValueOf | PlaceOf) else term
+    taken = _pieces(whole, loop, lanes)
+    if taken is None:
+        return lost
+    variables, operation, pieces = taken
+    if not _is_updated(one, variables, whole, after):
+        return lost
+    start = _start(variables, before, new)
+    if start is None or any(_carries(piece, loop) for piece in pieces):
+        return lost
+    result = start
+    for piece in pieces:
+        result = Apply(operation, (result, Total(operation, (loop,), here, piece)))
+    match term:
+        case ValueOf():
+            return replace(new, item=ValueOf(result))
+        case PlaceOf():
+            return replace(new, item=PlaceOf(result))
+        case _:
+            return replace(new, item=result)
+
+
+def _of_last(
+    before: Mapping[str, Value], one: str, new: Tile, loop: str, is_run: Truth, last: Whole
+) -> Tile | None:
+    """What the last iteration leaves, if there is one, else what was there before."""
+    start = _start((one,), before, new)
+    if start is None:
+        return None
+    value = put(as_term(new.item, 0), {loop: last})
+    return replace(new, item=choose(is_run, value, start))
+
+
+def _is_updated(
+    one: str, variables: tuple[str, ...], whole: Term, after: Mapping[str, Value]
+) -> bool:
+    """True if each of the variables becomes its part of the whole."""
+    if len(variables) == 1:
+        return variables == (one,)
+    if one not in variables:
+        return False
+    tiles = [after.get(variable) for variable in variables]
+    wanted = (ValueOf(whole), PlaceOf(whole))
+    first = after[one]
+    return isinstance(first, Tile) and all(
+        isinstance(tile, Tile) and tile.item == part and tile.axes == first.axes
+        for tile, part in zip(tiles, wanted, strict=True)
+    )
+
+
+def _start(variables: tuple[str, ...], before: Mapping[str, Value], new: Tile) -> Term | None:
+    starts: list[Term] = []
+    for variable in variables:
+        old = before[variable]
+        if not isinstance(old, Tile) or len(lanes_of(old.axes)) != len(lanes_of(new.axes)):
+            return None
+        lanes = zip(lanes_of(old.axes), lanes_of(new.axes), strict=True)
+        starts.append(put(as_term(old.item, 0), {a: name(b) for a, b in lanes}))
+    return starts[0] if len(starts) == 1 else pair(*starts)
+
+
+Pieces = tuple[tuple[str, ...], str, list[Term]]
+
+
+def _pieces(term: Term, loop: str, lanes: tuple[Whole, ...]) -> Pieces | None:
+    """`old op a op b` as the variables of old, op, and [a, b]."""
+    match term:
+        case Apply(operation=operation, operands=(left, right)) if operation in IDENTITY:
+            for old, new in ((left, right), (right, left)):
+                variables = _old(old, loop, lanes)
+                if variables is not None:
+                    return variables, operation, [new]
+                inner = _pieces(old, loop, lanes)
+                if inner is not None and inner[1] == operation:
+                    return inner[0], operation, [*inner[2], new]
+            return None
+        case Choose(condition=condition, yes=yes, no=no):
+            sides = ((condition, yes, no), (negation(condition), no, yes))
+            for where, other, stays in sides:
+                inner = _pieces(other, loop, lanes)
+                if inner is not None and _old(stays, loop, lanes) == inner[0]:
+                    variables, operation, pieces = inner
+                    nothing = IDENTITY[operation]
+                    return variables, operation, [choose(where, one, nothing) for one in pieces]
+            return None
+        case _:
+            return None
+
+
+def _old(term: Term, loop: str, lanes: tuple[Whole, ...]) -> tuple[str, ...] | None:
+    match term:
+        case Carried(variable=variable, loop=of, lanes=at) if of == loop and at == lanes:
+            return (variable,)
+        case Pair(value=Carried() as value, place=Carried() as place):
+            both_of = (value, place)
+            if all(one.loop == loop and one.lanes == lanes for one in both_of):
+                return (value.variable, place.variable)
+            return None
+        case _:
+            return None
+
+
+def _carries(term: Term, loop: str) -> bool:
+    return any(isinstance(one, Carried) and one.loop == loop for one in walk(term))
+
+
+def merged(
+    machine: Machine,
+    condition: Truth,
+    yes: Mapping[str, Value],
+    no: Mapping[str, Value],
+    line: int,
+) -> dict[str, Value]:
+    """What names hold after a branch."""
+    result: dict[str, Value] = {}
+    for one in {**yes, **no}:
+        first, second = yes.get(one), no.get(one)
+        if first is None or second is None:
+            result[one] = Lost("is set in only one side of a branch")
+        elif first == second:
+            result[one] = first
+        elif isinstance(first, Tile) and isinstance(second, Tile):
+            result[one] = _either(machine, condition, first, second, line)
+        else:
+            result[one] = Lost("is one of two things after a branch")
+    return result
+
+
+def _either(machine: Machine, condition: Truth, first: Tile, second: Tile, line: int) -> Value:
+    if len(first.axes) != len(second.axes) or any(
+        (a is None) != (b is None) or (a and b and machine.extents[a] != machine.extents[b])
+        for a, b in zip(first.axes, second.axes, strict=True)
+    ):
+        return Lost("has one of two shapes after a branch")
+    axes, (a, b) = aligned(machine, (first, second), line)
+    if isinstance(a, Whole) and isinstance(b, Whole):
+        return Tile(axes, either(condition, a, b), kinds.met(first.kind, second.kind))
+    kind = kinds.met(first.kind, second.kind)
+    if is_truth(a) and is_truth(b):
+        return Tile(axes, one_of(both(condition, a), both(negation(condition), b)), kind)
+    if isinstance(a, Pointer | Radix) or isinstance(b, Pointer | Radix):
+        return Lost("is one of two addresses after a branch")
+    yes, no = as_term(a, line), as_term(b, line)
+    return Tile(axes, _grown(condition, yes, no), kind)
+
+
+def _grown(condition: Truth, yes: Term, no: Term) -> Term:
+    match yes:
+        case Apply(operation=operation, operands=(old, new)) if operation in IDENTITY and old == no:
+            return Apply(operation, (old, choose(condition, new, IDENTITY[operation])))
+        case _:
+            return choose(condition, yes, no)

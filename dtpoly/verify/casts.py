@@ -1,0 +1,79 @@
+"""Values brought to another type: what that changes is a node of the term, all else is nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from dtpoly.verify import kinds
+from dtpoly.verify.building import applied, brought, literal, rounded, whole_in
+from dtpoly.verify.terms import Literal, Term, choose
+from dtpoly.verify.values import Pointer, Radix, Tile, Unread, as_term, is_truth
+from dtpoly.verify.whole import Whole
+
+
+def cast(tile: Tile, to: str, line: int) -> Tile:
+    """A value as one of another type."""
+    item = tile.item
+    if to == kinds.LOST:
+        raise Unread(line, "a cast to a type that is not known")
+    match item:
+        case Pointer():
+            raise Unread(line, "a cast of an address")
+        case Radix():
+            if to not in (kinds.OFFSET, "tl.int32", "tl.int64"):
+                raise Unread(line, "a cast of a program id")
+            return replace(tile, kind=to)
+        case Whole() if not kinds.is_narrow(to) and to != kinds.BOOL:
+            return replace(tile, kind=to)
+        case _ if is_truth(item):
+            if to == kinds.BOOL:
+                return replace(tile, kind=to)
+            return Tile(tile.axes, choose(item, literal(1), literal(0)), to)
+        case _:
+            return Tile(tile.axes, as_kind(as_term(item, line), tile.kind, to), to)
+
+
+def as_kind(term: Term, kind: str, to: str) -> Term:
+    """A value of one type as one of another."""
+    if kind == to:
+        return term
+    if to == kinds.BOOL:
+        return applied("ne", [term, literal(0)])
+    if kind == kinds.BOOL:
+        return applied("where", [term, literal(1), literal(0)])
+    if kinds.is_whole(to):
+        if isinstance(term, Literal) and "/" in term.text:
+            term = literal(int(Fraction(term.text)))  # towards 0
+        if kinds.holds(to, kind) or _fits(term, to):
+            return term
+        if kinds.is_narrow(to) and (kinds.is_whole(kind) or kind == kinds.WEAK):
+            return rounded(to, term)
+        return applied(f"cast {to}", [term])
+    if kinds.is_whole(kind):
+        return rounded(to, term) if kinds.is_narrow(to) else term
+    return brought(term, kind, to)
+
+
+def _fits(term: Term, to: str) -> bool:
+    """True for a number that is one of a type of whole numbers."""
+    value = whole_in(term)
+    return (
+        value is not None
+        and value.constant is not None
+        and kinds.LEAST.get(to, 1) <= value.constant <= kinds.LARGEST.get(to, 0)
+    )
+
+
+def full(tile: Tile, to: str, line: int) -> Tile:
+    """A number as one of a type, in every lane; the least of its type is what `max` starts with."""
+    item = tile.item
+    if isinstance(item, Whole) and item.constant is not None:
+        extreme = kinds.extreme(item.constant, to)
+        if item.constant == 0 and to == "tl.uint8":
+            extreme = float("-inf")
+        if extreme is not None:
+            return replace(tile, item=literal(extreme), kind=to)
+        if kinds.is_float(to):
+            return replace(tile, item=brought(literal(item.constant), kinds.WEAK, to), kind=to)
+    return cast(tile, to, line)

@@ -1,0 +1,150 @@
+"""A program id in, its coordinates out: the lemmas about taking a number apart.
+
+Mixed radix: for p in [0, M * R), p // R is in [0, M) and p % R in [0, R), and the two together
+say p. Groups: if p // (c * R) is g, then p % (c * R) is below R * min(c, M - c * g), and the two
+together say p. Both are proved in docs/proofs.md; they are all that isl is not asked about a
+program id, since R is a product of sizes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from dtpoly.verify.sets import ID
+from dtpoly.verify.shared import rank
+from dtpoly.verify.terms import fresh
+from dtpoly.verify.values import Radix, Unread
+from dtpoly.verify.whole import Truth, Whole, both, compare, extreme, name, number, one_of, within
+
+Part = Whole | Radix
+
+
+@dataclass
+class Digits:
+    """The coordinates found so far, with their ranges; the same cut gives the same pair."""
+
+    ranges: dict[str, Truth] = field(default_factory=dict[str, Truth])
+    cuts: dict[tuple[str, Whole], tuple[Part, Part]] = field(
+        default_factory=dict[tuple[str, Whole], tuple[Part, Part]]
+    )
+    whole: dict[str, Radix] = field(default_factory=dict[str, Radix])
+    # Products of extents: not larger than the grid, where there are programs.
+    divisors: set[Whole] = field(default_factory=set[Whole])
+    # Program ids that are used as numbers too: the range of each.
+    numbers: dict[str, Truth] = field(default_factory=dict[str, Truth])
+
+    def of(self, axis: str, extents: tuple[Whole, ...]) -> Part:
+        """The program id of an axis of the grid."""
+        if axis not in self.whole:
+            self.whole[axis] = Radix(fresh(axis), extents)
+        return self.plain(self.whole[axis])
+
+    def plain(self, radix: Radix) -> Part:
+        """A coordinate, if it is below one number."""
+        match radix.extents:
+            case ():
+                return number(0)
+            case (extent,):
+                self.ranges.setdefault(radix.name, within(number(0), name(radix.name), extent))
+                return name(radix.name)
+            case _:
+                return radix
+
+    def number(self, part: Part) -> Whole:
+        """A program id as a number of which nothing is known but that each program has its own."""
+        if isinstance(part, Whole):
+            return part
+        if part not in self.whole.values():
+            raise Unread(0, "a part of a program id is used as a number")
+        one = id_name(part)
+        self.numbers[one] = within(number(0), name(one), programs_of(part.extents))
+        return name(one)
+
+    def cut(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
+        """What `//` and `%` by a divisor give; None if no lemma says."""
+        key = (radix.name, divisor)
+        if key not in self.cuts:
+            if any(of == radix.name for of, _ in self.cuts):
+                return None
+            parts = self._parts(radix, divisor)
+            if parts is None:
+                return None
+            self.cuts[key] = parts
+        return self.cuts[key]
+
+    def _parts(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
+        for below in _some_of(radix.extents):
+            above = list(radix.extents)
+            for extent in below:
+                above.remove(extent)
+            product = number(1)
+            for extent in below:
+                product = product * extent
+            if divisor == product:
+                self.divisors.add(divisor)
+                high = self.plain(Radix(fresh("program"), tuple(above)))
+                return high, self.plain(Radix(fresh("program"), below))
+            group = _quotient(divisor, product)
+            if len(above) == 1 and group is not None:
+                (extent,) = above
+                coordinate = fresh("program")
+                groups = (extent + group - 1).floor(group)
+                self.ranges[coordinate] = within(number(0), name(coordinate), groups)
+                rest = extreme(False, extent - name(coordinate) * group, number(group))
+                return name(coordinate), self.plain(Radix(fresh("program"), (*below, rest)))
+        return None
+
+    def facts(self) -> Truth:
+        """There are programs, unless some extent is 0."""
+        return both(
+            *(
+                one_of(
+                    compare(">=", programs_of(radix.extents), number(1)),
+                    *(compare("<=", extent, number(0)) for extent in radix.extents),
+                )
+                for radix in self.whole.values()
+                if id_name(radix) in self.numbers
+            )
+        )
+
+    def all(self) -> dict[str, Truth]:
+        """Every coordinate of a program, also those that the kernel does not look at."""
+        cut = {of for of, _ in self.cuts}
+        parts = [p for pair in self.cuts.values() for p in pair if isinstance(p, Radix)]
+        for radix in (*self.whole.values(), *parts):
+            if radix.name not in cut and len(radix.extents) > 1:
+                for extent in radix.extents:
+                    one = fresh("program")
+                    self.ranges[one] = within(number(0), name(one), extent)
+        return self.ranges
+
+
+def id_name(radix: Radix) -> str:
+    """The name of a program id as a number."""
+    return ID + radix.name.replace(".", "_")
+
+
+def programs_of(extents: tuple[Whole, ...]) -> Whole:
+    """The product of some numbers, as a number of which nothing is known but how it came."""
+    ordered = sorted((e for e in extents if e.constant != 1), key=rank)
+    constant = number(1)
+    for one in ordered:
+        constant = constant * one
+    if constant.constant is not None or len(ordered) == 1:
+        return constant
+    return name(f"programs({' '.join(str(rank(one)) for one in ordered)})")
+
+
+def _some_of(extents: tuple[Whole, ...]) -> list[tuple[Whole, ...]]:
+    """Some of the numbers, not all, the fewest first."""
+    return [one for count in range(len(extents)) for one in combinations(extents, count)]
+
+
+def _quotient(divisor: Whole, product: Whole) -> int | None:
+    """The number by which the product must be multiplied to be the divisor."""
+    if not product.terms or not divisor.terms:
+        return None
+    first, second = divisor.terms[0][1], product.terms[0][1]
+    factor = first // second if second and first % second == 0 else 0
+    return factor if factor > 1 and product * factor == divisor else None

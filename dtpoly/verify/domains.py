@@ -1,0 +1,93 @@
+"""Where an access happens, as one formula: its conditions and the ranges of all its names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from dtpoly.verify.access import Access, Ran
+from dtpoly.verify.terms import fresh
+from dtpoly.verify.whole import (
+    FALSE,
+    Put,
+    Truth,
+    Whole,
+    both,
+    compare,
+    name,
+    names_of,
+    negation,
+    one_of,
+    put_whole,
+)
+
+
+def ranged(
+    programs: Mapping[str, Truth], ranges: Mapping[str, Truth], names: Iterable[str]
+) -> Truth:
+    """The ranges of names, and of the names in those."""
+    done: dict[str, None] = {}
+    pending = list(names)
+    parts: list[Truth] = []
+    while pending:
+        one = pending.pop()
+        if one in done:
+            continue
+        done[one] = None
+        known = programs.get(one) or ranges.get(one)
+        if known is not None:
+            parts.append(known)
+            pending.extend(names_of(known))
+    return both(*parts)
+
+
+def domain(ran: Ran, access: Access) -> Truth:
+    """Every lane, iteration and program at which the access happens."""
+    named = (*own_names(ran, access), *names_of(access.where))
+    return both(ranged(ran.programs, ran.ranges, named), access.where)
+
+
+def own_names(ran: Ran, access: Access) -> tuple[str, ...]:
+    """The names that tell one instance of the access from another."""
+    return (*ran.programs, *ran.numbers, *access.loops, *access.lanes)
+
+
+def before(first: tuple[Whole, ...], second: tuple[Whole, ...]) -> Truth:
+    """That one place in time comes before another."""
+    cases: list[Truth] = []
+    equal: list[Truth] = []
+    for a, b in zip(first, second, strict=False):
+        cases.append(both(*equal, compare("<", a, b)))
+        equal.append(compare("==", a, b))
+    return one_of(*cases) if cases else FALSE
+
+
+def same_program(ran: Ran, put: Put) -> Truth:
+    """That two instances of a kernel belong to one program."""
+    return both(*(compare("==", name(one), put.get(one, name(one))) for one in ran.programs))
+
+
+def ids_agree(ran: Ran, put: Put) -> Truth:
+    """That two instances have the same program id if, and only if, they belong to one program."""
+    same = same_program(ran, put)
+    ids = [one for one in ran.numbers if one in put]
+    return both(
+        *(
+            one_of(both(same, alike), negation(one_of(same, alike)))
+            for alike in (compare("==", name(one), put[one]) for one in ids)
+        )
+    )
+
+
+def renaming(ran: Ran, access: Access, kept: Sequence[str] = ()) -> Put:
+    """Fresh names for an instance of an access."""
+    return {one: name(fresh(one)) for one in own_names(ran, access) if one not in kept}
+
+
+def same_element(first: Access, put_first: Put, second: Access, put_second: Put) -> Truth:
+    """That two instances mean one element."""
+    return both(
+        *(
+            compare("==", put_whole(a, put_first), put_whole(b, put_second))
+            for a, b in zip(first.indices, second.indices, strict=True)
+        )
+    )

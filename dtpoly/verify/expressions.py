@@ -1,0 +1,297 @@
+"""Expressions of a wrapper in: sizes, shapes, types and tensors, out."""
+
+from __future__ import annotations
+
+import ast
+
+from dtpoly.verify import kinds
+from dtpoly.verify.access import Array
+from dtpoly.verify.digits import programs_of
+from dtpoly.verify.held import Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.values import Unread
+from dtpoly.verify.whole import (
+    Truth,
+    Whole,
+    both,
+    compare,
+    either,
+    extreme,
+    name,
+    negation,
+    number,
+    one_of,
+)
+
+COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+MOST_LANES = 2**20
+TORCH = {
+    "torch.bool": "tl.int1",
+    "torch.uint8": "tl.uint8",
+    "torch.int8": "tl.int8",
+    "torch.int16": "tl.int16",
+    "torch.int32": "tl.int32",
+    "torch.int64": "tl.int64",
+    "torch.float8_e4m3fn": "tl.float8e4nv",
+    "torch.float8_e5m2": "tl.float8e5",
+    "torch.float16": "tl.float16",
+    "torch.bfloat16": "tl.bfloat16",
+    "torch.float32": "tl.float32",
+    "torch.float64": "tl.float64",
+}
+
+
+def condition(wrapper: Wrapper, node: ast.expr) -> Truth:
+    """A condition over sizes."""
+    match node:
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            word = COMPARISONS.get(type(op))
+            a, b = value(wrapper, left), value(wrapper, right)
+            if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+                sizes = zip(a, b, strict=True)
+                same = both(
+                    *(compare("==", wrapper.size(x, node), wrapper.size(y, node)) for x, y in sizes)
+                )
+                if word in ("==", "!="):
+                    return same if word == "==" else negation(same)
+            if word and isinstance(a, Whole) and isinstance(b, Whole):
+                return compare(word, a, b)
+        case ast.BoolOp(op=op, values=values):
+            parts = [condition(wrapper, one) for one in values]
+            return both(*parts) if isinstance(op, ast.And) else one_of(*parts)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return negation(condition(wrapper, operand))
+        case _:
+            found = value(wrapper, node)
+            if isinstance(found, Whole):
+                return compare("!=", found, number(0))
+    raise Unread(node.lineno, f"a condition of the wrapper: '{ast.unparse(node)}'")
+
+
+def value(wrapper: Wrapper, node: ast.expr) -> Held:
+    """The value of an expression."""
+    match node:
+        case ast.Constant(value=int() as constant) if not isinstance(constant, bool):
+            return number(constant)
+        case ast.Name(id=one) if one in wrapper.names:
+            return wrapper.names[one]
+        case ast.Tuple(elts=elements):
+            parts: list[Held] = []
+            for element in elements:
+                if isinstance(element, ast.Starred):
+                    parts.extend(wrapper.parts(value(wrapper, element.value), node))
+                else:
+                    parts.append(value(wrapper, element))
+            return tuple(parts)
+        case ast.Attribute(value=ast.Name(id=one), attr="shape") if one in wrapper.names:
+            return wrapper.tensor(wrapper.names[one], node).shape
+        case ast.Attribute(value=ast.Name(id=one), attr="dtype") if one in wrapper.names:
+            return Kind(wrapper.tensor(wrapper.names[one], node).kind)
+        case ast.Attribute() if (text := ast.unparse(node)) in TORCH or text.startswith("tl."):
+            return Kind(TORCH.get(text, text))
+        case ast.Subscript(value=ast.Name(id="dt_triton" | "dt_torch"), slice=inner):
+            return value(wrapper, inner)
+        case ast.Subscript(value=outer, slice=ast.Constant(value=int() as at)):
+            held = wrapper.parts(value(wrapper, outer), node)
+            if not 0 <= at < len(held):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+            return held[at]
+        case ast.BinOp(left=left, op=op, right=right):
+            return _operated(op, value(wrapper, left), value(wrapper, right), node)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -wrapper.size(value(wrapper, operand), node)
+        case ast.Compare() | ast.BoolOp() | ast.UnaryOp():
+            return condition(wrapper, node)
+        case ast.Call():
+            return _called(wrapper, node)
+        case ast.Attribute() | ast.Name() | ast.Constant() | ast.Set() | ast.Dict():
+            return Opaque(ast.unparse(node))
+        case _:
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' in the wrapper")
+
+
+def _operated(op: ast.operator, left: Held, right: Held, node: ast.expr) -> Held:
+    """Arithmetic of sizes; products of programs are kept apart."""
+    if (
+        isinstance(op, ast.Mult)
+        and isinstance(left, Whole | Product)
+        and isinstance(right, Whole | Product)
+    ):
+        if isinstance(left, Whole) and isinstance(right, Whole):
+            if left.constant is not None or right.constant is not None:
+                return left * right
+            return Product((left, right))
+        factors: tuple[Whole, ...] = ()
+        for one in (left, right):
+            factors += one.factors if isinstance(one, Product) else (one,)
+        return Product(factors)
+    if isinstance(left, Whole) and isinstance(right, Whole):
+        by = right.constant
+        match op:
+            case ast.Add():
+                return left + right
+            case ast.Sub():
+                return left - right
+            case ast.FloorDiv() if by:
+                return left.floor(by) if by > 0 else (-left).floor(-by)
+            case ast.Mod() if by is not None and by > 0:
+                return left.modulo(by)
+            case _:
+                pass
+    raise Unread(node.lineno, f"'{ast.unparse(node)}' in the wrapper")
+
+
+def _called(wrapper: Wrapper, node: ast.Call) -> Held:
+    """The value of a call."""
+    text = ast.unparse(node.func)
+    args = node.args
+    match node.func, text:
+        case _, "torch.empty":
+            return _made(wrapper, node)
+        case _, "max" | "min":
+            return _extreme(wrapper, text == "max", args, node)
+        case ast.Attribute(value=inner, attr="stride"), _ if not args:
+            return wrapper.tensor(value(wrapper, inner), inner).strides
+        case ast.Attribute(value=inner, attr="stride" | "size" as word), _:
+            array = wrapper.tensor(value(wrapper, inner), inner)
+            at = wrapper.size(value(wrapper, args[0]), node).constant
+            parts = array.strides if word == "stride" else array.shape
+            if at is None or not 0 <= at < len(parts):
+                raise Unread(node.lineno, f"'{text}'")
+            return parts[at]
+        case ast.Name(id=function), _ if function.startswith("dt_"):
+            wrapper.must_know(function, node.lineno)
+            return _known(wrapper, function, args, node)
+        case _:
+            raise Unread(node.lineno, f"a call of '{text}' in the wrapper")
+
+
+def _extreme(wrapper: Wrapper, largest: bool, args: list[ast.expr], node: ast.Call) -> Held:
+    """The smallest or the largest of sizes; with products among them, only a bound on each."""
+    found: list[Held] = []
+    for arg in args:
+        held = value(wrapper, arg)
+        found.extend(held.parts if isinstance(held, Bound) else (held,))
+    if largest and any(isinstance(one, Product) for one in found):
+        return Bound(tuple(_multiplied(one) if isinstance(one, Product) else one for one in found))
+    sizes = [wrapper.size(one, node) for one in found]
+    total = sizes[0]
+    for one in sizes[1:]:
+        total = extreme(largest, total, one)
+    return total
+
+
+def _multiplied(of: Product) -> Whole:
+    total = number(1)
+    for one in of.factors:
+        total = total * one
+    return total
+
+
+def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call) -> Held:
+    """What a function of every emitted file gives."""
+    match function:
+        case "dt_lanes":
+            size = wrapper.size(value(wrapper, args[0]), node)
+            lanes = name(f"lanes({ast.unparse(args[0])})")
+            wrapper.facts.append(compare(">=", lanes, size))
+            wrapper.facts.append(compare(">=", lanes, number(16)))
+            # Of more than this, Triton makes no tile.
+            wrapper.facts.append(compare("<=", lanes, number(MOST_LANES)))
+            return lanes
+        case "dt_fit":
+            extent, low, high, by = (wrapper.size(value(wrapper, arg), node) for arg in args)
+            return _fit(extent, low, high, by, node)
+        case "dt_float" | "dt_bool":
+            return value(wrapper, args[1])
+        case "dt_int":
+            given = value(wrapper, args[1])
+            if isinstance(given, Whole):
+                for word, bound in zip((">=", "<="), args[2:4], strict=True):
+                    limit = wrapper.size(value(wrapper, bound), node)
+                    wrapper.facts.append(compare(word, given, limit))
+            return given
+        case "dt_real":
+            found = [value(wrapper, arg) for arg in args]
+            names = {kind.name for kind in found if isinstance(kind, Kind)}
+            wanted = {kinds.stored(frozenset({one})) for one in wrapper.callers}
+            return Kind(kinds.REAL if wanted <= names else kinds.LOST)
+        case "dt_promoted":
+            kind = kinds.WEAK
+            for arg in args[1:]:
+                found_kind = value(wrapper, arg)
+                if not isinstance(found_kind, Kind):
+                    raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+                kind = found_kind.name if not kind else _promoted(kind, found_kind.name)
+            return Kind(kind)
+        case "dt_operand":
+            given = value(wrapper, args[0])
+            if not isinstance(given, Kind):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+            return Kind(kinds.operand(given.name))
+        case "dt_offset":
+            largest = value(wrapper, args[0])
+            together = largest.parts if isinstance(largest, Bound) else (largest,)
+            parts = [wrapper.size(part, node) for part in together]
+            wrapper.largest = tuple(parts)
+            arrays = (wrapper.tensor(value(wrapper, arg), arg) for arg in args[1:])
+            extents = (extent for array in arrays for extent in array.shape)
+            wrapper.apart |= {*parts, *extents}
+            return Kind(kinds.OFFSET)
+        case "dt_check":
+            look_at(wrapper, args)
+            return Opaque(ast.unparse(node))
+        case _:
+            return Opaque(ast.unparse(node))
+
+
+def look_at(wrapper: Wrapper, args: list[ast.expr]) -> None:
+    """Note a tensor whose rank and type are refused if they are not the declared ones."""
+    match args:
+        case [_, ast.Name(id=one), ast.Constant(value=int() as rank), allowed, *_]:
+            array = wrapper.tensor(wrapper.names.get(one), args[1])
+            is_any = ast.unparse(allowed) == "dt_floats" and one in wrapper.callers
+            types = value(wrapper, allowed)
+            if rank == len(array.shape) and (is_any or types == (Kind(array.kind),)):
+                wrapper.checked.add(array.name)
+        case _:
+            pass
+
+
+def _promoted(first: str, second: str) -> str:
+    parts = (kinds.members(first) or {first}) | (kinds.members(second) or {second})
+    if parts <= {*kinds.FLOATS}:
+        return kinds.met(first, second)
+    return kinds.stored(frozenset(parts))
+
+
+def _fit(extent: Whole, low: Whole, high: Whole, coefficient: Whole, node: ast.expr) -> Whole:
+    """The largest size of a label for which an index stays inside of an axis."""
+    by = coefficient.constant
+    if not by:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}' in the wrapper")
+    largest = (extent - 1 - high).floor(by) + 1 if by > 0 else low.floor(-by) + 1
+    inside = both(compare(">=", low, number(0)), compare("<", high, extent))
+    return either(inside, largest, number(0))
+
+
+def _made(wrapper: Wrapper, node: ast.Call) -> Held:
+    """A new tensor; its name and strides come with the name that it is bound to."""
+    shape = wrapper.parts(value(wrapper, node.args[0]), node)
+    extents = tuple(
+        programs_of(one.factors) if isinstance(one, Product) else wrapper.size(one, node)
+        for one in shape
+    )
+    named = {keyword.arg: keyword.value for keyword in node.keywords}
+    if set(named) - {"dtype", "device"} or "dtype" not in named:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    kind = value(wrapper, named["dtype"])
+    if not isinstance(kind, Kind):
+        raise Unread(node.lineno, f"the type of '{ast.unparse(node)}'")
+    return TensorOf(Array("?", (), extents, kind.name))

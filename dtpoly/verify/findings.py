@@ -1,0 +1,57 @@
+"""What the layers of a proof look at, and what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from dtpoly.verify.access import Access, Array, Ran
+from dtpoly.verify.algorithm import Meaning
+from dtpoly.verify.memory import Memory
+from dtpoly.verify.terms import Term
+from dtpoly.verify.whole import Truth, both, name, number, within
+
+ATOMIC = {"atomic_add": "add", "atomic_max": "maximum", "atomic_min": "minimum"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong, where in the text, and for which sizes and instances."""
+
+    layer: str
+    line: int
+    what: str
+    where: isl.Set
+    access: Access | None = None
+    # What is stored, what should be, and to what it may be rounded.
+    terms: tuple[Term, Term, frozenset[str]] | None = None
+    # False where there may be no such call, or no harm in it.
+    is_exact: bool = True
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Everything that the layers look at."""
+
+    runs: Sequence[Ran]
+    arrays: dict[str, Array]
+    result: str
+    func: str
+    meaning: Meaning
+    memory: Memory
+    facts: Truth
+
+    def box(self, outputs: Sequence[str]) -> Truth:
+        """That names are indices of an element of the output."""
+        func = self.meaning.program.func(self.func)
+        sizes = [self.meaning.sizes[label] for label in func.labels]
+        return both(*(within(number(0), name(o), s) for o, s in zip(outputs, sizes, strict=True)))
+
+    def stores(self) -> Iterator[tuple[int, Ran, Access]]:
+        """Every access that writes the output."""
+        for at, ran in enumerate(self.runs):
+            for access in ran.accesses:
+                if access.tensor == self.result and access.kind != "load":
+                    yield at, ran, access

@@ -1,0 +1,165 @@
+"""Functions of the file, reductions and products in; values out."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dtpoly.verify import kinds, known
+from dtpoly.verify.building import applied, brought, rounded
+from dtpoly.verify.operators import in_kind, joined
+from dtpoly.verify.terms import Apply, Literal, PlaceOf, Total, ValueOf, fresh, pair, put
+from dtpoly.verify.tiles import aligned
+from dtpoly.verify.values import Group, Item, Nothing, Text, Tile, Type, Unread, Value, as_term
+from dtpoly.verify.whole import name, number, within
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+EXTREMES = ("argmax", "argmin")
+
+
+def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
+    """A function of the file: by its body, or by what is known of its text."""
+    definition = machine.file.jitted[of]
+    meaning = known.meaning(machine.file, of)
+    if meaning is not None:
+        tiles = [value for value in values if isinstance(value, Tile)]
+        if len(tiles) != len(values):
+            raise Unread(line, f"a call of '{of}'")
+        axes, items = aligned(machine, tiles, line)
+        operands = [as_term(item, line) for item in items]
+        if meaning in EXTREMES:
+            a, i, b, j = operands
+            both = Apply(meaning, (pair(a, i), pair(b, j)))
+            first = Tile(axes, ValueOf(both), tiles[0].kind)
+            return Group((first, Tile(axes, PlaceOf(both), tiles[1].kind)))
+        kind = kinds.WEAK
+        for tile in tiles:
+            kind = kinds.met(kind, tile.kind)
+        return Tile(axes, in_kind(applied(meaning, operands), kind, meaning), kind)
+    match definition.body:
+        case [ast.Return(value=ast.expr() as result)]:
+            pass
+        case [ast.Expr(value=ast.Constant()), ast.Return(value=ast.expr() as result)]:
+            pass
+        case _:
+            raise Unread(line, f"a call of '{of}', whose body is more than one expression")
+    outer = machine.names
+    parameters = [argument.arg for argument in definition.args.args]
+    if len(parameters) != len(values):
+        raise Unread(line, f"a call of '{of}'")
+    machine.names = dict(zip(parameters, values, strict=True))
+    try:
+        return machine.value(result)
+    finally:
+        machine.names = outer
+
+
+def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line: int) -> Tile:
+    """All lanes of an axis put together."""
+    if axis is None or not -len(tile.axes) <= axis < len(tile.axes):
+        raise Unread(line, "a reduction of an axis that is not there")
+    lane = tile.axes[axis]
+    rest = list(tile.axes)
+    del rest[axis]
+    term = as_term(tile.item, line)
+    kind = tile.kind
+    if operation == "add" and (kinds.is_whole(kind) or kind == kinds.BOOL):
+        kind = kinds.met("tl.int32", kind)
+    if lane is None:
+        return Tile(tuple(rest), term, kind)
+    bound = fresh("lane")
+    domain = within(number(0), name(bound), machine.extents[lane])
+    total = Total(operation, (bound,), domain, put(term, {lane: name(bound)}))
+    return Tile(tuple(rest), in_kind(total, kind, operation), kind)
+
+
+def reduced_by(
+    machine: Machine, operand: Value, axis: int | None, function: str, line: int
+) -> Value:
+    """`tl.reduce` by a function of the file."""
+    if isinstance(operand, Group):
+        meaning = known.meaning(machine.file, function)
+        match operand.parts:
+            case (Tile() as first, Tile() as second) if meaning in EXTREMES:
+                axes, (a, b) = aligned(machine, (first, second), line)
+                both = Tile(axes, pair(as_term(a, line), as_term(b, line)))
+                result = reduced(machine, both, axis, str(meaning), line)
+                term = as_term(result.item, line)
+                value = Tile(result.axes, ValueOf(term), first.kind)
+                return Group((value, Tile(result.axes, PlaceOf(term), second.kind)))
+            case _:
+                raise Unread(line, f"a reduction by '{function}'")
+    if not isinstance(operand, Tile):
+        raise Unread(line, "a reduction of what is not a tile")
+    left, right = Literal("left"), Literal("right")
+    probes: list[Value] = [Tile((), left, operand.kind), Tile((), right, operand.kind)]
+    match called(machine, function, probes, line):
+        case Tile(item=Apply(operation=operation, operands=operands)) if operands == (left, right):
+            return reduced(machine, operand, axis, operation, line)
+        case Tile(
+            item=Apply(operands=(Apply(operation=operation, operands=operands),), operation=outer)
+        ) if operands == (left, right) and outer == f"round {operand.kind}":
+            return reduced(machine, operand, axis, operation, line)
+        case _:
+            raise Unread(line, f"a reduction by '{function}'")
+
+
+def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line: int) -> Tile:
+    """A product of matrices, onto what is there."""
+    left, right = machine.tile(args[0]), machine.tile(args[1])
+    if len(left.axes) != len(right.axes) or len(left.axes) not in (2, 3) or len(args) > 3:
+        raise Unread(line, "a dot of tiles that are not matrices")
+    precision = machine.value(named["input_precision"]) if "input_precision" in named else None
+    kind = kinds.met(left.kind, right.kind)
+    first, second = (_operand(tile, kind, precision, line) for tile in (left, right))
+    *batch, m, k = left.axes
+    *other_batch, k_too, n = right.axes
+    # The right one as [..., 1, n, k]: its axes are names, so laying them out anew is free.
+    axes, (a, b) = aligned(
+        machine,
+        (Tile((*batch, m, None, k), first), Tile((*other_batch, None, n, k_too), second)),
+        line,
+    )
+    out = "tl.float64" if kind == "tl.float64" else "tl.float32"
+    if kinds.is_whole(kind):
+        out = "tl.int32"
+    if "out_dtype" in named:
+        wanted = machine.value(named["out_dtype"])
+        if not isinstance(wanted, Type):
+            raise Unread(line, "a dot into what is not a type")
+        out = wanted.name
+    product = Tile(axes, joined(machine, "mul", a, b, line), out)
+    total = reduced(machine, product, len(axes) - 1, "add", line)
+    if not kinds.holds(out, kind):
+        total = replace(total, item=rounded(out, as_term(total.item, line)))
+    start = args[2] if len(args) > 2 else named.get("acc")
+    tile = Nothing() if start is None else machine.value(start)
+    if isinstance(tile, Nothing):
+        return total
+    if not isinstance(tile, Tile):
+        raise Unread(line, "a dot onto what is not a tile")
+    result, (old, new) = aligned(machine, (tile, total), line)
+    onto = brought(as_term(old, line), tile.kind, out)
+    return Tile(result, in_kind(Apply("add", (onto, as_term(new, line))), out, "add"), out)
+
+
+def _operand(tile: Tile, kind: str, precision: Value | None, line: int) -> Item:
+    """An operand of a product; unless told otherwise, Triton takes only 10 bits of an f32."""
+    term = brought(as_term(tile.item, line), tile.kind, kind)
+    words = precision.text if isinstance(precision, Text) else "tf32"
+    if words == "ieee" or kind in ("tl.float16", "tl.bfloat16", "tl.float64"):
+        return term
+    return rounded(words, term)
+
+
+def permuted(machine: Machine, tile: Tile, args: list[ast.expr], line: int) -> Tile:
+    """A tile with its axes in another order."""
+    order = [machine.whole(arg).constant for arg in args]
+    if not order:
+        order = [*range(len(tile.axes) - 2), len(tile.axes) - 1, len(tile.axes) - 2]
+    if {*order} != {*range(len(tile.axes))} or len(order) != len(tile.axes):
+        raise Unread(line, "a permutation that is not one")
+    return replace(tile, axes=tuple(tile.axes[one] for one in order if one is not None))

@@ -1,0 +1,108 @@
+"""What a name of a wrapper can hold, and the wrapper as far as it is read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dtpoly.verify import known
+from dtpoly.verify.access import Array, Launch
+from dtpoly.verify.file import File
+from dtpoly.verify.terms import Given
+from dtpoly.verify.values import Unread
+from dtpoly.verify.whole import Truth, Whole
+
+
+@dataclass(frozen=True)
+class TensorOf:
+    """A tensor of the caller, or one that the wrapper makes."""
+
+    array: Array
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of numbers, kept apart: the programs of a launch."""
+
+    factors: tuple[Whole, ...]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is not less than any of some numbers, products among them."""
+
+    parts: tuple[Held, ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An element type (see kinds)."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """What does not matter to the values: a device, an option."""
+
+    text: str
+
+
+Held = Whole | TensorOf | Product | Bound | Kind | Opaque | tuple["Held", ...] | Given | Truth
+
+
+@dataclass
+class Wrapper:
+    """One reading of a wrapper."""
+
+    file: File
+    wanted: str
+    names: dict[str, Held]
+    arrays: dict[str, Array]
+    # Declared types of the caller's tensors; those that have none.
+    callers: frozenset[str]
+    parameters: tuple[str, ...]
+    # The types of scalars; nothing for floats, which have the type of what they meet.
+    scalars: Mapping[str, str]
+    launches: list[Launch] = field(default_factory=list[Launch])
+    # What holds of every call that is not refused.
+    facts: list[Truth] = field(default_factory=list[Truth])
+    # Refusals that were not understood: with them there may be fewer calls than are looked at.
+    skipped: list[int] = field(default_factory=list[int])
+    # Tensors whose rank and type are looked at.
+    checked: set[str] = field(default_factory=set[str])
+    # Tensors that are returned as they are where they have no elements.
+    empty: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    result: str | None = None
+    # What the last call of `dt_offset` was told: all of these are below 2^30, or it gives 64 bits.
+    largest: tuple[Whole, ...] = ()
+    # Sizes that are refused if they are just below 2^31, by this launch or those before it.
+    apart: frozenset[Whole] = frozenset()
+
+    def must_know(self, function: str, line: int) -> None:
+        """Refuse a function whose text is not the one that is known."""
+        if not known.is_known(self.file, function):
+            raise Unread(line, f"'{function}' is not the function that is known by that name")
+
+    def size(self, held: Held, node: ast.expr) -> Whole:
+        """A held value that must be a whole number."""
+        if not isinstance(held, Whole):
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a whole number")
+        return held
+
+    def tensor(self, held: Held | None, node: ast.AST) -> Array:
+        """A held value that must be a tensor."""
+        if not isinstance(held, TensorOf):
+            line = getattr(node, "lineno", 1)
+            raise Unread(line, f"'{ast.unparse(node)}' is not a tensor")
+        return held.array
+
+    def parts(self, held: Held, node: ast.expr) -> tuple[Held, ...]:
+        """A held value that must be a tuple."""
+        if not isinstance(held, tuple):
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a tuple")
+        return held
+
+
+Arrays = Mapping[str, Array]

@@ -1,0 +1,121 @@
+"""Element types by name, and which hold the values of which: where a kernel rounds, and may.
+
+A kind is a name: of Triton (`tl.float16`), `real`, `offset`, `stored A B` (the promoted type of
+inputs whose types the caller decides), `operand A B` (in which those are multiplied), `size` (a
+whole number that the caller passes) or nothing (a number as written).
+"""
+
+from __future__ import annotations
+
+FLOATS = ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16", "tl.float32", "tl.float64")
+WHOLES = ("tl.int8", "tl.uint8", "tl.int16", "tl.int32", "tl.int64")
+LEAST = {one: -(2 ** (int(one.removeprefix("tl.int")) - 1)) for one in WHOLES if "u" not in one}
+LEAST["tl.uint8"] = 0
+LARGEST = {one: -1 - least if least else 255 for one, least in LEAST.items()}
+# How many binary digits the values of a type of floats have.
+DIGITS = {
+    "tl.float8e4nv": 4,
+    "tl.float8e5": 3,
+    "tl.float16": 11,
+    "tl.bfloat16": 8,
+    "tl.float32": 24,
+    "tl.float64": 53,
+}
+BOOL = "tl.int1"
+REAL = "real"
+WEAK = ""
+SIZE = "size"
+OFFSET = "offset"
+LOST = "unknown"
+# What floats are computed in.
+WIDE = ("tl.float32", "tl.float64", REAL, WEAK)
+_HELD = {
+    "tl.float16": ("tl.float8e4nv", "tl.float8e5"),
+    "tl.bfloat16": ("tl.float8e4nv", "tl.float8e5"),
+    "tl.float32": ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16"),
+    "tl.int16": ("tl.int8", "tl.uint8", BOOL),
+    "tl.int32": ("tl.int16", "tl.int8", "tl.uint8", BOOL),
+    "tl.int64": ("tl.int32", "tl.int16", "tl.int8", "tl.uint8", BOOL, SIZE, OFFSET),
+    "tl.int8": (BOOL,),
+    "tl.uint8": (BOOL,),
+    SIZE: ("tl.int32", "tl.int16", "tl.int8", "tl.uint8", BOOL),
+    OFFSET: ("tl.int32", "tl.int16", "tl.int8", "tl.uint8", BOOL, SIZE),
+}
+
+
+def is_whole(kind: str) -> bool:
+    """True for a type of whole numbers."""
+    return kind in WHOLES or kind in (SIZE, OFFSET)
+
+
+def is_float(kind: str) -> bool:
+    """True for a type of floats."""
+    return kind in FLOATS or kind == REAL or bool(members(kind))
+
+
+def members(kind: str) -> frozenset[str]:
+    """The inputs, and the type, of a promoted kind; nothing of others."""
+    word, *parts = kind.split(" ")
+    return frozenset(parts) if word in ("stored", "operand") else frozenset()
+
+
+def stored(parts: frozenset[str]) -> str:
+    """The kind that holds values of inputs, and of a type."""
+    return " ".join(("stored", *sorted(parts)))
+
+
+def operand(kind: str) -> str:
+    """The kind in which values of a kind are multiplied; it holds them."""
+    return " ".join(("operand", *sorted(members(kind) or {kind})))
+
+
+def holds(wide: str, narrow: str) -> bool:
+    """True if each value of one kind is one of the other too."""
+    if wide == narrow or (wide == "tl.float64" and is_float(narrow)):
+        return True
+    inside, outside = members(narrow), members(wide)
+    if inside and outside:
+        return inside <= outside and not (
+            narrow.startswith("operand") and wide.startswith("stored")
+        )
+    if outside:
+        return narrow in outside
+    if wide == REAL:
+        # An input of 64 bits makes it 64 bits wide.
+        return all(one not in FLOATS or one != "tl.float64" for one in inside) and (
+            bool(inside) or (narrow in FLOATS and narrow != "tl.float64")
+        )
+    return narrow in _HELD.get(wide, ())
+
+
+def met(first: str, second: str) -> str:
+    """The kind of what is computed from two values."""
+    if first == second or second == WEAK:
+        return first
+    if first == WEAK:
+        return second
+    if is_float(first) != is_float(second):
+        return first if is_float(first) else second
+    if holds(first, second):
+        return first
+    if holds(second, first):
+        return second
+    parts = members(first) | members(second)
+    if parts:
+        parts |= {one for one in (first, second) if not members(one)}
+        return stored(frozenset(parts))
+    return LOST
+
+
+def is_narrow(kind: str) -> bool:
+    """True if arithmetic in the kind rounds to less than values are computed in."""
+    return kind not in WIDE and kind not in ("tl.int32", "tl.int64", SIZE, OFFSET, BOOL)
+
+
+def extreme(value: int, kind: str) -> float | None:
+    """Minus or plus infinity, if a number is the least or largest of a type of whole numbers."""
+    if kind not in WHOLES or kind == "tl.uint8":
+        return None
+    if value == LEAST[kind]:
+        return float("-inf")
+    return float("inf") if value == LARGEST[kind] else None

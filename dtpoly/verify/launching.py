@@ -1,0 +1,109 @@
+"""A launch of a wrapper in: what each parameter of the kernel is bound to, and the grid, out."""
+
+from __future__ import annotations
+
+import ast
+
+from dtpoly.verify import kinds
+from dtpoly.verify.access import Launch
+from dtpoly.verify.expressions import value
+from dtpoly.verify.held import Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.terms import Given
+from dtpoly.verify.values import Pointer, Type, Unread, Value, scalar
+from dtpoly.verify.whole import Whole, number
+
+OPTIONS = ("num_warps", "num_stages")
+
+
+def launch(wrapper: Wrapper, call: ast.Call, func: ast.Subscript) -> None:
+    """Note a launch."""
+    kernel = ast.unparse(func.value)
+    definition = wrapper.file.jitted.get(kernel)
+    if definition is None:
+        raise Unread(call.lineno, f"a launch of '{kernel}', which is not here")
+    given: list[Held] = []
+    for arg in call.args:
+        if isinstance(arg, ast.Starred):
+            given.extend(wrapper.parts(value(wrapper, arg.value), arg.value))
+        else:
+            given.append(value(wrapper, arg))
+    arguments = definition.args
+    if arguments.defaults or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+        raise Unread(definition.lineno, f"the parameters of '{kernel}'")
+    parameters = [one.arg for one in arguments.args]
+    if len(given) > len(parameters):
+        raise Unread(call.lineno, f"'{kernel}' is given too much")
+    bound: dict[str, Held] = dict(zip(parameters, given, strict=False))
+    stages: int | None = None
+    for keyword in call.keywords:
+        match keyword:
+            case ast.keyword(arg="num_stages", value=ast.Constant(value=int() as count)):
+                stages = count
+            case ast.keyword(arg=word) if word in OPTIONS:
+                continue
+            case ast.keyword(arg=str() as word, value=given_value) if (
+                word in parameters and word not in bound
+            ):
+                bound[word] = value(wrapper, given_value)
+            case _:
+                raise Unread(call.lineno, f"'{kernel}' has no '{keyword.arg}' to give")
+    if missing := [one for one in parameters if one not in bound]:
+        raise Unread(call.lineno, f"'{kernel}' is not given '{missing[0]}'")
+    annotated = {
+        one.arg: "" if one.annotation is None else ast.unparse(one.annotation)
+        for one in arguments.args
+    }
+    wrapper.launches.append(
+        Launch(
+            kernel,
+            {
+                one: _argument(wrapper, one, held, annotated[one], call.lineno)
+                for one, held in bound.items()
+            },
+            _grid(wrapper, func.slice),
+            stages,
+            call.lineno,
+            wrapper.largest,
+            wrapper.apart,
+        )
+    )
+    wrapper.largest = ()
+
+
+def _grid(wrapper: Wrapper, node: ast.expr) -> tuple[tuple[Whole, ...], ...]:
+    """The number of programs along each axis, as factors."""
+    match node:
+        case ast.Call(func=ast.Name(id="dt_grid"), args=[_, programs]):
+            wrapper.must_know("dt_grid", node.lineno)
+            parts: tuple[Held, ...] = (value(wrapper, programs),)
+        case _:
+            found = value(wrapper, node)
+            parts = found if isinstance(found, tuple) else (found,)
+    axes: list[tuple[Whole, ...]] = []
+    for part in parts:
+        match part:
+            case Product(factors=factors):
+                axes.append(tuple(one for one in factors if one.constant != 1))
+            case Whole():
+                axes.append(() if part.constant == 1 else (part,))
+            case _:
+                raise Unread(node.lineno, f"a grid '{ast.unparse(node)}'")
+    return tuple(axes)
+
+
+def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, line: int) -> Value:
+    match held:
+        case TensorOf(array=array):
+            return scalar(Pointer(array.name, number(0)), array.kind)
+        case Whole():
+            return scalar(held, kinds.WEAK if "constexpr" in annotation else kinds.SIZE)
+        case Given(name=one):
+            return scalar(held, wrapper.scalars[one])
+        case Kind(name=kind):
+            return Type(kind)
+        case Opaque():
+            raise Unread(line, f"what '{parameter}' is given")
+        case Product() | Bound() | tuple():
+            raise Unread(line, f"what '{parameter}' is given")
+        case _:
+            return scalar(held)

@@ -1,0 +1,233 @@
+"""A loop of a kernel in: its body is run once, for any iteration; what it leaves behind, out.
+
+A whole number or an address that grows by the same in each iteration is known at each; before
+that is known, the body is tried out, and what it did is forgotten.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from dtpoly.verify import kinds
+from dtpoly.verify.carrying import after_loop, assigned
+from dtpoly.verify.terms import Carried, fresh
+from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, lanes_of, scalar
+from dtpoly.verify.whole import Whole, both, compare, extreme, name, names_of, number, within
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+RANGES = ("range", "tl.range", "tl.static_range")
+
+
+@dataclass
+class Changes:
+    """What is known of the names that a body sets."""
+
+    loop: str
+    low: Whole
+    step: int
+    # By how much a number or an address grows in an iteration.
+    grows: dict[str, Whole] = field(default_factory=dict[str, Whole])
+    # Whole numbers that are not indices but data: reductions of them are recognised as such.
+    data: set[str] = field(default_factory=set[str])
+    lost: set[str] = field(default_factory=set[str])
+
+    def known(self, one: str) -> bool:
+        """True if it is decided what becomes of the name."""
+        return one in self.grows or one in self.data or one in self.lost
+
+
+def run(machine: Machine, counter: str, over: ast.expr, body: list[ast.stmt]) -> None:
+    """Run the body once, for any iteration; then say what the loop leaves behind."""
+    low, high, step, options = _range_of(machine, over)
+    loop = fresh(counter)
+    here = within(low, name(loop), high)
+    if step != 1:
+        here = both(here, compare("==", (name(loop) - low).modulo(step), number(0)))
+    machine.ranges[loop] = here
+    if _is_pipelined(machine, options):
+        machine.pipelined[loop] = over.lineno
+    before, outside, around, time = dict(machine.names), machine.where, machine.loops, machine.time
+    changed = [one for one in assigned(body) if one in before and one != counter]
+    machine.loops = (*around, loop)
+    machine.time = (*time, machine.tick(), name(loop))
+    changes = Changes(loop, low, step)
+    is_open = True
+    while is_open:
+        marks = (len(machine.accesses), len(machine.barriers))
+        noted = (len(machine.divided), len(machine.numbers))
+        known = set(machine.ranges)
+        machine.names = {**before, counter: scalar(name(loop), _kind(machine, over))}
+        for one in changed:
+            machine.names[one] = _at_start(one, before[one], changes)
+        is_trial = any(_is_open(one, before[one], changes) for one in changed)
+        machine.trials += is_trial
+        machine.block(body)
+        machine.trials -= is_trial
+        made = set(machine.ranges) - known
+        is_open = _learn(changed, before, machine.names, changes, made)
+        if is_open:
+            del machine.accesses[marks[0] :], machine.barriers[marks[1] :]
+            del machine.divided[noted[0] :], machine.numbers[noted[1] :]
+    after = machine.names
+    machine.where, machine.loops, machine.time = outside, around, time
+    machine.names = dict(before)
+    for one in changed:
+        if one in changes.grows:
+            times = (extreme(True, high, low) - low + step - 1).floor(step)
+            machine.names[one] = moved(before[one], changes.grows[one] * times)
+        elif before[one] != after[one]:
+            last = low + (high - 1 - low).floor(step) * step
+            machine.names[one] = after_loop(one, before, after, loop, here, last)
+    for one in (*(one for one in after if one not in before), counter):
+        machine.names[one] = Lost("is set in a loop, and used after it")
+
+
+def _kind(machine: Machine, over: ast.expr) -> str:
+    """The type of a counter: that of the bounds."""
+    found = kinds.WEAK
+    if isinstance(over, ast.Call):
+        for arg in over.args:
+            found = kinds.met(found, machine.tile(arg).kind)
+    return found or "tl.int32"
+
+
+def _is_pipelined(machine: Machine, options: Mapping[str, Value]) -> bool:
+    stages = options.get("num_stages")
+    if isinstance(stages, Tile) and isinstance(stages.item, Whole):
+        count = stages.item.constant
+    else:
+        count = machine.launch.stages
+    return count is None or count > 1
+
+
+def _is_open(one: str, before: Value, changes: Changes) -> bool:
+    return (
+        isinstance(before, Tile)
+        and isinstance(before.item, Whole | Pointer)
+        and not changes.known(one)
+    )
+
+
+def _at_start(one: str, before: Value, changes: Changes) -> Value:
+    """What a name that the body sets holds when an iteration begins."""
+    if not isinstance(before, Tile) or one in changes.lost:
+        return Lost("is set anew in each iteration")
+    own = name(_carried(one, changes.loop))
+    match before.item:
+        case Pointer() | Whole() if one in changes.grows:
+            times = (name(changes.loop) - changes.low).floor(changes.step)
+            return moved(before, changes.grows[one] * times)
+        case Pointer(tensor=tensor):
+            return replace(before, item=Pointer(tensor, own))
+        case Whole() if one not in changes.data:
+            return replace(before, item=own)
+        case _:
+            lanes = tuple(name(axis) for axis in lanes_of(before.axes))
+            return replace(before, item=Carried(one, changes.loop, lanes))
+
+
+def _learn(
+    changed: list[str],
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    changes: Changes,
+    made: set[str],
+) -> bool:
+    """Note by how much whole numbers and addresses grow in an iteration, and which do not.
+
+    True if the body must be run again, because it was run without knowing that.
+    """
+    news = False
+    inner = {*made, changes.loop, *(_carried(one, changes.loop) for one in changed)}
+    for one in changed:
+        start, end = before[one], after.get(one)
+        if one in changes.grows:
+            if _grown(start, end, _at_start(one, start, changes), inner) != changes.grows[one]:
+                del changes.grows[one]
+                changes.lost.add(one)
+                news = True
+            continue
+        if not _is_open(one, start, changes):
+            continue
+        news = True
+        assert isinstance(start, Tile)
+        grown = (
+            None if _is_number(start) else _grown(start, end, _at_start(one, start, changes), inner)
+        )
+        if grown is not None:
+            changes.grows[one] = grown
+        elif isinstance(start.item, Whole):
+            changes.data.add(one)
+        else:
+            changes.lost.add(one)
+    return news
+
+
+def _is_number(start: Tile) -> bool:
+    """True for a number of data: of a type, and not computed from indices or sizes."""
+    return (
+        isinstance(start.item, Whole)
+        and start.item.constant is not None
+        and start.kind in kinds.WHOLES
+    )
+
+
+def _grown(start: Value, end: Value | None, at_start: Value, inner: set[str]) -> Whole | None:
+    """By how much a value has grown, if that is the same in each iteration."""
+    if not isinstance(start, Tile) or not isinstance(end, Tile) or not isinstance(at_start, Tile):
+        return None
+    if start.axes != end.axes:
+        return None
+    match at_start.item, end.item:
+        case Whole() as old, Whole() as new:
+            grown = new - old
+        case Pointer(tensor=tensor, offset=old), Pointer(tensor=other, offset=new):
+            if tensor != other:
+                return None
+            grown = new - old
+        case _:
+            return None
+    return None if names_of(grown) & inner else grown
+
+
+def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, int, dict[str, Value]]:
+    """The bounds of a loop, its step, and options of `tl.range`."""
+    match over:
+        case ast.Call(func=func, args=args, keywords=keywords) if ast.unparse(func) in RANGES:
+            values = [machine.whole(arg) for arg in args]
+            options = {str(k.arg): machine.value(k.value) for k in keywords}
+        case _:
+            raise Unread(over.lineno, f"a loop over '{ast.unparse(over)}'")
+    if set(options) - {"num_stages", "loop_unroll_factor", "flatten", "warp_specialize"}:
+        raise Unread(over.lineno, f"a loop over '{ast.unparse(over)}'")
+    match values:
+        case [high]:
+            return number(0), high, 1, options
+        case [low, high]:
+            return low, high, 1, options
+        case [low, high, step] if step.constant is not None and step.constant > 0:
+            return low, high, step.constant, options
+        case _:
+            raise Unread(over.lineno, "a loop whose step is not a positive number")
+
+
+def _carried(one: str, loop: str) -> str:
+    """The name of what a whole number or an offset was when an iteration began."""
+    return f"{one}@{loop}"
+
+
+def moved(value: Value, by: Whole) -> Value:
+    """A tile with something added to its number or address."""
+    assert isinstance(value, Tile)
+    match value.item:
+        case Pointer(tensor=tensor, offset=offset):
+            return replace(value, item=Pointer(tensor, offset + by))
+        case Whole() as item:
+            return replace(value, item=item + by)
+        case _:
+            raise AssertionError(value)

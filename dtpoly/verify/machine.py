@@ -1,0 +1,276 @@
+"""A kernel in, what it does to memory out: Python's statements, once each, over symbols."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dtpoly.verify import calls, loops
+from dtpoly.verify.access import Access, Array, Barrier, Computed, Launch, Ran
+from dtpoly.verify.building import literal
+from dtpoly.verify.carrying import merged
+from dtpoly.verify.digits import Digits
+from dtpoly.verify.domains import ranged
+from dtpoly.verify.file import File
+from dtpoly.verify.operators import compared, operated, signed
+from dtpoly.verify.sets import holds, is_affine, set_of
+from dtpoly.verify.terms import fresh
+from dtpoly.verify.tiles import subscripted
+from dtpoly.verify.values import (
+    Function,
+    Group,
+    Item,
+    Lost,
+    Nothing,
+    Text,
+    Tile,
+    Type,
+    Unread,
+    Value,
+    is_truth,
+    scalar,
+)
+from dtpoly.verify.whole import (
+    FALSE,
+    TRUE,
+    Some,
+    Truth,
+    Whole,
+    both,
+    compare,
+    name,
+    names_of,
+    negation,
+    number,
+    one_of,
+    within,
+)
+
+
+@dataclass
+class Machine:
+    """One symbolic run. Names of lanes, loops and coordinates are never used twice."""
+
+    file: File
+    arrays: Mapping[str, Array]
+    launch: Launch
+    names: dict[str, Value]
+    # What holds of every call.
+    facts: Truth = TRUE
+    extents: dict[str, Whole] = field(default_factory=dict[str, Whole])
+    ranges: dict[str, Truth] = field(default_factory=dict[str, Truth])
+    digits: Digits = field(default_factory=Digits)
+    accesses: list[Access] = field(default_factory=list[Access])
+    barriers: list[Barrier] = field(default_factory=list[Barrier])
+    pipelined: dict[str, int] = field(default_factory=dict[str, int])
+    where: Truth = TRUE
+    loops: tuple[str, ...] = ()
+    # Numbers that must not be negative, since Triton does not round their quotients down.
+    divided: list[tuple[Whole, Truth, int]] = field(default_factory=list[tuple[Whole, Truth, int]])
+    numbers: list[Computed] = field(default_factory=list[Computed])
+    time: tuple[Whole, ...] = ()
+    clock: int = 0
+    # How many loops are being tried out: nothing that is noted there is kept.
+    trials: int = 0
+
+    def tick(self) -> Whole:
+        """The next place in the text."""
+        self.clock += 1
+        return number(self.clock)
+
+    def here(self) -> Truth:
+        """What holds where the machine is now."""
+        return self.where
+
+    def computed(self, item: Item, kind: str, line: int) -> None:
+        """Note a whole number that is computed."""
+        if isinstance(item, Whole) and item.constant is None:
+            self.numbers.append(Computed(item, kind, self.where, line))
+
+    def either(self, first: Truth, second: Truth) -> Truth:
+        """One of two conditions: the weaker one, if the other implies it.
+
+        So `x < size or size is even` is `x < size`, which is one condition and not two.
+        """
+        result = one_of(first, second)
+        if not isinstance(result, Some):
+            return result
+        ranges = ranged(self.digits.ranges, self.ranges, names_of(result))
+        if not is_affine(both(self.facts, ranges, result)):
+            return result
+        for weak, strong in ((first, second), (second, first)):
+            if holds(weak, set_of(both(self.facts, ranges, strong))):
+                return weak
+        return result
+
+    def lane(self, extent: Whole) -> str | None:
+        """A new axis of lanes; None for one lane."""
+        if extent.constant == 1:
+            return None
+        one = fresh("lane")
+        self.extents[one] = extent
+        self.ranges[one] = within(number(0), name(one), extent)
+        return one
+
+    # Statements
+
+    def block(self, body: list[ast.stmt]) -> None:
+        """Run statements in order."""
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, node: ast.stmt) -> None:
+        """Run one statement."""
+        match node:
+            case ast.Assign(targets=[target], value=value):
+                self.assign(target, self.value(value))
+            case ast.AugAssign(target=ast.Name(id=changed), op=op, value=value):
+                old = self.look(changed, node.lineno)
+                self.names[changed] = operated(self, op, old, self.value(value), node)
+            case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
+                pass
+            case ast.Expr(value=value):
+                self.value(value)
+            case ast.If(test=test, body=body, orelse=orelse):
+                self.branch(test, body, orelse)
+            case ast.For(target=ast.Name(id=counter), iter=over, body=body, orelse=[]):
+                loops.run(self, counter, over, body)
+            case _:
+                raise Unread(node.lineno, f"a statement '{ast.unparse(node).splitlines()[0]}'")
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        """Bind a name, or several."""
+        match target, value:
+            case ast.Name(id=one), _:
+                self.names[one] = value
+            case ast.Tuple(elts=elements), Group(parts=parts) if len(elements) == len(parts):
+                for element, part in zip(elements, parts, strict=True):
+                    self.assign(element, part)
+            case _:
+                raise Unread(target.lineno, f"an assignment to '{ast.unparse(target)}'")
+
+    def branch(self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
+        """Run both sides, each where its condition holds, and put their values together."""
+        condition = self.truth(test)
+        if condition in (TRUE, FALSE):
+            self.block(body if condition == TRUE else orelse)
+            return
+        before, outside = dict(self.names), self.where
+        self.where = both(outside, condition)
+        self.block(body)
+        after_yes, self.names = self.names, dict(before)
+        self.where = both(outside, negation(condition))
+        self.block(orelse)
+        self.where = outside
+        self.names = merged(self, condition, after_yes, self.names, test.lineno)
+
+    # Values
+
+    def look(self, one: str, line: int) -> Value:
+        """What a name holds."""
+        match self.names.get(one):
+            case None:
+                if one in self.file.jitted:
+                    return Function(one)
+                raise Unread(line, f"'{one}' is not known")
+            case Lost(why=why):
+                raise Unread(line, f"'{one}' {why}")
+            case value:
+                return value
+
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        match node:
+            case ast.Constant(value=constant):
+                return _constant(constant, node)
+            case ast.Name(id=one):
+                return self.look(one, node.lineno)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return Group(tuple(self.value(element) for element in elements))
+            case ast.BinOp(left=left, op=op, right=right):
+                return operated(self, op, self.value(left), self.value(right), node)
+            case ast.UnaryOp(op=sign, operand=operand):
+                return signed(self, sign, self.value(operand), node)
+            case ast.Compare(left=left, ops=[comparison], comparators=[right]):
+                return compared(self, comparison, self.value(left), self.value(right), node)
+            case ast.BoolOp(op=joint, values=values):
+                joined = ast.BitAnd() if isinstance(joint, ast.And) else ast.BitOr()
+                result = self.value(values[0])
+                for other in values[1:]:
+                    result = operated(self, joined, result, self.value(other), node)
+                return result
+            case ast.Subscript(value=value, slice=index):
+                return subscripted(self, self.value(value), index, node)
+            case ast.Attribute() if (dotted := ast.unparse(node)).startswith("tl."):
+                return Type(dotted)
+            case ast.Attribute(value=value, attr="dtype"):
+                return Type(self.tile(value).kind)
+            case ast.Call():
+                return calls.call(self, node)
+            case _:
+                raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+
+    def tile(self, node: ast.expr) -> Tile:
+        """The value of an expression that must be one of numbers."""
+        value = self.value(node)
+        if not isinstance(value, Tile):
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a number")
+        return value
+
+    def whole(self, node: ast.expr) -> Whole:
+        """The value of an expression that must be one whole number."""
+        value = self.value(node)
+        if isinstance(value, Tile) and isinstance(value.item, Whole) and not value.axes:
+            return value.item
+        what = f"'{ast.unparse(node)}' is not one whole number of indices and sizes"
+        raise Unread(node.lineno, what)
+
+    def truth(self, node: ast.expr) -> Truth:
+        """The value of a condition, which must say something of sizes and indices."""
+        value = self.value(node)
+        if isinstance(value, Tile) and not value.axes:
+            item = value.item
+            if isinstance(item, Whole):
+                return compare("!=", item, number(0))
+            if is_truth(item):
+                return item
+        raise Unread(node.lineno, f"a branch on '{ast.unparse(node)}'")
+
+
+def _constant(value: object, node: ast.expr) -> Value:
+    match value:
+        case bool():
+            return scalar(TRUE if value else FALSE)
+        case int():
+            return scalar(number(value))
+        case float():
+            return scalar(literal(value))
+        case str():
+            return Text(value)
+        case None:
+            return Nothing()
+        case _:
+            raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+
+
+def run_kernel(file: File, arrays: Mapping[str, Array], launch: Launch, facts: Truth) -> Ran:
+    """What one launch does."""
+    definition = file.jitted[launch.kernel]
+    machine = Machine(file, arrays, launch, dict(launch.arguments), facts)
+    for axis, extents in enumerate(launch.grid):
+        machine.digits.of(f"program_{axis}", extents)
+    machine.block(definition.body)
+    return Ran(
+        launch,
+        tuple(machine.accesses),
+        tuple(machine.barriers),
+        machine.digits.all(),
+        machine.ranges | machine.digits.numbers,
+        machine.pipelined,
+        tuple(machine.divided),
+        tuple(machine.numbers),
+        frozenset(machine.digits.divisors),
+        dict(machine.digits.numbers),
+        machine.digits.facts(),
+    )

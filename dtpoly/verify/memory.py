@@ -1,0 +1,229 @@
+"""Loads of what kernels stored, in; the stored values, out.
+
+Which store a load sees is guessed (the one of the same iterations of the loops around both),
+and the guess is proved: there is such a store for every instance of the load, only one, before
+it, and nothing writes the element in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from dtpoly.verify.access import Access, Ran
+from dtpoly.verify.accumulating import Accumulation, accumulation, one_operation
+from dtpoly.verify.building import rounded
+from dtpoly.verify.domains import before, domain, own_names
+from dtpoly.verify.limits import check_time
+from dtpoly.verify.rounding import split
+from dtpoly.verify.sets import ID, as_points, set_of, without, without_ids
+from dtpoly.verify.terms import (
+    Apply,
+    Case,
+    Element,
+    Stored,
+    Term,
+    Total,
+    children,
+    fresh,
+    put,
+    rebuilt,
+)
+from dtpoly.verify.values import Unread
+from dtpoly.verify.whole import Put, Truth, both, compare, name, put_truth, put_whole
+
+
+class Unwritten(Exception):
+    """A load that sees what no store is sure to have left."""
+
+    def __init__(self, access: Access, where: isl.Set, why: str) -> None:
+        super().__init__(why)
+        self.access = access
+        self.where = where
+        self.why = why
+
+
+@dataclass
+class Memory:
+    """The launches of a wrapper, in order, and what holds of every call."""
+
+    launches: Sequence[Ran]
+    inputs: frozenset[str]
+    facts: Truth
+    known: dict[tuple[int, int], tuple[Case, ...]] = field(
+        default_factory=dict[tuple[int, int], tuple[Case, ...]]
+    )
+    open: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    done: dict[tuple[int, Term], Term] = field(default_factory=dict[tuple[int, Term], Term])
+
+    def seen(self, at: int, term: Term) -> Term:
+        """The term with stored values in the place of loads from tensors that kernels write."""
+        key = (at, term)
+        if key not in self.done:
+            self.done[key] = self._seen(at, term)
+        return self.done[key]
+
+    def _seen(self, at: int, term: Term) -> Term:
+        match term:
+            case Element(tensor=tensor, load=load, at=where) if tensor not in self.inputs:
+                (access,) = (a for a in self.launches[at].accesses if a.load == load)
+                values = dict(zip((*access.lanes, *access.loops), where, strict=True))
+                return put(Stored(self.cases(at, access)), values)
+            case _:
+                parts = tuple(self.seen(at, one) for one in children(term))
+                word, kind = split(term)
+                # What is known now may be held by the type that it is brought to.
+                return rounded(kind, parts[0]) if word == "round" else rebuilt(term, parts)
+
+    def cases(self, at: int, access: Access) -> tuple[Case, ...]:
+        """What a load can see, over its own names."""
+        key = (at, access.load)
+        if key not in self.known:
+            if key in self.open:
+                raise Unread(access.line, "a value that is accumulated in memory")
+            self.open.add(key)
+            self.known[key] = tuple(self._cases(at, access))
+            self.open.remove(key)
+        return self.known[key]
+
+    def _cases(self, at: int, load: Access) -> list[Case]:
+        check_time()
+        here = both(self.facts, domain(self.launches[at], load))
+        found: list[Case] = []
+        for other in range(at + 1):
+            stores = [a for a in self.launches[other].accesses if a.tensor == load.tensor]
+            stores = [a for a in stores if a.kind != "load"]
+            if any(store.kind != "store" for store in stores):
+                raise Unread(load.line, "a load of what atomic operations left")
+            grown = self._accumulations(other, stores)
+            plain = [store for store in stores if all(store != one.store for one in grown)]
+            if grown and (not plain or not one_operation(grown)):
+                raise Unread(load.line, f"what is accumulated in '{load.tensor}'")
+            found += [self._case(at, load, other, store, grown) for store in plain]
+        self._check(here, load, found)
+        self._check_last(at, load, here)
+        return found
+
+    def _accumulations(self, at: int, stores: Sequence[Access]) -> list[Accumulation]:
+        found = (accumulation(self.launches[at], store, self.facts) for store in stores)
+        return [one for one in found if one is not None]
+
+    def _case(
+        self, at: int, load: Access, other: int, store: Access, grown: Sequence[Accumulation]
+    ) -> Case:
+        """What a load sees if it sees a store, and all that was put to that since."""
+        ran = self.launches[other]
+        shared = (
+            set(load.loops).intersection(store.loops) | set(ran.programs)
+            if other == at
+            else set[str]()
+        )
+        new = {one: fresh(one) for one in own_names(ran, store) if one not in shared}
+        values = {old: name(to) for old, to in new.items()}
+        where = both(put_truth(domain(ran, store), values), _same(load, store, values))
+        time = tuple(put_whole(one, values) for one in store.time)
+        if other == at:
+            where = both(where, before(time, load.time))
+        assert store.value is not None
+        # What the store's own kernel saw is said in its names: put in first, renamed together.
+        value = put(self.seen(other, store.value), values)
+        for one in grown:
+            # Of the same program, and after the store.
+            more = {n: fresh(n) for n in own_names(ran, one.store) if n not in ran.programs}
+            again = {n: values[n] for n in ran.programs if n in values}
+            again |= {old: name(to) for old, to in more.items()}
+            later = tuple(put_whole(part, again) for part in one.store.time)
+            since = both(put_truth(domain(ran, one.store), again), before(time, later))
+            since = both(since, _same(load, one.store, again))
+            if other == at:
+                since = both(since, before(later, load.time))
+            for piece in one.pieces:
+                body = put(self.seen(other, piece), again)
+                total = Total(one.operation, tuple(more.values()), since, body)
+                value = Apply(one.operation, (value, total))
+        return tuple(new.values()), where, value
+
+    def _check(self, here: Truth, load: Access, writers: Sequence[Case]) -> None:
+        domain_here = set_of(here)
+        written: isl.Set | None = None
+        for bound, where, _ in writers:
+            pairs = domain_here.intersect(set_of(where))
+            if not is_function(pairs, bound):
+                raise Unread(
+                    load.line, f"a load from '{load.tensor}' that several stores may reach"
+                )
+            one = without(pairs, bound)
+            if written is not None and not written.is_disjoint(one):
+                raise Unread(
+                    load.line, f"a load from '{load.tensor}' that several stores may reach"
+                )
+            written = one if written is None else written.union(one)
+        missing = domain_here if written is None else domain_here.subtract(written)
+        if not missing.is_empty():
+            raise Unwritten(load, missing, "nothing has been stored there")
+
+    def _check_last(self, at: int, load: Access, here: Truth) -> None:
+        """Nothing of the same program writes the element after the store that is seen."""
+        ran = self.launches[at]
+        stores = [a for a in ran.accesses if a.tensor == load.tensor and a.kind == "store"]
+        grown = self._accumulations(at, stores)
+        stores = [store for store in stores if all(store != one.store for one in grown)]
+        common = [one for one in load.loops if any(one in store.loops for store in stores)]
+        if not stores:
+            return
+        for store in stores:
+            # A store in an iteration that is not the load's is before the seen one, or after the
+            # load: then it must not be between. Both orders follow from the loops around both.
+            values = {one: name(fresh(one)) for one in (*store.loops, *store.lanes)}
+            where = put_truth(domain(ran, store), values)
+            time = tuple(put_whole(one, values) for one in store.time)
+            same = [
+                compare("==", mine, put_whole(theirs, values))
+                for mine, theirs in zip(load.indices, store.indices, strict=True)
+            ]
+            for seen in stores:
+                again = {
+                    one: name(fresh(one)) for one in (*seen.loops, *seen.lanes) if one not in common
+                }
+                earlier = tuple(put_whole(one, again) for one in seen.time)
+                seen_here = [
+                    compare("==", mine, put_whole(theirs, again))
+                    for mine, theirs in zip(load.indices, seen.indices, strict=True)
+                ]
+                between = both(
+                    here,
+                    where,
+                    *same,
+                    put_truth(domain(ran, seen), again),
+                    *seen_here,
+                    before(earlier, time),
+                    before(time, load.time),
+                )
+                left = set_of(between)
+                if not left.is_empty():
+                    raise Unwritten(load, left, "it has been overwritten")
+
+
+def _same(load: Access, store: Access, put: Put) -> Truth:
+    """That a load means the element of a store."""
+    return both(
+        *(
+            compare("==", mine, put_whole(theirs, put))
+            for mine, theirs in zip(load.indices, store.indices, strict=True)
+        )
+    )
+
+
+def is_function(pairs: isl.Set, bound: Sequence[str]) -> bool:
+    """True if there is at most one choice of the bound names for each choice of the others."""
+    bound = [one for one in bound if not one.startswith(ID)]
+    pairs = without_ids(pairs)
+    if not bound or pairs.is_empty():
+        return True
+    # What holds of a larger set, which is one polyhedron, holds of this one too.
+    hull = isl.Set.from_basic_set(pairs.unshifted_simple_hull())
+    return any(
+        isl.Map.from_range(as_points(one, bound)).is_single_valued() for one in (hull, pairs)
+    )

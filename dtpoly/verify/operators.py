@@ -1,0 +1,213 @@
+"""Python's operators over symbols: whole numbers exactly, conditions as formulas, else as terms."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dtpoly.verify import kinds
+from dtpoly.verify.building import applied, rounded
+from dtpoly.verify.terms import Literal, choose
+from dtpoly.verify.tiles import aligned
+from dtpoly.verify.values import (
+    Group,
+    Item,
+    Pointer,
+    Radix,
+    Tile,
+    Type,
+    Unread,
+    Value,
+    as_term,
+    is_truth,
+)
+from dtpoly.verify.whole import (
+    FALSE,
+    TRUE,
+    Truth,
+    Whole,
+    both,
+    compare,
+    either,
+    negation,
+    number,
+    one_of,
+)
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+WORDS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "rem",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+}
+SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+
+
+def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
+    """`left op right`."""
+    line: int = getattr(node, "lineno", 0)
+    word = WORDS.get(type(op))
+    match left, right:
+        case Group(parts=first), Group(parts=second) if word == "add":
+            return Group((*first, *second))
+        case Tile(), Tile() if word is not None:
+            axes, (a, b) = aligned(machine, (left, right), line)
+            kind = kinds.met(left.kind, right.kind)
+            if word == "div" and not kinds.is_float(kind):
+                kind = "tl.float32" if kind else kinds.WEAK
+            item = joined(machine, word, a, b, line)
+            machine.computed(item, kind, line)
+            return Tile(axes, in_kind(item, kind, word), kind)
+        case _:
+            raise Unread(line, f"'{ast.unparse(node)}'")
+
+
+# What gives one of its operands, or a value that every type holds, rounds nothing.
+EXACT = ("and", "or", "xor", "not", "neg", "abs", "maximum", "minimum", "ceil", "floor", "where")
+
+
+def in_kind(item: Item, kind: str, word: str) -> Item:
+    """The result of an operation in a type: rounded, if that is a narrow one."""
+    if not kinds.is_narrow(kind) or word in EXACT or isinstance(item, Pointer | Radix | Whole):
+        return item
+    return item if is_truth(item) else rounded(kind, as_term(item, 0))
+
+
+def joined(machine: Machine, word: str, left: Item, right: Item, line: int) -> Item:
+    """Two values of one lane put together."""
+    match left, right:
+        case Pointer(tensor=tensor, offset=offset), Whole() if word in ("add", "sub"):
+            return Pointer(tensor, offset + right if word == "add" else offset - right)
+        case Whole(), Pointer(tensor=tensor, offset=offset) if word == "add":
+            return Pointer(tensor, offset + left)
+        case Radix(), Whole() if word in ("floordiv", "rem"):
+            parts = machine.digits.cut(left, right)
+            if parts is None:
+                raise Unread(line, "a program id divided by what its grid is not a multiple of")
+            return parts[0 if word == "floordiv" else 1]
+        case ((Radix() | Whole()), (Radix() | Whole())) if word in ("add", "sub", "mul"):
+            first, second = machine.digits.number(left), machine.digits.number(right)
+            return whole(machine, word, first, second, line)
+        case Whole(), Whole() if word != "div":
+            return whole(machine, word, left, right, line)
+        case _ if is_truth(left) and is_truth(right) and word == "or":
+            return machine.either(left, right)
+        case _ if is_truth(left) and is_truth(right) and word in ("and", "xor"):
+            return formula(word, left, right)
+        case _:
+            return applied(word, (as_term(left, line), as_term(right, line)))
+
+
+def formula(word: str, first: Truth, second: Truth) -> Truth:
+    """Two conditions put together."""
+    match word:
+        case "and":
+            return both(first, second)
+        case "or":
+            return one_of(first, second)
+        case _:
+            return one_of(both(first, negation(second)), both(negation(first), second))
+
+
+def whole(machine: Machine, word: str, left: Whole, right: Whole, line: int) -> Item:
+    """Two whole numbers put together; division rounds down where the left is not negative."""
+    match word:
+        case "add":
+            return left + right
+        case "sub":
+            return left - right
+        case "mul":
+            return left * right
+        case "floordiv" | "rem":
+            by = right.constant
+            if by is None or by <= 0:
+                raise Unread(line, "a division by what is not a positive number")
+            if left.constant is None or left.constant < 0:
+                machine.divided.append((left, machine.here(), line))
+            return left.floor(by) if word == "floordiv" else left.modulo(by)
+        case "and" | "or" | "xor" if left.constant in (0, 1) and right.constant in (0, 1):
+            return formula(
+                word, TRUE if left.constant else FALSE, TRUE if right.constant else FALSE
+            )
+        case _:
+            raise Unread(line, f"'{word}' of whole numbers")
+
+
+def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) -> Value:
+    """`-x`, `~x`, `not x`."""
+    if not isinstance(operand, Tile):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    item = operand.item
+    match op:
+        case ast.USub():
+            match item:
+                case Whole():
+                    return replace(operand, item=-item)
+                case Literal():
+                    return replace(operand, item=applied("neg", [item]))
+                case _:
+                    return replace(operand, item=applied("neg", [as_term(item, node.lineno)]))
+        case ast.Invert() | ast.Not():
+            if is_truth(item):
+                return replace(operand, item=negation(item))
+            if isinstance(item, Whole) or operand.kind not in (kinds.BOOL, kinds.WEAK):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+            return replace(operand, item=applied("not", [as_term(item, node.lineno)]))
+        case _:
+            return operand
+
+
+def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
+    """`left op right` as a condition, or as a term if it depends on data."""
+    if isinstance(left, Type) and isinstance(right, Type):
+        raise Unread(node.lineno, "a comparison of types")
+    word = SIGNS.get(type(op))
+    if not isinstance(left, Tile) or not isinstance(right, Tile) or word is None:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    axes, (a, b) = aligned(machine, (left, right), node.lineno)
+    return Tile(axes, comparison(word, a, b, node.lineno), kinds.BOOL)
+
+
+def comparison(word: str, left: Item, right: Item, line: int) -> Item:
+    """A comparison of two values of one lane."""
+    if is_truth(left) and isinstance(right, Whole) and right.constant in (0, 1):
+        right = TRUE if right.constant else FALSE
+    if isinstance(left, Whole) and isinstance(right, Whole):
+        return compare(word, left, right)
+    if is_truth(left) and is_truth(right) and word in ("==", "!="):
+        apart = formula("xor", left, right)
+        return apart if word == "!=" else negation(apart)
+    return applied(COMPARISONS[word], (as_term(left, line), as_term(right, line)))
+
+
+def chosen(condition: Item, yes: Item, no: Item, line: int) -> Item:
+    """`where(condition, yes, no)` at one lane."""
+    if isinstance(condition, Whole):
+        condition = compare("!=", condition, number(0))
+    if not is_truth(condition):
+        operands = (condition, yes, no)
+        return applied("where", [as_term(one, line) for one in operands])
+    match yes, no:
+        case Whole(), Whole():
+            return either(condition, yes, no)
+        case _ if is_truth(yes) and is_truth(no):
+            return one_of(both(condition, yes), both(negation(condition), no))
+        case _:
+            return choose(condition, as_term(yes, line), as_term(no, line))

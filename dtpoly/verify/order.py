@@ -1,0 +1,96 @@
+"""Accesses of a kernel in; those that meet in memory with no order between them, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+
+from dtpoly.verify.access import Access, Ran
+from dtpoly.verify.domains import before, domain, ids_agree, own_names, same_element
+from dtpoly.verify.findings import ATOMIC, Finding, Proof
+from dtpoly.verify.sets import set_of, without
+from dtpoly.verify.terms import fresh
+from dtpoly.verify.whole import (
+    Whole,
+    both,
+    compare,
+    name,
+    negation,
+    one_of,
+    put_truth,
+    put_whole,
+)
+
+
+def order(proof: Proof) -> Iterator[Finding]:
+    """No two programs meet in memory, and lanes meet only with a barrier between."""
+    for ran in proof.runs:
+        for store in ran.accesses:
+            if store.kind == "load":
+                continue
+            for other in ran.accesses:
+                if other.tensor != store.tensor:
+                    continue
+                if store.kind in ATOMIC and other.kind == store.kind:
+                    continue
+                yield from _meeting(proof, ran, store, other)
+
+
+def _meeting(proof: Proof, ran: Ran, store: Access, other: Access) -> Iterator[Finding]:
+    ids = dict.fromkeys((*own_names(ran, store), *own_names(ran, other)))
+    put = {one: name(fresh(one)) for one in ids}
+    here = both(proof.facts, domain(ran, store), put_truth(domain(ran, other), put))
+    here = both(here, ids_agree(ran, put))
+    same = set_of(both(here, same_element(store, {}, other, put)))
+    if same.is_empty():
+        return
+    programs = list(ran.programs)
+    elsewhere = one_of(*(negation(compare("==", name(p), put[p])) for p in programs))
+    race = same.intersect(set_of(elsewhere))
+    if not race.is_empty():
+        yield Finding(
+            "order", store.line, f"meets line {other.line} of another program", race, store
+        )
+    together = same.intersect(set_of(both(*(compare("==", name(p), put[p]) for p in programs))))
+    later = tuple(put_whole(one, put) for one in other.time)
+    if store is other:
+        lanes = one_of(*(negation(compare("==", name(n), put[n])) for n in store.lanes))
+        loops = both(*(compare("==", name(n), put[n]) for n in store.loops))
+        race = together.intersect(set_of(both(loops, lanes)))
+        if not race.is_empty():
+            yield Finding("order", store.line, "two lanes store one element", race, store)
+    for first, second in ((store.time, later), (later, store.time)):
+        pairs = together.intersect(set_of(before(first, second)))
+        if pairs.is_empty():
+            continue
+        pairs = _unguarded(ran, pairs, first, second)
+        if not pairs.is_empty():
+            what = f"and line {other.line} meet without a barrier between"
+            yield Finding("order", store.line, what, pairs, store)
+            return
+    piped = [p for p in ran.pipelined if p in store.loops and p in other.loops]
+    if other.kind == "load" and piped and not together.is_empty():
+        what = f"feeds line {other.line} in a loop that may be pipelined"
+        yield Finding("order", store.line, what, together, store)
+
+
+def _unguarded(
+    ran: Ran, pairs: isl.Set, first: tuple[Whole, ...], second: tuple[Whole, ...]
+) -> isl.Set:
+    """The pairs of places in time between which no barrier stands."""
+    for barrier in ran.barriers:
+        if pairs.is_empty():
+            break
+        put = {one: name(fresh(one)) for one in barrier.loops}
+        time = tuple(put_whole(one, put) for one in barrier.time)
+        runs = both(
+            *(put_truth(ran.ranges[one], put) for one in barrier.loops),
+            put_truth(barrier.where, put),
+        )
+        between = both(runs, before(first, time), before(time, second))
+        guarded = without(
+            pairs.intersect(set_of(between)), [n for w in put.values() for n in [str(w.plain)]]
+        )
+        pairs = pairs.subtract(guarded)
+    return pairs

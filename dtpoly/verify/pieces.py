@@ -1,0 +1,148 @@
+"""A reduction in, the bag of what it reduces out; and terms without choices, with where each is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import islpy as isl
+
+from dtpoly.verify.building import applied
+from dtpoly.verify.carrying import is_identity
+from dtpoly.verify.limits import check_time
+from dtpoly.verify.sets import set_of
+from dtpoly.verify.terms import (
+    Apply,
+    Choose,
+    Literal,
+    Pair,
+    Stored,
+    Term,
+    Total,
+    children,
+    rebuilt,
+    renamed,
+    renamed_case,
+)
+from dtpoly.verify.whole import TRUE, Truth, both, negation
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Values of a bag: one for each choice of the bound names for which the domain holds."""
+
+    bound: tuple[str, ...]
+    domain: Truth
+    body: Term
+    # The bound names that reductions bind; the others say which store is seen.
+    own: tuple[str, ...] = ()
+
+
+def pieces(operation: str, term: Term) -> list[Piece]:
+    """The bag that a term reduces; what is not a reduction is a bag of one."""
+    return list(_pieces(operation, term))
+
+
+def _pieces(operation: str, term: Term) -> Iterator[Piece]:
+    match term:
+        case Apply(operation=own, operands=operands) if own == operation:
+            for one in operands:
+                yield from _pieces(operation, one)
+        case Total(operation=own) if own == operation:
+            inner = renamed(term)
+            for piece in _pieces(operation, inner.body):
+                where = both(inner.domain, piece.domain)
+                names = (*inner.bound, *piece.own)
+                yield Piece((*inner.bound, *piece.bound), where, piece.body, names)
+        case Choose(condition=condition, yes=yes, no=no):
+            for where, side in ((condition, yes), (negation(condition), no)):
+                for piece in _pieces(operation, side):
+                    yield Piece(piece.bound, both(where, piece.domain), piece.body, piece.own)
+        case Stored(cases=cases):
+            for bound, where, value in map(renamed_case, cases):
+                for piece in _pieces(operation, value):
+                    there = both(where, piece.domain)
+                    yield Piece((*bound, *piece.bound), there, piece.body, piece.own)
+        case _ if is_identity(operation, term):
+            pass
+        case _:
+            yield Piece((), TRUE, term)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A term without choices, and where the whole is it."""
+
+    bound: tuple[str, ...]
+    where: isl.Set
+    term: Term
+
+
+def cases(term: Term, where: isl.Set) -> list[Case]:
+    """The term at each part of a set; choices inside of reductions stay."""
+    return list(_cases(term, where, ()))
+
+
+def _cases(term: Term, where: isl.Set, bound: tuple[str, ...]) -> Iterator[Case]:
+    if where.is_empty():
+        return
+    check_time()
+    split = _choice(term)
+    match split:
+        case None:
+            yield Case(bound, where, _folded(term))
+        case Choose(condition=condition, yes=yes, no=no):
+            holds = set_of(condition)
+            yield from _cases(_swapped(term, split, yes), where.intersect(holds), bound)
+            yield from _cases(_swapped(term, split, no), where.subtract(holds), bound)
+        case Stored(cases=stored):
+            for case in stored:
+                is_used = any(where.find_dim_by_name(isl.dim_type.param, n) >= 0 for n in case[0])
+                names, condition, value = renamed_case(case) if is_used else case
+                inside = where.intersect(set_of(condition))
+                yield from _cases(_swapped(term, split, value), inside, (*bound, *names))
+
+
+def _choice(term: Term) -> Choose | Stored | None:
+    """The first choice, not inside of a reduction."""
+    match term:
+        case Choose() | Stored():
+            return term
+        case Total():
+            return None
+        case _:
+            return next((found for one in children(term) if (found := _choice(one))), None)
+
+
+def _swapped(term: Term, old: Term, new: Term) -> Term:
+    if term == old:
+        return new
+    if isinstance(term, Total):
+        return term
+    parts = children(term)
+    changed = tuple(_swapped(one, old, new) for one in parts)
+    if changed == parts:
+        return term
+    if isinstance(term, Apply):
+        return applied(term.operation, changed)
+    return rebuilt(term, changed)
+
+
+def _folded(term: Term) -> Term:
+    """Arithmetic of numbers, carried out: it is exact, and what is masked is often 0 * 0."""
+    match term:
+        case Apply(operation=("add" | "sub" | "mul") as operation, operands=operands):
+            left, right = (_folded(one) for one in operands)
+            if isinstance(left, Literal) and isinstance(right, Literal):
+                try:
+                    a, b = Fraction(left.text), Fraction(right.text)
+                except ValueError:
+                    return Apply(operation, (left, right))
+                value = a + b if operation == "add" else a - b if operation == "sub" else a * b
+                return Literal(str(value))
+            return Apply(operation, (left, right))
+        case Pair(value=value, place=place):
+            return Pair(_folded(value), _folded(place))
+        case _:
+            return term

@@ -1,0 +1,42 @@
+"""Where terms are rounded: what the algorithm allows is laid over what the kernel does."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from dtpoly.verify import kinds
+from dtpoly.verify.building import applied
+from dtpoly.verify.terms import Apply, Term, children, rebuilt
+
+
+@cache
+def rounds(term: Term) -> frozenset[str]:
+    """The types to which something in the term is rounded."""
+    found = frozenset[str]().union(*(rounds(one) for one in children(term)))
+    word, kind = split(term)
+    return found | {kind} if word == "round" else found
+
+
+def split(term: Term) -> tuple[str, str]:
+    """`round` or `may`, and the type; nothing of other terms."""
+    if isinstance(term, Apply):
+        word, _, kind = term.operation.partition(" ")
+        if word in ("round", "may"):
+            return word, kind
+    return "", ""
+
+
+@cache
+def without_may(term: Term, kept: frozenset[str] = frozenset()) -> Term:
+    """The term without leave to round, but where the kernel may use it for one of these types."""
+    parts = tuple(without_may(one, kept) for one in children(term))
+    word, kind = split(term)
+    if word == "may" and not any(allows(kind, one) for one in kept):
+        return parts[0]
+    # Without it, arithmetic of whole numbers can be carried out.
+    return applied(term.operation, parts) if isinstance(term, Apply) else rebuilt(term, parts)
+
+
+def allows(may: str, kind: str) -> bool:
+    """True if a value may be rounded to a type where the language allows another."""
+    return may == kind or kinds.holds(kind, may)

@@ -1,0 +1,193 @@
+"""Formulas in, isl sets out: every name is a parameter, so sets of different rooms meet by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+import islpy as isl
+
+from dtpoly.verify.whole import (
+    All,
+    Atom,
+    Either,
+    Extreme,
+    Floor,
+    Not,
+    Sign,
+    Some,
+    Truth,
+    Whole,
+)
+
+
+class NotAffine(Exception):
+    """A product of two names: isl has no word for it."""
+
+
+# What the names of program ids begin with.
+ID = "id of "
+PARAM = isl.dim_type.param
+CONTEXT = isl.DEFAULT_CONTEXT
+
+
+@cache
+def everywhere() -> isl.Set:
+    """No condition."""
+    return isl.Set.read_from_str(CONTEXT, "{ : }")
+
+
+@cache
+def nowhere() -> isl.Set:
+    """A condition that nothing meets."""
+    return isl.Set.read_from_str(CONTEXT, "{ : false }")
+
+
+@cache
+def _constant(value: int) -> isl.PwAff:
+    return isl.PwAff.read_from_str(CONTEXT, f"{{ [({value})] }}")
+
+
+@cache
+def variable(name: str) -> isl.PwAff:
+    """A name as a number."""
+    space = isl.Space.create_from_names(CONTEXT, set=[], params=[name])
+    local = isl.LocalSpace.from_space(space.params())
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, PARAM, 0))
+
+
+@cache
+def number_of(of: Whole) -> isl.PwAff:
+    """The number as isl's."""
+    total: isl.PwAff | None = None
+    for monomial, coefficient in of.terms:
+        if len(monomial) > 1:
+            raise NotAffine(of)
+        one = _constant(coefficient)
+        if monomial:
+            one = _of_atom(monomial[0]).mul(one)
+        total = one if total is None else total.add(one)
+    return _constant(0) if total is None else total
+
+
+@cache
+def _of_atom(atom: Atom) -> isl.PwAff:
+    match atom:
+        case str():
+            return variable(atom)
+        case Floor(operand=operand, divisor=divisor):
+            return number_of(operand).scale_down_val(isl.Val(divisor)).floor()
+        case Extreme(largest=largest, left=left, right=right):
+            a, b = number_of(left), number_of(right)
+            return a.max(b) if largest else a.min(b)
+        case Either(condition=condition, yes=yes, no=no):
+            where = set_of(condition)
+            return (
+                number_of(yes)
+                .intersect_domain(where)
+                .union_add(number_of(no).subtract_domain(where))
+            )
+
+
+@cache
+def set_of(of: Truth) -> isl.Set:
+    """Where the formula holds."""
+    match of:
+        case Sign(operand=operand, exactly=exactly):
+            value = number_of(operand)
+            return value.zero_set() if exactly else value.nonneg_set()
+        case Not(operand=operand):
+            return everywhere().subtract(set_of(operand))
+        case All(parts=parts):
+            result = everywhere()
+            for part in parts:
+                result = result.intersect(set_of(part))
+            return result.coalesce()
+        case Some(parts=parts):
+            result = nowhere()
+            for part in parts:
+                result = result.union(set_of(part))
+            return result.coalesce()
+
+
+def params_of(of: isl.Set) -> list[str]:
+    """The names of a set, in its order."""
+    return [str(of.get_dim_name(PARAM, i)) for i in range(of.dim(PARAM))]
+
+
+def without(of: isl.Set, names: Iterable[str]) -> isl.Set:
+    """The set with some names projected out: where there is a value for each."""
+    for one in names:
+        position = of.find_dim_by_name(PARAM, one)
+        if position >= 0:
+            of = of.project_out(PARAM, position, 1)
+    return of
+
+
+def without_ids(of: isl.Set) -> isl.Set:
+    """The set without program ids as numbers: the coordinates of a program say which it is."""
+    return without(of, [one for one in params_of(of) if one.startswith(ID)])
+
+
+def renamed(of: isl.Set, new: Mapping[str, str]) -> isl.Set:
+    """The set with names in the place of others; the new ones must not be in it."""
+    for old, to in new.items():
+        position = of.find_dim_by_name(PARAM, old)
+        if position >= 0:
+            of = of.set_dim_name(PARAM, position, to)
+    return of
+
+
+def as_points(of: isl.Set, dims: Sequence[str]) -> isl.Set:
+    """A set of tuples of these names' values; the other names stay parameters."""
+    for one in dims:
+        if of.find_dim_by_name(PARAM, one) < 0:
+            of = of.align_params(variable(one).get_domain_space())
+    points = isl.Set.from_params(of)
+    for at, one in enumerate(dims):
+        position = points.find_dim_by_name(PARAM, one)
+        points = points.move_dims(isl.dim_type.set, at, PARAM, position, 1)
+    return points
+
+
+def smallest(of: isl.Set, first: Sequence[str]) -> dict[str, int] | None:
+    """A small point of the set, the named first made as small as can be; None if it is empty."""
+    if of.is_empty():
+        return None
+    rest = [one for one in params_of(of) if one not in first]
+    order = [*(one for one in first if one in params_of(of)), *rest]
+    point: dict[str, int] = {}
+    for bound in (2, 8, 40, 200, 2000):
+        small = of
+        for one in order:
+            small = small.intersect(variable(one).le_set(_constant(bound)))
+            small = small.intersect(variable(one).ge_set(_constant(-bound)))
+        if not small.is_empty():
+            of = small
+            break
+    points = as_points(of, order)
+    found = points.lexmin().sample_point() if points.is_bounded() else points.sample_point()
+    for at, one in enumerate(order):
+        point[one] = found.get_coordinate_val(isl.dim_type.set, at).to_python()
+    return point
+
+
+def holds(condition: Truth, where: isl.Set) -> bool:
+    """True if the formula holds everywhere on the set."""
+    return where.is_subset(set_of(condition))
+
+
+def equal(left: Whole, right: Whole, where: isl.Set) -> bool:
+    """True if two numbers are the same everywhere on the set."""
+    if left == right:
+        return True
+    return where.is_subset(number_of(left).eq_set(number_of(right)))
+
+
+def is_affine(of: Whole | Truth) -> bool:
+    """True if isl has words for it."""
+    try:
+        (number_of if isinstance(of, Whole) else set_of)(of)
+    except NotAffine:
+        return False
+    return True

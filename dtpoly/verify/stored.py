@@ -1,0 +1,79 @@
+"""The values that a kernel stores in; where they are not those of the algorithm, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dtpoly.verify.access import Access, Ran
+from dtpoly.verify.algorithm import value_of
+from dtpoly.verify.carrying import IDENTITY
+from dtpoly.verify.domains import domain, renaming
+from dtpoly.verify.findings import ATOMIC, Finding, Proof
+from dtpoly.verify.rounding import split
+from dtpoly.verify.sets import set_of
+from dtpoly.verify.terms import Apply, Term, Total, children, put, walk
+from dtpoly.verify.value import difference
+from dtpoly.verify.whole import both, compare, name, put_truth, put_whole
+
+
+def value(proof: Proof) -> Iterator[Finding]:
+    """What is stored is what the algorithm says."""
+    atomics = [one for one in proof.stores() if one[2].kind in ATOMIC]
+    for at, ran, access in proof.stores():
+        if access.kind in ATOMIC:
+            continue
+        assert access.value is not None
+        here = set_of(both(proof.facts, domain(ran, access)))
+        stored = proof.memory.seen(at, access.value)
+        wanted = value_of(proof.meaning, proof.func, access.indices)
+        if atomics:
+            # What atomic operations begin with must change nothing.
+            wanted = IDENTITY[ATOMIC[atomics[0][2].kind]]
+            if any(at >= later for later, _, _ in atomics):
+                yield Finding("value", access.line, "is stored after atomic operations", here)
+        found = difference(stored, wanted, here)
+        if found is not None:
+            yield Finding(
+                "value", access.line, found.why, found.where, access, terms(stored, wanted)
+            )
+    if atomics:
+        yield from _atomic(proof, atomics)
+
+
+def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Finding]:
+    """An element is what it began as, and the reduction of all that is put to it."""
+    operation = ATOMIC[atomics[0][2].kind]
+    outputs = tuple(f"out.{axis}" for axis in range(len(proof.arrays[proof.result].shape)))
+    parts: list[Term] = []
+    for at, ran, access in atomics:
+        assert access.value is not None
+        if ATOMIC[access.kind] != operation:
+            where = set_of(both(proof.facts, domain(ran, access)))
+            yield Finding("value", access.line, "is another atomic operation", where, access)
+            return
+        put_names = renaming(ran, access)
+        here = put_truth(domain(ran, access), put_names)
+        for output, index in zip(outputs, access.indices, strict=True):
+            here = both(here, compare("==", name(output), put_whole(index, put_names)))
+        bound = tuple(str(one.plain) for one in put_names.values())
+        # Parts are added up in the type of the output: that is what `atomic` asks for.
+        value_there = access.value
+        if split(value_there) == ("round", proof.arrays[proof.result].kind):
+            (value_there,) = children(value_there)
+        body = put(proof.memory.seen(at, value_there), put_names)
+        parts.append(Total(operation, bound, here, body))
+    total = parts[0]
+    for part in parts[1:]:
+        total = Apply(operation, (total, part))
+    wanted = value_of(proof.meaning, proof.func, tuple(name(o) for o in outputs))
+    where = set_of(both(proof.facts, proof.box(outputs)))
+    found = difference(total, wanted, where)
+    if found is not None:
+        line = atomics[-1][2].line
+        yield Finding("value", line, found.why, found.where, atomics[-1][2], terms(total, wanted))
+
+
+def terms(kernel: Term, algorithm: Term) -> tuple[Term, Term, frozenset[str]]:
+    """Both, and the types to which the algorithm lets values be rounded."""
+    kinds = (split(one) for one in walk(algorithm))
+    return kernel, algorithm, frozenset(kind for word, kind in kinds if word == "may")

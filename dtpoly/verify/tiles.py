@@ -1,0 +1,69 @@
+"""Tiles brought to one shape: broadcasting, new axes, reductions of an axis."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dtpoly.verify.values import Group, Item, Tile, Unread, Value, put_item
+from dtpoly.verify.whole import name
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+
+def at_rank(tile: Tile, rank: int) -> Tile:
+    """The tile with axes of one lane in front."""
+    return replace(tile, axes=(*(None,) * (rank - len(tile.axes)), *tile.axes))
+
+
+def aligned(
+    machine: Machine, tiles: Sequence[Tile], line: int
+) -> tuple[tuple[str | None, ...], list[Item]]:
+    """The axes that tiles have together, and their values over the lanes of those."""
+    rank = max(len(tile.axes) for tile in tiles)
+    raised = [at_rank(tile, rank) for tile in tiles]
+    axes: list[str | None] = []
+    for position in range(rank):
+        here = [tile.axes[position] for tile in raised if tile.axes[position] is not None]
+        if not here:
+            axes.append(None)
+            continue
+        extents = {machine.extents[one] for one in here if one is not None}
+        if len(extents) > 1:
+            raise Unread(line, "tiles of different shapes meet")
+        chosen = next((one for one in here if one not in axes), None)
+        axes.append(chosen or machine.lane(next(iter(extents))))
+    items: list[Item] = []
+    for tile in raised:
+        put = {
+            old: name(new)
+            for old, new in zip(tile.axes, axes, strict=True)
+            if old is not None and new is not None and old != new
+        }
+        items.append(put_item(tile.item, put) if put else tile.item)
+    return tuple(axes), items
+
+
+def subscripted(machine: Machine, value: Value, index: ast.expr, node: ast.expr) -> Value:
+    """`x[:, None]` and the like; `shape[0]`."""
+    match value, index:
+        case Group(parts=parts), ast.Constant(value=int() as at) if 0 <= at < len(parts):
+            return parts[at]
+        case Tile(axes=axes), _:
+            wanted = index.elts if isinstance(index, ast.Tuple) else [index]
+            left = list(axes)
+            result: list[str | None] = []
+            for one in wanted:
+                match one:
+                    case ast.Constant(value=None):
+                        result.append(None)
+                    case ast.Slice(lower=None, upper=None, step=None) if left:
+                        result.append(left.pop(0))
+                    case _:
+                        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+            return replace(value, axes=(*result, *left))
+        case _:
+            raise Unread(node.lineno, f"'{ast.unparse(node)}'")

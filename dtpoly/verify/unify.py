@@ -1,0 +1,160 @@
+"""Two bodies of reductions in; what the algorithm's bound names may be in the kernel's, out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice, product
+
+from dtpoly.verify.pieces import Piece, pieces
+from dtpoly.verify.rounding import split
+from dtpoly.verify.terms import (
+    Apply,
+    Element,
+    Pair,
+    Place,
+    PlaceOf,
+    Term,
+    Total,
+    ValueOf,
+    children,
+)
+from dtpoly.verify.whole import All, Sign, Some, Truth, Whole, name, names_of, put_whole
+
+COMMUTATIVE = {"add", "mul", "maximum", "minimum", "and", "or", "eq", "ne"}
+Equation = tuple[Whole, Whole]
+MOST_WAYS = 64
+MOST_SUMS = 24
+
+
+def guesses(kernel: Piece, algorithm: Piece) -> Iterator[dict[str, Whole]]:
+    """Numbers over the kernel's names for the algorithm's; none is proved here."""
+    tried: set[tuple[tuple[str, Whole], ...]] = set()
+    for equations in islice(_equations(kernel.body, algorithm.body), MOST_WAYS):
+        found = _solved(equations, algorithm.bound)
+        left = [one for one in algorithm.bound if one not in found]
+        for chosen in product(*(_numbers(kernel, algorithm, one) for one in left)):
+            guess = found | dict(zip(left, chosen, strict=True))
+            key = tuple(sorted(guess.items(), key=lambda one: one[0]))
+            if key not in tried:
+                tried.add(key)
+                yield guess
+            if len(tried) > MOST_WAYS:
+                return
+
+
+def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
+    """What a name may be that the values do not show: what is below the same size, or sums."""
+    found: dict[Whole, None] = {}
+    for part in _parts(algorithm.domain):
+        if unknown not in names_of(part):
+            continue
+        for other in _parts(kernel.domain):
+            # `size - 1 - unknown >= 0` and `size - 1 - number >= 0`, or `unknown >= 0`.
+            apart = other.operand - part.operand
+            is_low = dict(part.operand.terms).get((unknown,)) == 1
+            number = name(unknown) + (apart if is_low else -apart)
+            if names_of(number) & {*kernel.bound}:
+                found[number] = None
+    # Those without sizes first, and of the most names: a value that shows none is there for each.
+    own, bound = {*kernel.own}, {*kernel.bound}
+    found = dict.fromkeys(
+        sorted(
+            found,
+            key=lambda one: (
+                not names_of(one) <= bound,
+                not names_of(one) <= own,
+                -len(names_of(one)),
+            ),
+        )
+    )
+    mixed = [one for one in found if not names_of(one) <= bound]
+    found = {one: None for one in found if names_of(one) <= bound}
+    for count in (2, 1, 0):
+        for chosen in combinations(kernel.own, count):
+            total = Whole(())
+            for one in chosen:
+                total = total + name(one)
+            found[total] = None
+    return [*found, *(one for one in mixed if names_of(one) & own)][:MOST_SUMS]
+
+
+def _parts(of: Truth) -> Iterator[Sign]:
+    match of:
+        case Sign(exactly=False):
+            yield of
+        case All(parts=parts) | Some(parts=parts):
+            for part in parts:
+                yield from _parts(part)
+        case _:
+            return
+
+
+def _equations(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
+    """Every way to lay one term over the other: pairs of numbers, the algorithm's first."""
+    if split(kernel)[0] or split(algorithm)[0]:
+        yield from _equations(*(_unrounded(one) for one in (kernel, algorithm)))
+        return
+    match kernel, algorithm:
+        case Element(tensor=a, indices=mine), Element(tensor=b, indices=theirs) if a == b:
+            yield list(zip(theirs, mine, strict=True))
+        case Place(value=mine), Place(value=theirs):
+            yield [(theirs, mine)]
+        case Apply(operation=a, operands=mine), Apply(operation=b, operands=theirs) if (
+            a == b and len(mine) == len(theirs)
+        ):
+            yield from _lists(mine, theirs)
+            if a in COMMUTATIVE and len(mine) == 2:
+                yield from _lists(mine[::-1], theirs)
+        case Pair(value=a, place=i), Pair(value=b, place=j):
+            yield from _lists((a, i), (b, j))
+        case PlaceOf(pair=a), PlaceOf(pair=b):
+            yield from _equations(a, b)
+        case ValueOf(pair=a), ValueOf(pair=b):
+            yield from _equations(a, b)
+        case _:
+            # Reductions inside, and what does not match at all, say nothing here.
+            yield from _inside(kernel, algorithm)
+
+
+def _unrounded(term: Term) -> Term:
+    return children(term)[0] if split(term)[0] else term
+
+
+def _inside(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
+    if isinstance(algorithm, Total):
+        mine, theirs = pieces(algorithm.operation, kernel), pieces(algorithm.operation, algorithm)
+        for one in mine[:4]:
+            for other in theirs[:4]:
+                for equations in _equations(one.body, other.body):
+                    own = {*one.bound, *other.bound}
+                    yield [e for e in equations if not own & {*names_of(e[0]), *names_of(e[1])}]
+    else:
+        yield []
+
+
+def _lists(mine: Sequence[Term], theirs: Sequence[Term]) -> Iterator[list[Equation]]:
+    if not mine:
+        yield []
+        return
+    for first in _equations(mine[0], theirs[0]):
+        for rest in _lists(mine[1:], theirs[1:]):
+            yield [*first, *rest]
+
+
+def _solved(equations: list[Equation], unknown: Sequence[str]) -> dict[str, Whole]:
+    found: dict[str, Whole] = {}
+    changed = True
+    while changed:
+        changed = False
+        for theirs, mine in equations:
+            open_ = put_whole(theirs, found)
+            names = [one for one in dict.fromkeys(names_of(open_)) if one in unknown]
+            if len(names) != 1:
+                continue
+            factor = dict(open_.terms).get((names[0],))
+            if factor is None:
+                continue
+            rest = mine - (open_ - name(names[0]) * factor)
+            found[names[0]] = rest.floor(factor) if factor > 0 else (-rest).floor(-factor)
+            changed = True
+    return found

@@ -1,0 +1,281 @@
+"""A kernel's term and the algorithm's in; what they differ in, and where, out.
+
+Nothing means that they are proved equal.
+
+Licences taken, and no others: reductions may be done in any order; numbers are real; casts
+between floats are left out; operands of a commutative operation may change places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from dtpoly.verify.building import whole_in
+from dtpoly.verify.carrying import IDENTITY, is_identity
+from dtpoly.verify.limits import check_time
+from dtpoly.verify.pieces import Piece, cases, pieces
+from dtpoly.verify.rounding import allows, rounds, split, without_may
+from dtpoly.verify.sets import (
+    ID,
+    equal,
+    everywhere,
+    number_of,
+    renamed,
+    set_of,
+    without,
+    without_ids,
+)
+from dtpoly.verify.terms import (
+    Apply,
+    Carried,
+    Element,
+    Given,
+    Literal,
+    Pair,
+    Place,
+    PlaceOf,
+    Term,
+    Total,
+    ValueOf,
+    fresh,
+    put,
+    sources,
+)
+from dtpoly.verify.unify import COMMUTATIVE, guesses
+from dtpoly.verify.whole import Whole, name
+
+IDEMPOTENT = {"maximum", "minimum", "and", "or", "argmax", "argmin"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two terms are not proved equal, and what they are there."""
+
+    where: isl.Set
+    kernel: Term
+    algorithm: Term
+    why: str
+
+
+def difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | None:
+    """The first difference found on a set."""
+    check_time()
+    algorithm = without_may(algorithm, rounds(kernel))
+    for mine in cases(kernel, where):
+        for theirs in cases(algorithm, mine.where):
+            found = _difference(mine.term, theirs.term, theirs.where)
+            if found is not None:
+                return found
+    return None
+
+
+def _difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | None:
+    if kernel == algorithm and not isinstance(kernel, Carried):
+        return None
+    rounded = _rounded(kernel, algorithm, where)
+    if rounded is not None:
+        return rounded[0]
+    match kernel, algorithm:
+        case ((Literal() | Given()), (Literal() | Given())):
+            return Difference(where, kernel, algorithm, "other values")
+        case ((Place() | Literal()), (Place() | Literal())):
+            first_number, second_number = whole_in(kernel), whole_in(algorithm)
+            if first_number is None or second_number is None:
+                return Difference(where, kernel, algorithm, "other values")
+            return _numbers(first_number, second_number, where, kernel, algorithm)
+        case Element(tensor=a, indices=own), Element(tensor=b, indices=wanted) if a == b:
+            for one, other in zip(own, wanted, strict=True):
+                found = _numbers(one, other, where, kernel, algorithm)
+                if found is not None:
+                    return found
+            return None
+        case Total(operation=operation), _ if operation in IDENTITY:
+            return _bags(operation, kernel, algorithm, where)
+        case _, Total(operation=operation) if operation in IDENTITY:
+            return _bags(operation, kernel, algorithm, where)
+        case Apply(operation=a, operands=mine), Apply(operation=b, operands=theirs) if (
+            a == b and len(mine) == len(theirs)
+        ):
+            first = _lists(mine, theirs, where)
+            if first is None:
+                return None
+            is_turned = a in COMMUTATIVE and len(mine) == 2 and _may_be_alike(mine[1], theirs[0])
+            if is_turned and _lists(mine[::-1], theirs, where) is None:
+                return None
+            if a in IDENTITY and _has_total(kernel) and _has_total(algorithm):
+                return None if _bags(a, kernel, algorithm, where) is None else first
+            return first
+        case Pair(value=a, place=i), Pair(value=b, place=j):
+            return _lists((a, i), (b, j), where)
+        case (PlaceOf(pair=a), PlaceOf(pair=b)) | (ValueOf(pair=a), ValueOf(pair=b)):
+            word = _pair_operation(b)
+            return _bags(word, a, b, where) if word else difference(a, b, where)
+        case Apply(operation=operation), _ if operation in IDENTITY and _has_total(kernel):
+            return _bags(operation, kernel, algorithm, where)
+        case _:
+            return Difference(where, kernel, algorithm, "other operations")
+
+
+def _rounded(kernel: Term, algorithm: Term, where: isl.Set) -> tuple[Difference | None] | None:
+    """The difference of values one of which may be rounded; nothing if neither is."""
+    own, kind = split(kernel)
+    word, allowed = split(algorithm)
+    if not own and not word:
+        return None
+    inner = kernel.operands[0] if isinstance(kernel, Apply) else kernel
+    wanted = algorithm.operands[0] if isinstance(algorithm, Apply) else algorithm
+    if word == "may":
+        found = difference(kernel, wanted, where)
+        # Rounded on the way to a type that holds what it may be rounded to, also twice.
+        while found is not None and own and allows(allowed, kind):
+            found = difference(inner, wanted, where)
+            own, kind = split(inner)
+            inner = inner.operands[0] if isinstance(inner, Apply) else inner
+        return (found,)
+    if own and word and kind == allowed:
+        return (difference(inner, wanted, where),)
+    why = f"is rounded to {kind}" if own else f"is not rounded to {allowed}"
+    return (Difference(where, kernel, algorithm, why),)
+
+
+def _pair_operation(term: Term) -> str | None:
+    match term:
+        case Total(operation=operation) | Apply(operation=operation):
+            return operation if operation in ("argmax", "argmin") else None
+        case _:
+            return None
+
+
+def _has_total(term: Term) -> bool:
+    match term:
+        case Total():
+            return True
+        case Apply(operation=operation, operands=operands) if operation in IDENTITY:
+            return any(_has_total(one) for one in operands)
+        case _:
+            return False
+
+
+def _numbers(
+    mine: Whole, theirs: Whole, where: isl.Set, kernel: Term, algorithm: Term
+) -> Difference | None:
+    if equal(mine, theirs, where):
+        return None
+    apart = where.subtract(number_of(mine).eq_set(number_of(theirs)))
+    return Difference(apart, kernel, algorithm, "another index")
+
+
+def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: isl.Set) -> Difference | None:
+    for one, other in zip(mine, theirs, strict=True):
+        found = difference(one, other, where)
+        if found is not None:
+            return found
+    return None
+
+
+def _bags(operation: str, kernel: Term, algorithm: Term, where: isl.Set) -> Difference | None:
+    mine = _reduced(operation, kernel, where)
+    theirs = _reduced(operation, algorithm, where)
+    # For each of the algorithm's pieces what of it the kernel has so far.
+    got: list[isl.Set | None] = [None] * len(theirs)
+    for piece, domain in mine:
+        left = domain
+        for at, (wanted, wanted_domain) in enumerate(theirs):
+            if left.is_empty():
+                break
+            if not _may_be_alike(piece.body, wanted.body):
+                continue
+            taken = _matched(operation, piece, left, wanted, wanted_domain, got[at])
+            if taken is not None:
+                image, rest = taken
+                so_far = got[at]
+                got[at] = image if so_far is None else so_far.union(image).coalesce()
+                left = rest
+        if not left.is_empty():
+            why = "something is reduced that is not in the algorithm's reduction"
+            return Difference(left, piece.body, algorithm, why)
+    for (wanted, wanted_domain), so_far in zip(theirs, got, strict=True):
+        missing = wanted_domain if so_far is None else wanted_domain.subtract(so_far)
+        if not missing.is_empty():
+            why = "something of the algorithm's reduction is left out"
+            return Difference(missing, kernel, wanted.body, why)
+    return None
+
+
+def _reduced(operation: str, term: Term, where: isl.Set) -> list[tuple[Piece, isl.Set]]:
+    """The bag of a term on a set, in pieces without choices; what changes nothing is left out."""
+    found: list[tuple[Piece, isl.Set]] = []
+    for piece in pieces(operation, term):
+        inside = where.intersect(set_of(piece.domain))
+        for case in cases(piece.body, inside):
+            if is_identity(operation, case.term):
+                continue
+            new = Piece((*piece.bound, *case.bound), piece.domain, case.term, piece.own)
+            found.append((new, case.where))
+    return found
+
+
+def _matched(
+    operation: str,
+    piece: Piece,
+    domain: isl.Set,
+    wanted: Piece,
+    wanted_domain: isl.Set,
+    before: isl.Set | None,
+) -> tuple[isl.Set, isl.Set] | None:
+    """What of the wanted piece a piece is, over its bound names; and what of it is left."""
+    images: isl.Set | None = None
+    rest = domain
+    for guess in guesses(piece, wanted):
+        where = domain
+        # `wanted_domain` in the kernel's names: its bound names are numbers now.
+        for one, value in guess.items():
+            where = where.intersect(number_of(name(one)).eq_set(number_of(value)))
+        where = where.intersect(wanted_domain)
+        here = without(where, wanted.bound)
+        if here.is_empty():
+            continue
+        image = without(where, piece.bound)
+        if operation not in IDEMPOTENT:
+            if before is not None and not before.is_disjoint(image):
+                continue
+            if not _injective(where, piece.bound):
+                continue
+        if difference(piece.body, put(wanted.body, guess), here) is not None:
+            continue
+        images = image if images is None else images.union(image).coalesce()
+        rest = rest.subtract(here)
+        # What is reduced twice changes nothing where the operation has it so: any guess counts.
+        if operation not in IDEMPOTENT or (rest.is_empty() and wanted_domain.is_subset(images)):
+            break
+    return None if images is None else (images, rest)
+
+
+def _may_be_alike(kernel: Term, algorithm: Term) -> bool:
+    """False for values of other tensors: that saves time, and decides nothing."""
+    mine, theirs = sources(kernel), sources(algorithm)
+    return not mine or not theirs or bool(mine & theirs)
+
+
+def _injective(where: isl.Set, bound: tuple[str, ...]) -> bool:
+    """True if each choice of the wanted names is met by at most one choice of the bound ones."""
+    bound = tuple(one for one in bound if not one.startswith(ID))
+    where = without_ids(where)
+    if not bound:
+        return True
+    # What holds of a larger set, which is one polyhedron, holds of this one too.
+    hull = isl.Set.from_basic_set(where.unshifted_simple_hull())
+    return any(_is_injective(one, bound) for one in (hull, where))
+
+
+def _is_injective(where: isl.Set, bound: tuple[str, ...]) -> bool:
+    check_time()
+    new = {one: fresh(one) for one in bound}
+    other = renamed(where, new)
+    both = where.intersect(other)
+    same = everywhere()
+    for old, to in new.items():
+        same = same.intersect(number_of(name(old)).eq_set(number_of(name(to))))
+    return both.is_subset(same)

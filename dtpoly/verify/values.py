@@ -1,0 +1,136 @@
+"""What a name of a kernel can hold: tiles of whole numbers, conditions, pointers and terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from dtpoly.verify import terms
+from dtpoly.verify.building import place
+from dtpoly.verify.terms import Term, of_truth
+from dtpoly.verify.whole import All, Not, Put, Sign, Some, Truth, Whole, put_truth, put_whole
+
+
+class Unread(Exception):
+    """Something in the text that the verifier does not understand: where, and what."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(f"line {line}: {what}")
+        self.line = line
+        self.what = what
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """An address: a tensor and the distance from its first element, in elements."""
+
+    tensor: str
+    offset: Whole
+
+
+@dataclass(frozen=True, slots=True)
+class Radix:
+    """A program id that is not yet taken apart: below the product of the extents."""
+
+    name: str
+    extents: tuple[Whole, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """An element type: of Triton, or a name that the wrapper passes."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of text, as an option of a call."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A tuple."""
+
+    parts: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What a name holds after a loop or a branch that leaves open which value it is."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the file, by name."""
+
+    name: str
+
+
+Item = Whole | Truth | Term | Pointer | Radix
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A value at each lane. An axis is the name of its lanes, or None where there is one lane."""
+
+    axes: tuple[str | None, ...]
+    item: Item
+    # Its element type (see kinds); nothing for a number as written.
+    kind: str = ""
+
+
+Value = Tile | Type | Text | Group | Lost | Nothing | Function
+
+
+def scalar(item: Item, kind: str = "") -> Tile:
+    """A value without lanes."""
+    return Tile((), item, kind)
+
+
+def is_truth(item: object) -> TypeGuard[Truth]:
+    """True for a formula."""
+    return isinstance(item, Sign | All | Some | Not)
+
+
+def as_term(item: Item, line: int) -> Term:
+    """The value as a term."""
+    match item:
+        case Whole():
+            return place(item)
+        case Sign() | All() | Some() | Not():
+            return of_truth(item)
+        case Pointer() | Radix():
+            raise Unread(line, "an address or a program id is used as a value")
+        case _:
+            return item
+
+
+def put_item(item: Item, values: Put) -> Item:
+    """The item with numbers in the place of names."""
+    match item:
+        case Whole():
+            return put_whole(item, values)
+        case Sign() | All() | Some() | Not():
+            return put_truth(item, values)
+        case Pointer(tensor=tensor, offset=offset):
+            return Pointer(tensor, put_whole(offset, values))
+        case Radix():
+            return item
+        case _:
+            return terms.put(item, values)
+
+
+def lanes_of(axes: Sequence[str | None]) -> tuple[str, ...]:
+    """The names of the axes that have more than one lane."""
+    return tuple(axis for axis in axes if axis is not None)

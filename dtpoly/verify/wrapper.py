@@ -1,0 +1,230 @@
+"""A wrapper in, its launches and what it refuses out: what a caller's tensors become.
+
+Only the statements of the emitted form are read; its helpers are known by their text.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from dtpoly.verify.access import Array, Launch
+from dtpoly.verify.expressions import condition, look_at, value
+from dtpoly.verify.file import File
+from dtpoly.verify.held import Held, Product, TensorOf, Wrapper
+from dtpoly.verify.kinds import stored
+from dtpoly.verify.launching import launch
+from dtpoly.verify.overflow import HALF, NEAR
+from dtpoly.verify.sets import holds, is_affine, set_of
+from dtpoly.verify.terms import Given
+from dtpoly.verify.values import Unread
+from dtpoly.verify.whole import Whole, both, compare, name, negation, number
+
+# What only refuses, or only looks.
+CHECKS = ("dt_check_out", "dt_check", "dt_check_atomic", "dt_promoted")
+
+
+def _block(wrapper: Wrapper, body: Sequence[ast.stmt]) -> bool:
+    """Read statements; True if they end the call."""
+    return any(_statement(wrapper, statement) for statement in body)
+
+
+def _statement(wrapper: Wrapper, node: ast.stmt) -> bool:
+    """Read one statement; True if it ends the call."""
+    match node:
+        case ast.Expr(value=ast.Constant()):
+            return False
+        case ast.If(test=test, body=[ast.Raise(exc=what)], orelse=[]):
+            _refusal(wrapper, test, what)
+            return False
+        case ast.If(test=test, body=body, orelse=orelse):
+            _branch(wrapper, test, body, orelse)
+            return False
+        case ast.Assign(targets=[target], value=expression):
+            _assign(wrapper, target, value(wrapper, expression))
+            return False
+        case ast.Expr(value=ast.Call(func=ast.Subscript() as func) as call):
+            launch(wrapper, call, func)
+            return False
+        case ast.Expr(value=ast.Call(func=ast.Name(id=one), args=args)) if one in CHECKS:
+            wrapper.must_know(one, node.lineno)
+            if one == "dt_check":
+                look_at(wrapper, args)
+            return False
+        case ast.Return(value=ast.Name(id=one)):
+            wrapper.result = wrapper.tensor(wrapper.names.get(one), node).name
+            return True
+        case _:
+            first = ast.unparse(node).splitlines()[0]
+            raise Unread(node.lineno, f"a statement of the wrapper: '{first}'")
+
+
+def _refusal(wrapper: Wrapper, test: ast.expr, what: ast.expr | None) -> None:
+    """Calls that are refused need no proof; where it is not read which those are, all do."""
+    try:
+        wrapper.facts.append(negation(condition(wrapper, test)))
+    except Unread:
+        # That a tile is too large says nothing that a proof or a counterexample needs.
+        if what is None or "dt_too_large" not in ast.unparse(what):
+            wrapper.skipped.append(test.lineno)
+
+
+def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
+    """Read the branches that wrappers have."""
+    text = ast.unparse(test)
+    match body:
+        case [ast.Return(value=ast.Call())] if _is_traced(wrapper, test):
+            return
+        case [ast.With(body=[ast.Return(value=ast.Call() as again)])] if (
+            text == "not dt_is_current(device)" and not orelse and _is_same(wrapper, again)
+        ):
+            return
+        case [ast.Return(value=ast.Name(id=one))] if text == f"not {one}.numel()" and not orelse:
+            array = wrapper.tensor(wrapper.names.get(one), test)
+            wrapper.empty.append((test.lineno, array.name))
+            wrapper.facts.extend(compare(">=", extent, number(1)) for extent in array.shape)
+            return
+        case [ast.Assign(targets=[ast.Name(id=one)], value=made)] if text == f"{one} is None":
+            held = value(wrapper, made)
+            array = wrapper.tensor(held, made)
+            _assign(wrapper, ast.Name(id=one, lineno=test.lineno), held)
+            _check_out(wrapper, array, one, orelse, test.lineno)
+            return
+        case _ if isinstance(test, ast.Name) and not orelse:
+            # No programs, no launch: there is nothing that a launch of none would do.
+            before, apart = len(wrapper.launches), wrapper.apart
+            if _block(wrapper, body):
+                raise Unread(test.lineno, "a branch that returns")
+            programs = _programs(wrapper.names.get(test.id))
+            for one_launch in wrapper.launches[before:]:
+                if programs is None or programs != _all_programs(one_launch):
+                    raise Unread(test.lineno, f"a launch only if '{text}'")
+            # What a launch refuses counts for later ones if it is there for such sizes.
+            new = wrapper.apart - apart
+            wrapper.apart = apart | {one for one in new if _is_launched(programs, one)}
+            return
+        case _:
+            raise Unread(test.lineno, f"a branch of the wrapper: 'if {text}'")
+
+
+def _is_traced(wrapper: Wrapper, test: ast.expr) -> bool:
+    """Torch is to see one operator, which runs this very function."""
+    match test:
+        case ast.Call(func=ast.Name(id="dt_is_traced")):
+            return True
+        case _:
+            return ast.unparse(test).startswith("torch.compiler.is_compiling(")
+
+
+def _is_same(wrapper: Wrapper, call: ast.Call) -> bool:
+    """True if it is the same call again."""
+    texts = [ast.unparse(arg) for arg in call.args]
+    texts += [f"{k.arg}" for k in call.keywords if ast.unparse(k.value) == k.arg]
+    return ast.unparse(call.func) == wrapper.wanted and texts == list(wrapper.parameters)
+
+
+def _check_out(wrapper: Wrapper, array: Array, one: str, orelse: list[ast.stmt], line: int) -> None:
+    """What the caller gives as result must be as the one that would have been made."""
+    match orelse:
+        case [ast.Expr(value=ast.Call(func=ast.Name(id="dt_check_out"), args=args))]:
+            wrapper.must_know("dt_check_out", line)
+            shape, kind = value(wrapper, args[1]), value(wrapper, args[2])
+            is_same = getattr(kind, "name", None) == array.kind and shape == array.shape
+            if ast.unparse(args[0]) == one and is_same and isinstance(args[4], ast.Dict):
+                inputs = {ast.unparse(tensor) for tensor in args[4].values}
+                if inputs >= {n for n, held in wrapper.names.items() if _is_input(held, n)}:
+                    return
+        case _:
+            pass
+    raise Unread(line, f"what is done with '{one}'")
+
+
+def _is_input(held: Held, one: str) -> bool:
+    return isinstance(held, TensorOf) and held.array.name == one and one != "out"
+
+
+def _is_launched(programs: Sequence[Whole] | None, size: Whole) -> bool:
+    """True if there are programs wherever a size is just below 2^31."""
+    large = compare(">=", size, number(HALF - NEAR))
+    return programs is not None and all(
+        is_affine(both(compare(">=", one, number(1)), large))
+        and holds(compare(">=", one, number(1)), set_of(large))
+        for one in programs
+    )
+
+
+def _programs(held: Held | None) -> list[Whole] | None:
+    match held:
+        case Product(factors=factors):
+            return sorted((one for one in factors if one.constant != 1), key=id)
+        case Whole():
+            return [] if held.constant == 1 else [held]
+        case _:
+            return None
+
+
+def _all_programs(one: Launch) -> list[Whole]:
+    return sorted((extent for axis in one.grid for extent in axis), key=id)
+
+
+def _assign(wrapper: Wrapper, target: ast.expr, held: Held) -> None:
+    """Bind a name, or several."""
+    match target, held:
+        case ast.Name(id=one), _:
+            if isinstance(held, TensorOf) and held.array.name == "?":
+                rank = len(held.array.shape)
+                strides = tuple(name(f"{one}.stride({axis})") for axis in range(rank))
+                if one in wrapper.arrays:
+                    raise Unread(target.lineno, f"'{one}' is made twice")
+                made = Array(one, strides, held.array.shape, held.array.kind)
+                held = TensorOf(made)
+                wrapper.arrays[one] = made
+            wrapper.names[one] = held
+        case ast.Tuple(elts=elements), tuple() if len(elements) == len(held):
+            for element, part in zip(elements, held, strict=True):
+                _assign(wrapper, element, part)
+        case _:
+            raise Unread(target.lineno, f"an assignment to '{ast.unparse(target)}'")
+
+
+def wrapper_of(
+    file: File,
+    wanted: str,
+    tensors: Mapping[str, int],
+    declared: Mapping[str, str],
+    scalars: Mapping[str, str],
+    labels: Sequence[str],
+) -> Wrapper:
+    """The wrapper of that name, read for tensors of these ranks; of types, where declared."""
+    definition = file.plain.get(wanted)
+    if definition is None:
+        raise Unread(1, f"there is no function '{wanted}'")
+    arrays = {
+        one: Array(
+            one,
+            tuple(name(f"{one}.stride({axis})") for axis in range(rank)),
+            tuple(name(f"{one}.shape[{axis}]") for axis in range(rank)),
+            declared.get(one) or stored(frozenset({one})),
+        )
+        for one, rank in tensors.items()
+    }
+    names: dict[str, Held] = {one: TensorOf(array) for one, array in arrays.items()}
+    names |= {one: Given(one) for one in scalars}
+    names |= {label: name(f"{label}_size") for label in labels}
+    parameters = (*definition.args.args, *definition.args.kwonlyargs)
+    callers = frozenset(one for one in tensors if one not in declared)
+    wrapper = Wrapper(
+        file, wanted, names, arrays, callers, tuple(one.arg for one in parameters), scalars
+    )
+    for array in arrays.values():
+        wrapper.facts += [compare(">=", extent, number(0)) for extent in array.shape]
+    wrapper.facts += [compare(">=", name(f"{label}_size"), number(0)) for label in labels]
+    if not _block(wrapper, definition.body):
+        raise Unread(definition.lineno, f"'{wanted}' returns nothing")
+    for one in tensors:
+        if one not in wrapper.checked:
+            raise Unread(definition.lineno, f"the rank and the type of '{one}' are not looked at")
+    for line, array_name in wrapper.empty:
+        if array_name != wrapper.result:
+            raise Unread(line, f"'{array_name}' is returned, and is not the result")
+    return wrapper

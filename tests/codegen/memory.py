@@ -1,0 +1,227 @@
+"""Who touches which elements of the tensors of a launch; what is outside, and races, are refused.
+
+A race: within one program two accesses to an element without a barrier between them, or accesses
+of two programs, unless both only load or both are atomic. That the same lane did both is no excuse:
+Triton chooses for each access anew which thread has which lane.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from inspect import currentframe
+from linecache import getline
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+Addresses = NDArray[np.uint64]
+Numbers = NDArray[np.int64]
+
+GENERATED = "<generated_"
+
+
+class OutsideError(Exception):
+    """A kernel touched memory that is no element of its tensors."""
+
+
+class RaceError(Exception):
+    """What a kernel finds in memory depends on which lane or program is faster."""
+
+
+class How(StrEnum):
+    """What is done to an element."""
+
+    LOADED = "loaded"
+    STORED = "stored"
+    ADDED = "changed atomically"
+
+
+# What may not meet what.
+RIVALS: Mapping[How, tuple[How, ...]] = {
+    How.LOADED: (How.STORED, How.ADDED),
+    How.STORED: (How.STORED, How.LOADED, How.ADDED),
+    How.ADDED: (How.STORED, How.LOADED),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One execution of a load, a store or an atomic operation."""
+
+    how: How
+    program: tuple[int, ...]
+    file: str
+    line: int
+    shape: tuple[int, ...]
+
+    def told(self, lane: int | None) -> str:
+        """Who did it, and in which line."""
+        at = "" if lane is None else f"lane {_index(np.unravel_index(lane, self.shape))} of "
+        size = " x ".join(map(str, self.shape))
+        text = getline(self.file, self.line).strip()
+        return (
+            f"{self.how} by {at}{size} lanes of program {_index(self.program)} "
+            f"in line {self.line} ('{text}')"
+        )
+
+
+@dataclass(slots=True)
+class Touched:
+    """By element: the first and the last access of one kind, and the lane of the last; 0: none."""
+
+    first: Numbers
+    last: Numbers
+    lane: Numbers
+
+
+@dataclass(slots=True)
+class Part:
+    """The elements of one tensor."""
+
+    tensor: torch.Tensor
+    places: Addresses  # of its elements, in order, each once
+    is_output: bool
+    name: str = "a tensor"
+    touched: dict[How, Touched] = field(default_factory=dict[How, Touched])
+
+    def element(self, number: int) -> str:
+        """The element at a place, as one writes it."""
+        shape = tuple(self.tensor.shape)
+        at = np.argwhere(_all_addresses(self.tensor).reshape(shape) == self.places[number])[0]
+        return f"{self.name}{_index(at)}"
+
+    def told(self, how: How) -> Touched:
+        """What is known of one kind of access."""
+        if how not in self.touched:
+            self.touched[how] = Touched(*(np.zeros(self.places.size, np.int64) for _ in range(3)))
+        return self.touched[how]
+
+
+@dataclass(slots=True)
+class Memory:
+    """The tensors that kernels may touch, and what they did to them.
+
+    Programs run one after the other and accesses are numbered; so three numbers tell whether an
+    earlier access was of this launch, of this program, and after its last barrier.
+    """
+
+    parts: list[Part] = field(default_factory=list[Part])
+    accesses: list[Access] = field(default_factory=list[Access])
+    launch: int = 1
+    program: int = 1
+    barrier: int = 1
+    place: tuple[int, ...] = ()
+
+    def add(self, tensor: torch.Tensor, *, is_output: bool) -> None:
+        """Let a tensor be read, and written if it is an output."""
+        self.parts.append(Part(tensor, addresses(tensor), is_output))
+
+    def begin_launch(self, arguments: Mapping[str, object]) -> None:
+        """A launch begins, all that was before is done; tensors are called as the kernel does."""
+        self.launch = len(self.accesses) + 1
+        called = {id(value): name.removesuffix("_ptr") for name, value in arguments.items()}
+        for part in self.parts:
+            part.name = called.get(id(part.tensor), part.name)
+
+    def begin_program(self, place: tuple[int, ...]) -> None:
+        """A program begins, which does not wait for any other."""
+        self.place = place
+        self.program = len(self.accesses) + 1
+        self.pass_barrier()
+
+    def pass_barrier(self) -> None:
+        """All lanes of a program have done what comes before."""
+        self.barrier = len(self.accesses) + 1
+
+    def touch(
+        self, how: How, places: NDArray[Any], mask: NDArray[Any], values: NDArray[Any] | None = None
+    ) -> None:
+        """Raise OutsideError for a place that is no element, RaceError for one that others need."""
+        wanted = mask.astype(bool).reshape(-1)
+        shape = mask.shape
+        lanes = np.flatnonzero(wanted)
+        touched = np.broadcast_to(places, shape).reshape(-1)[lanes].astype(np.uint64)
+        self.accesses.append(Access(how, self.place, *_line(), shape))
+        for part in self.parts:
+            if not touched.size:
+                return
+            if not part.places.size or (how is not How.LOADED and not part.is_output):
+                continue
+            near = np.minimum(np.searchsorted(part.places, touched), part.places.size - 1)
+            found = part.places[near] == touched
+            if found.any():
+                if part.is_output:
+                    given = None if values is None else np.broadcast_to(values, shape).reshape(-1)
+                    self._note(part, how, near[found], lanes[found], given)
+                touched, lanes = touched[~found], lanes[~found]
+        if touched.size:
+            what = "read" if how is How.LOADED else "written"
+            raise OutsideError(f"{touched.size} elements {what} outside of every tensor")
+
+    def _note(
+        self,
+        part: Part,
+        how: How,
+        elements: NDArray[Any],
+        lanes: NDArray[Any],
+        values: NDArray[Any] | None,
+    ) -> None:
+        for rival in RIVALS[how]:
+            if rival in part.touched:
+                other = part.touched[rival]
+                first, last = other.first[elements], other.last[elements]
+                is_met = (last >= self.barrier) | ((first >= self.launch) & (first < self.program))
+                if is_met.any():
+                    # Other lanes are better witnesses.
+                    is_other = is_met & (other.lane[elements] != lanes)
+                    at = int(np.flatnonzero(is_other if is_other.any() else is_met)[0])
+                    self._refuse(part, how, rival, int(elements[at]), int(lanes[at]))
+        own, number = part.told(how), len(self.accesses)
+        is_new = own.first[elements] < self.launch
+        own.first[elements[is_new]] = number
+        own.last[elements] = number
+        own.lane[elements] = lanes
+        if values is not None:
+            # Where several lanes store to one element, the last of them is noted.
+            winners = values[own.lane[elements]]
+            unlike = [
+                a.tobytes() != b.tobytes() for a, b in zip(winners, values[lanes], strict=True)
+            ]
+            if any(unlike):
+                at = unlike.index(True)
+                self._refuse(part, how, how, int(elements[at]), int(lanes[at]))
+
+    def _refuse(self, part: Part, how: How, rival: How, element: int, lane: int) -> None:
+        other = part.touched[rival]
+        first, last = int(other.first[element]), int(other.last[element])
+        number = last if last >= self.barrier else first
+        its_lane = int(other.lane[element]) if number == last else None
+        before, now = self.accesses[number - 1].told(its_lane), self.accesses[-1].told(lane)
+        raise RaceError(f"{part.element(element)} is {now}, and {before}: nothing orders the two")
+
+
+def _index(at: Iterable[Any]) -> str:
+    return f"[{', '.join(str(int(i)) for i in at)}]"
+
+
+def addresses(tensor: torch.Tensor) -> Addresses:
+    """Where the elements of a tensor are, in order, each once."""
+    return np.unique(_all_addresses(tensor))
+
+
+def _all_addresses(tensor: torch.Tensor) -> Addresses:
+    places = np.array([tensor.data_ptr()], dtype=np.uint64)
+    for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
+        steps = np.arange(size, dtype=np.uint64) * np.uint64(stride * tensor.element_size())
+        places = (places[:, None] + steps[None, :]).reshape(-1)
+    return places
+
+
+def _line() -> tuple[str, int]:
+    """The line of the generated file that is being run."""
+    frame = currentframe()
+    while frame is not None and not frame.f_code.co_filename.startswith(GENERATED):
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)

@@ -1,0 +1,133 @@
+"""What a loop does not change is computed before it, and nothing else is."""
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.codegen.hoisting import hoisted
+from dtpoly.codegen.kernel import (
+    Accumulate,
+    Call,
+    Fill,
+    ForLoop,
+    Instruction,
+    Lanes,
+    Let,
+    Load,
+    Number,
+    Step,
+    Store,
+    Value,
+    Variable,
+)
+from dtpoly.codegen.kernel_text import show_steps
+from dtpoly.codegen.rewrites import without_detours
+from tests.codegen.listings import code
+
+M, K = Affine((("m", 1),)), Affine((("k", 1),))
+F32 = DType.F32
+
+
+def steps(*instructions: Instruction) -> tuple[Step, ...]:
+    """A body."""
+    return tuple(Step(one, "") for one in instructions)
+
+
+def loop(name: str, *body: Instruction) -> ForLoop:
+    """A loop."""
+    return ForLoop(name, Affine(), Affine((("size", 1),)), 1, steps(*body))
+
+
+def shown(body: tuple[Step, ...]) -> list[str]:
+    """The instructions, those of loops indented."""
+    return list(show_steps(body))
+
+
+def load(*indices: Affine) -> Load:
+    """A tile of A."""
+    axes = tuple(dict.fromkeys(n for i in indices for n in i.labels if n == "m"))
+    return Load("A_tile", "A", indices, (), axes, None, F32)
+
+
+def times(left: Value, right: Value) -> Call:
+    """A product of tiles along m."""
+    return Call("mul", (left, right), ("m",), F32)
+
+
+def of(name: str) -> Variable:
+    """A tile along m."""
+    return Variable(name, ("m",), F32)
+
+
+def test_the_address_of_what_is_known_outside() -> None:
+    before = steps(Lanes("m", Affine(), 16), loop("k", load(M, K)), loop("k", load(M, K)))
+    assert shown(hoisted(before, frozenset())) == [
+        "lanes m = 16 from 0",
+        "let A_at_m[m] = address of A[m, :]",
+        "for k from 0 to below size",
+        "  load A_tile[m] = A[m, k] from A_at_m",
+        "for k from 0 to below size",
+        "  load A_tile[m] = A[m, k] from A_at_m",
+    ]
+
+
+def test_nothing_where_there_is_no_loop() -> None:
+    before = steps(Lanes("m", Affine(), 16), load(M, Affine()))
+    assert hoisted(before, frozenset()) == before
+
+
+def test_an_address_grows_from_loop_to_loop() -> None:
+    index = Affine((("x", 1),))
+    before = steps(Lanes("m", Affine(), 16), loop("x", loop("k", load(M, index, K))))
+    assert shown(hoisted(before, frozenset({"A_at_m"}))) == [
+        "lanes m = 16 from 0",
+        "let A_at_m_2[m] = address of A[m, :, :]",
+        "for x from 0 to below size",
+        "  let A_at_m_x[m] = address of A_at_m_2[:, x, :]",
+        "  for k from 0 to below size",
+        "    load A_tile[m] = A[m, x, k] from A_at_m_x",
+    ]
+
+
+def test_a_value_that_no_iteration_changes() -> None:
+    fixed = Call("exp", (of("b"),), ("m",), F32)
+    before = steps(
+        Let("b", Call("neg", (of("a"),), ("m",), F32), ("m",)),
+        loop("k", load(M, K), Accumulate("acc", "rsum", times(of("A_tile"), fixed), ("m",), F32)),
+    )
+    assert shown(hoisted(before, frozenset({"m", "acc"})))[1:] == [
+        "let A_at_m[m] = address of A[m, :]",
+        "let exp_tile[m] = exp(b)",
+        "for k from 0 to below size",
+        "  load A_tile[m] = A[m, k] from A_at_m",
+        "  rsum acc with A_tile * exp_tile",
+    ]
+
+
+def test_not_what_the_loop_itself_accumulates() -> None:
+    grown = Call("exp", (of("acc"),), ("m",), F32)
+    before = steps(
+        Fill("acc", (16,), 0, F32),
+        loop("k", Accumulate("acc", "rsum", grown, ("m",), F32)),
+    )
+    assert hoisted(before, frozenset({"m"})) == before
+
+
+def test_not_again_once_an_operand_has_changed() -> None:
+    grown = Call("exp", (of("acc"),), ("m",), F32)
+    use = loop("k", Store("A", (M, K), (), times(grown, of("b")), ("m",)))
+    before = steps(Fill("acc", (16,), 0, F32), use, Fill("acc", (16,), 1, F32), use)
+    values = [line for line in shown(hoisted(before, frozenset({"m", "b"}))) if "exp(" in line]
+    assert values == ["let mul_tile[m] = exp(acc) * b", "let mul_tile_2[m] = exp(acc) * b"]
+
+
+def test_division_of_whole_numbers_stays_in_its_loop() -> None:
+    """It would fail where the loop runs zero times."""
+    part = Call("div", (of("a"), of("b")), ("m",), DType.I32)
+    value = Call("add", (part, Number(1)), ("m",), DType.I32)
+    before = steps(loop("k", Accumulate("acc", "rsum", value, ("m",), DType.I32)))
+    assert hoisted(before, frozenset({"m", "a", "b"})) == before
+
+
+def test_an_index_that_counts_from_where_it_stands() -> None:
+    text = code("listing_3_14_swish_partly_fused").text
+    assert "x - x_start" not in text
+    assert without_detours(steps(load(M, K))) == steps(load(M, K))

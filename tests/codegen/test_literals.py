@@ -1,0 +1,182 @@
+"""Numbers, sizes and indices beside values of every type; a Func's type, however it is fused."""
+
+import re
+
+import pytest
+import torch
+
+from dtpoly.algorithm.dtypes import FLOATS, INTEGERS, DType
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.codegen.kernel import Lanes, Step, TileKernel
+from dtpoly.codegen.triton_text import kernel_lines
+from dtpoly.generate import code_of
+from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.schedule.legality import judge
+from tests.codegen.inputs import Inputs, Recipe
+from tests.codegen.running import compared, imported
+from tests.schedule.told import only, read, told
+
+LARGEST = {dtype: 2 ** (8 * TORCH_DTYPE[dtype].itemsize - 1) for dtype in INTEGERS}
+MOST = 2**63 - 1  # the largest literal
+IN_PARTS = "f.compile(); f.block(k:4); f.atomic(k);"
+WAYS = ("", "f.tensorize(x:4);")
+
+
+def run(text: str, dtype: DType = DType.F32, inputs: Inputs | None = None, **sizes: int) -> str:
+    """Run a Program; its text."""
+    given = read(text)
+    made = code_of(judge(given).scheduled)
+    theirs = inputs or Recipe(3, dtype).inputs(given, sizes)
+    checked = compared(imported(made.text), given, made.stages.outputs, theirs, sizes)
+    assert checked.known == checked.elements > 0
+    return made.text
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["f8e4m3", "bf16", "f64"])
+@pytest.mark.parametrize("value", ["1", "0.1", "len(x)", "x", "1 < x", "A[x]", "A[x] < 2"])
+def test_a_whole_value_as_a_float(value: str, dtype: str, way: str) -> None:
+    head = "" if "A" not in value else "In A: i32; "
+    run(f"Func f: {dtype}; {head}Var x; f[x] = {value}; {way}", x=5)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("size", [1, 6])
+def test_comparisons_of_sizes_and_indices(size: int, way: str) -> None:
+    numbers = ("nan", "inf", "3e+38", "-inf", "2.5", "2", "2147483648", "9223372036854775807")
+    tests = [f"{one} < {n}" for one in ("x", "len(x)") for n in numbers]
+    tests += ["x < len(x)", "len(x) == len(x)", "x == x", "not (len(x) <= inf)"]
+    funcs = "".join(f"f{at}[x] = {test}; f{at}.compile();" for at, test in enumerate(tests))
+    names = ", ".join(f"f{at}" for at in range(len(tests)))
+    ways = "".join(way.replace("f.", f"f{at}.") for at in range(len(tests)))
+    text = run(f"Func {names}; Var x; {funcs} {ways}", x=size)
+    # Triton makes a Python number of a size that is 1, which is no value to compute with.
+    assert "tl.cast(x_size, tl.int64) == tl.cast(x_size, tl.int64)" in text
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_literals_wrap_to_the_type_that_they_meet(dtype: DType) -> None:
+    big = LARGEST[dtype]
+    for body in (
+        f"A[x] + {min(big, MOST)}",
+        f"A[x] * {min(2 * big + 3, MOST)}",
+        f"where(A[x] < {min(big, MOST)}, A[x], {min(3 * big + 1, MOST)})",
+        f"maximum(A[x], {big - 1})",
+    ):
+        run(f"Func f; In A: {dtype}; Var x; f[x] = {body}; f.tensorize(x:4);", x=5)
+
+
+def test_a_literal_in_registers_is_as_exact_as_its_type() -> None:
+    text = run(
+        "Func f: f64, g; Var x; f[x] = 0.1; g[x] = f[x] / 3; f.fuse_at(g, x); g.tensorize(x:4);",
+        x=3,
+    )
+    assert "f = tl.full((), 0.1, tl.float64)" in text
+
+
+def test_a_power_of_a_scalar_and_a_tile() -> None:
+    run("Func f; In A, B; Var x; f[x] = pow(A[], pad(B, 2)[x + 3]); f.tensorize(x:4);", x=5)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_powers_of_whole_numbers(dtype: DType) -> None:
+    """They wrap; to a power below 0 only 1 and -1 give anything but 0."""
+    some = [0, 1, 2, 3, 7, 65, *((250, 255) if dtype is DType.U8 else (-1, -2, -3, -128))]
+    pairs = torch.cartesian_prod(*2 * [torch.tensor(some)]).to(TORCH_DTYPE[dtype])
+    run(
+        f"Func f; In A: {dtype}, B: {dtype}; Var x; f[x] = pow(A[x], B[x]); f.tensorize(x:8);",
+        inputs={"A": pairs[:, 0], "B": pairs[:, 1]},
+        x=len(pairs),
+    )
+
+
+def test_whole_numbers_have_no_fma() -> None:
+    text = run("Func f; In A: i32; Var x; f[x] = fma(A[x], 3 - A[x], len(x)); f.block(x:2);", x=5)
+    assert "tl.fma" not in text
+
+
+def test_lanes_that_take_steps_from_the_first_index() -> None:
+    body = (Step(Lanes("x", Affine(), 4, 3), ""),)
+    kernel = TileKernel("f", (), (), (), (), (), (), (), (), body)
+    assert "    x = (tl.arange(0, 4) * 3).to(offset)" in [
+        line.text for line in kernel_lines(kernel)
+    ]
+
+
+# A Func's type
+
+
+@pytest.mark.parametrize("fused", ["", "f.inline();", "f.fuse_at(g, x);"])
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        ("Func f; SIn a: i32;", "a"),
+        ("Func f; SIn a: bool;", "a"),
+        ("Func f;", "2"),
+        ("Func f;", "0.3"),
+        ("Func f: i8; In A: i32;", "A[x] * 100"),
+        ("Func f: bf16; In A: i8;", "rsqrt(A[x] + 9)"),
+        ("Func f: f64; In A: f32;", "A[x] * A[x]"),
+        ("Func f: f16;", "x / 7"),
+        ("Func f: f8e4m3; In A;", "A[x]"),
+    ],
+)
+def test_a_func_has_its_type_wherever_it_is_computed(head: str, body: str, fused: str) -> None:
+    read_by = "f[x] * f[x]" if "bool" not in head else "f[x]"
+    run(f"{head} Func g; RVar x; f[x] = {body}; g[x] = {read_by}; g.compile(); {fused}", x=5)
+
+
+def test_inlined_below_a_pad() -> None:
+    run(
+        "Func f, g; SIn a: i32; Var x; f[x] = a; g[x] = pad(f, 1)[x + 3] + pad(f, 7)[x];"
+        "f.inline();",
+        x=5,
+    )
+
+
+# Results that memory combines
+
+
+@pytest.mark.parametrize("operation", ["rsum", "rmax", "rmin"])
+@pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS, DType.BOOL], ids=str)
+def test_narrow_results_are_not_combined_in_memory(dtype: DType, operation: str) -> None:
+    text = f"In A: {dtype}; RVar k; f[] = {operation}(A[k], k); {IN_PARTS}"
+    wide = ("i32", "i64", "f32", "f64", *(("f16", "bf16") if operation == "rsum" else ()))
+    sums = ("bool", "u8", "i8", "i16") if operation == "rsum" else ()  # which are i32
+    if dtype in (*wide, *sums):
+        run(f"Func f; {text}", k=9)
+        return
+    found = only(f"Func f; {text}")
+    assert (found.code, found.title) == ("DT194", f"'{operation}' has no atomic form in {dtype}")
+    wider = "f32" if dtype in FLOATS else "i32"
+    assert f"Func f: {wider}" in found.hint
+    if dtype is not DType.BOOL:
+        assert told(f"Func f: {wider}; {text}") == []
+        run(f"Func f: {wider}; {text}", k=9)
+
+
+@pytest.mark.parametrize("operation", ["rsum", "rmax"])
+def test_narrow_results_of_the_caller(operation: str) -> None:
+    text = f"In A; RVar k; f[] = {operation}(A[k], k); {IN_PARTS}"
+    run(f"Func f; {text}", DType.F32, k=9)
+    run(f"Func f: f32; {text}", DType.F8E5M2, k=9)
+    with pytest.raises(TypeError, match=f"'{operation}' has no atomic form.*declare Func f: f32"):
+        run(f"Func f; {text}", DType.F8E5M2, k=9)
+
+
+def test_8_and_64_bits_meet_by_way_of_32() -> None:
+    for head, body in (("SIn a: f64", "cast(a, f8e4m3)"), ("In A: f64", "cast(A[x], f8e5m2)")):
+        text = run(f"Func f; {head}; Var x; f[x] = {body};", x=5)
+        assert re.search(r"tl.float32\)[.,)]", text)
+    given = read("Func f, g; In A, B; Var x; f[x] = A[x]; g[x] = B[x]; f.compile(); g.compile();")
+    recipe = Recipe(1, DType.F64, dtypes={"B": DType.F8E5M2})
+    module = imported(code_of(judge(given).scheduled).text)
+    for func in ("f", "g"):
+        with pytest.raises(TypeError, match="have no common type: convert an input"):
+            getattr(module, func)(**recipe.inputs(given, {"x": 5}))
+
+
+def test_tanh_near_zero() -> None:
+    for dtype in (torch.float32, torch.float64):
+        values = torch.tensor([0.0, 1e-9, 0.002, -0.03, 0.15, 0.3, -0.499, 0.5, 3], dtype=dtype)
+        run("Func f; In A; Var x; f[x] = tanh(A[x]);", inputs={"A": values}, x=9)

@@ -1,0 +1,192 @@
+"""What `dtpoly.load` and `dtpoly.parse` answer with can be called: `softmax(x)`."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import dtpoly
+from dtpoly.api import Scheduled
+from dtpoly.cli.main import entry
+from dtpoly.diagnostics import DtpolyError
+from tests.cli.process import environment
+
+ROOT = Path(__file__).parent.parent
+SOFTMAX = ROOT / "examples" / "softmax.dt"
+COMPILE: Callable[..., Any] = vars(torch)["compile"]
+TWO = "Func e, f; In A; Var x; e[x] = exp(A[x]); f[x] = e[x] + 1; f.block(x:4);"
+REFUSED = """
+Func softmax, total;
+In A;
+Var x;
+RVar y;
+total[x] = rsum(exp(A[x, y]), y);
+softmax[x, y] = exp(A[x, y]) / reshape(total[x], x, 1);
+total.fuse_at(softmax, y);
+softmax.compile();
+"""
+TO_SKEW = "Func f; In A; Var x, y; f[x, y] = exp(A[x, y]); f.skew(x, y);"
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DTPOLY_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def kept(folder: Path) -> list[Path]:
+    return sorted((folder / "texts").glob("*"))
+
+
+def test_a_file_is_called() -> None:
+    softmax = dtpoly.load(SOFTMAX)
+    A = torch.randn(5, 70)
+    torch.testing.assert_close(softmax(A), A.softmax(1))
+    torch.testing.assert_close(softmax(A=A[::2].t()), A[::2].t().softmax(1))
+    out = torch.empty(70, 5).t()
+    assert softmax(A, out=out) is out
+    torch.testing.assert_close(out, A.softmax(1))
+
+
+def test_the_source_is_what_the_command_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert entry(["compile", str(SOFTMAX), "-o", "out.py"]) == 0
+    capsys.readouterr()
+    assert dtpoly.load(SOFTMAX).source == Path("out.py").read_text()
+
+
+def test_each_schedule_has_a_function_of_its_own() -> None:
+    k = dtpoly.parse(TWO)
+    A = torch.randn(10)
+    first = k.f.tensorize(x=2)
+    second = k.f.tensorize(x=4).e.fuse_at("f", "x")
+    for one in (k, first, second):
+        torch.testing.assert_close(one(A), A.exp() + 1)
+    assert len({one.source for one in (k, first, second)}) == 3
+    assert second.focus == "e"
+
+
+def test_the_func_that_is_compiled() -> None:
+    A = torch.randn(3)
+    only = dtpoly.parse(TWO).e.compile()
+    torch.testing.assert_close(only.f(A), A.exp())
+    both = only.f.compile()
+    torch.testing.assert_close(both(A), A.exp() + 1)
+    torch.testing.assert_close(both.e(A), A.exp())
+    with pytest.raises(ValueError, match=r"<text> compiles e and f: turn to one, as in k\.e"):
+        dtpoly.parse(str(both))(A)
+
+
+def test_names_that_python_needs() -> None:
+    k = dtpoly.parse("Func class; In lambda; Var x; class[x] = lambda[x] * 2;")
+    assert k(torch.ones(2)).tolist() == [2, 2]
+    assert k["class"](lambda_=torch.ones(2)).tolist() == [2, 2]
+
+
+def test_sizes_and_numbers() -> None:
+    k = dtpoly.parse("Func f; SIn a; Var x; f[x] = a * x;")
+    assert k(0.5, x=3, device="cpu").tolist() == [0, 0.5, 1]
+
+
+def test_what_is_refused_does_not_run() -> None:
+    refused = dtpoly.parse(REFUSED)
+    for ask in (lambda: refused(torch.ones(2, 2)), lambda: refused.source):
+        with pytest.raises(DtpolyError, match="error"):
+            ask()
+    with pytest.raises(ValueError, match="has no Func"):
+        dtpoly.parse("In A;")()
+
+
+def test_the_report() -> None:
+    softmax = dtpoly.parse(SOFTMAX.read_text(), name="softmax.dt")
+    assert softmax.report.startswith("softmax.dt is legal for all sizes\n\nsoftmax.dt:")
+    assert "Compute, in each iteration of a reader's loop" in softmax.report
+    assert "no errors" not in softmax.report
+    report = dtpoly.parse(REFUSED).report
+    assert report.startswith("error")
+    assert "recomputes" in report
+
+
+def test_a_text_is_judged_and_generated_once(
+    cache_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = dtpoly.load(SOFTMAX).source
+    (path,) = kept(cache_folder)
+
+    def never(*_: object) -> object:
+        raise AssertionError
+
+    monkeypatch.setattr("dtpoly.api.prove", never)
+    monkeypatch.setattr("dtpoly.api.code_of", never)
+    assert dtpoly.load(SOFTMAX).source == made
+    assert kept(cache_folder) == [path]
+    with pytest.raises(AssertionError):
+        _ = dtpoly.load(SOFTMAX).softmax.num_stages(2).source
+
+
+def test_what_a_plugin_does_is_not_kept(cache_folder: Path) -> None:
+    skewed = dtpoly.parse(TO_SKEW, plugins=[ROOT / "examples" / "skew.py"])
+    A = torch.randn(3, 4)
+    torch.testing.assert_close(skewed(A), A.exp())
+    assert kept(cache_folder) == []
+
+
+def test_under_torch_compile() -> None:
+    torch.compiler.reset()
+    softmax = dtpoly.load(SOFTMAX)
+    function = softmax.function
+    A = torch.randn(5, 7)
+    for one in (function, softmax):
+
+        def twice(A: torch.Tensor, one: Any = one) -> Any:
+            return one(one(A * 2)) + 1
+
+        graph = COMPILE(twice, backend="aot_eager", fullgraph=True)
+        torch.testing.assert_close(graph(A), (A * 2).softmax(1).softmax(1) + 1)
+    torch.compiler.reset()
+
+
+def test_a_call_is_not_a_step() -> None:
+    k = dtpoly.load(SOFTMAX)
+    before = str(k)
+    k(torch.ones(2, 3))
+    assert str(k) == before
+    assert k == dtpoly.load(SOFTMAX)
+    assert isinstance(k.softmax, Scheduled)
+
+
+def python(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A process without an interpreter of Triton's, unless a variable says so."""
+    env = environment(**variables)
+    if "TRITON_INTERPRET" not in variables:
+        env.pop("TRITON_INTERPRET", None)
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
+def test_the_cpu_only_when_asked() -> None:
+    code = f"import dtpoly, torch; print(dtpoly.load({str(SOFTMAX)!r})(torch.zeros(2, 4))[0, 0])"
+    done = python(code)
+    assert done.stderr.splitlines()[-1] == (
+        "ValueError: 'A' is on cpu: move it to a GPU, or start Python with TRITON_INTERPRET=1, "
+        "and kernels run on the CPU in Triton's interpreter"
+    )
+    assert python(code, TRITON_INTERPRET="1").stdout == "tensor(0.2500)\n"
+
+
+@pytest.mark.parametrize("missing", ["torch", "triton"])
+def test_what_is_not_installed_is_only_missed_by_a_call(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        f"import dtpoly; k = dtpoly.load({str(SOFTMAX)!r}); assert 'def softmax(' in k.source\n"
+        "assert not {'torch', 'triton'} & {n for n, m in sys.modules.items() if m}; k(1)\n"
+    )
+    done = python(code)
+    message = f"kernels need {missing}, which is not installed: pip install {missing}"
+    assert done.stderr.splitlines()[-1] == f"ModuleNotFoundError: {message}"

@@ -1,0 +1,34 @@
+"""What cannot be generated is told as a diagnostic, at the directive that it is about."""
+
+from typing import Any
+
+import pytest
+
+from dtpoly.codegen import module
+from dtpoly.compile import load
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.generate import code_of
+from dtpoly.poly.generation import loop_ast
+from dtpoly.poly.spaces import PolyError
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+
+TEXT = "Func f; In A; Var x; f[x] = A[x]; f.block(x:4); f.tensorize(x:0); f.num_warps(4);"
+
+
+def test_what_isl_cannot_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = judge(load(Source("f.dt", TEXT))).scheduled
+
+    def fails(model: Any, tiles: Any) -> Any:
+        if any(one.lanes for one in tiles):
+            raise PolyError("templ.c:21")
+        return loop_ast(model, tiles)
+
+    monkeypatch.setattr(module, "loop_ast", fails)
+    with pytest.raises(DtpolyError) as caught:
+        code_of(state)
+    (told,) = caught.value.diagnostics
+    assert told.code == "DT300"
+    assert told.span is not None
+    assert told.span.text == "f.tensorize(x:0)"
+    assert [note.text for note in told.notes] == [module.BEYOND]

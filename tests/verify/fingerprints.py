@@ -1,0 +1,54 @@
+"""`python -m tests.verify.fingerprints` writes the table of functions that the verifier knows.
+
+Look at what has changed in a function before you let it: a proof assumes what is said of it.
+"""
+
+from pathlib import Path
+
+from dtpoly.codegen.functions import TEXTS
+from dtpoly.codegen.prelude import IMPORTS, SHARED
+from dtpoly.verify import helpers
+from dtpoly.verify.file import read_file
+from dtpoly.verify.known import fingerprint
+
+MEANINGS = {
+    "dt_argmax": "argmax",
+    "dt_argmin": "argmin",
+    "dt_clamp": "clamp",
+    "dt_clamp_whole": "clamp",
+    "dt_mod": "mod",
+    "dt_mod_whole": "mod",
+    "dt_cdiv": "cdiv",
+    "dt_cdiv_whole": "cdiv",
+    "dt_div_rn": "div_rn",
+    "dt_sqrt_rn": "sqrt_rn",
+    "dt_tanh": "tanh",
+    "dt_pow": "pow",
+    "dt_pow_whole": "pow",
+}
+HEAD = '''\
+"""The texts of functions that are not followed: of each the hash, and of kernels' the meaning."""
+
+# What each does is said in its docstring; that it does so is an assumption of every proof.
+'''
+
+
+def table() -> str:
+    """The text of the module."""
+    shared = read_file(IMPORTS + "\n".join(SHARED.values()))
+    own = read_file(IMPORTS + "\n".join(f"@triton.jit\n{text}" for text in TEXTS.values()))
+    lines = [f'    "{one}": "{fingerprint(shared, one)}",' for one in SHARED]
+    more = [
+        f'    "{one}": ("{fingerprint(own, one)}", "{word}"),' for one, word in MEANINGS.items()
+    ]
+    return (
+        f"{HEAD}HELPERS: dict[str, str] = {{\n"
+        + "\n".join(lines)
+        + "\n}\nMEANINGS: dict[str, tuple[str, str]] = {\n"
+        + "\n".join(more)
+        + "\n}\n"
+    )
+
+
+if __name__ == "__main__":
+    Path(helpers.__file__).write_text(table())

@@ -1,0 +1,28 @@
+"""The functions that the verifier knows are those that are emitted."""
+
+from pathlib import Path
+
+from dtpoly.verify import helpers
+from dtpoly.verify.file import read_file
+from dtpoly.verify.known import is_known, meaning
+from tests.verify.fingerprints import table
+from tests.verify.texts import ROOT, changed, program_of, text_of
+
+
+def test_the_table_is_of_the_functions_that_are_emitted() -> None:
+    assert Path(helpers.__file__).read_text() == table(), "python -m tests.verify.fingerprints"
+
+
+def test_a_changed_function_is_not_known() -> None:
+    text = text_of(program_of(ROOT / "examples/matmul.dt"))
+    assert is_known(read_file(text), "dt_real")
+    assert not is_known(read_file(changed(text, "1 << 30", "1 << 31")), "dt_offset")
+    # What it uses counts too.
+    other = changed(
+        text, "def dt_promoted(names, *dtypes):", "def dt_promoted(names, *dtypes, a=0):"
+    )
+    assert not is_known(read_file(other), "dt_promoted")
+
+
+def test_a_function_of_no_known_name_has_no_meaning() -> None:
+    assert meaning(read_file(text_of(program_of(ROOT / "examples/matmul.dt"))), "dt_grid") is None

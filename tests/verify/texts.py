@@ -1,0 +1,35 @@
+"""Programs and their emitted texts, for tests of the verifier."""
+
+from functools import cache
+from pathlib import Path
+
+from dtpoly.algorithm.program import Program
+from dtpoly.compile import load
+from dtpoly.frontend.reading import read_file
+from dtpoly.generate import code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+
+ROOT = Path(__file__).parent.parent.parent
+FILES = (*sorted((ROOT / "tests/data/thesis").glob("*.dt")), ROOT / "examples/matmul.dt")
+
+
+@cache
+def program_of(path: Path) -> Program:
+    return load(read_file(str(path)))
+
+
+@cache
+def text_of(program: Program) -> str:
+    return code_of(judge(program).scheduled).text
+
+
+def written(text: str) -> Program:
+    """A Program from its text."""
+    return load(Source("test.dt", text))
+
+
+def changed(text: str, old: str, new: str, count: int = 1) -> str:
+    """The text with a mistake in it; what is replaced must be there."""
+    assert old in text, old
+    return text.replace(old, new, count)
