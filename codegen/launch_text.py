@@ -120,9 +120,8 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
     arguments = [text for name in tensors for text in (name, f"*{name}.stride()")]
     arguments += [wrapping.names.inputs[name] for name, _, _ in kernel.scalars]
     arguments += [own.sizes[label_of(wrapping, param)] for param, _ in kernel.sizes]
-    arguments += [
-        f"{wrapping.names.inputs[tensor]}.shape[{axis}]" for tensor, axis, _ in kernel.shapes
-    ]
+    shapes = [f"{wrapping.names.inputs[one]}.shape[{axis}]" for one, axis, _ in kernel.shapes]
+    arguments += shapes
     arguments += [
         f"{name}={own.lanes[label_with(wrapping, kernel, size)]}" for name, size in kernel.counts
     ]
@@ -134,11 +133,8 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
             arguments.append(f"{flag.name}=dt_lanes({size}) == {size}")
     arguments += [f"{name}={own.elements[name]}" for name, _ in kernel.elements]
     indices = indices_of(wrapping, own)
-    groups = _groups(wrapping, own, kernel)
-    if is_named(wrapping, indices):
-        largest = _largest([own.largest, *groups])
-    else:
-        largest = _largest([*indices, *groups])
+    known = [own.largest] if is_named(wrapping, indices) else indices
+    largest = _largest([*known, *_groups(wrapping, own, kernel), *shapes])
     arguments.append(f"offset=dt_offset({', '.join([largest, *tensors])})")
     if one.num_warps is not None:
         arguments.append(f"num_warps={one.num_warps}")

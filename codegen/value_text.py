@@ -197,6 +197,10 @@ def _converted(value: Converted, axes: Axes) -> Text:
     match inner:
         case Number(value=number):
             return f"tl.full((), {number_text(number, value.dtype)}, {target})", ATOM
+        case Place(index=index, axes=()) if index.terms and not index.is_plain:
+            # What it is computed from is converted first: twice a number of 32 bits may need 33.
+            wide = tuple((f"tl.cast({name}, {target})", factor) for name, factor in index.terms)
+            return affine_text(Affine(wide, index.constant), axes)
         case Variable(axes=()) | Place(axes=()):
             return f"tl.cast({value_text(inner, axes)[0]}, {target})", ATOM
         case _:
