@@ -34,6 +34,13 @@ def in_ring(text: str) -> str:
             (replacement,) = ast.parse(TAGS[node.name]).body
             assert isinstance(replacement, ast.FunctionDef)
             node.body = replacement.body
+        # An operator of torch has one meaning for ever, and this is not the file's.
+        for call in ast.walk(node):
+            match call:
+                case ast.Call(func=ast.Name(id="dt_operator"), args=[ast.Constant() as name, *_]):
+                    name.value = f"{name.value}_in_ring"
+                case _:
+                    pass
     return FLOAT.sub(r"\1.float64", ast.unparse(module))
 
 

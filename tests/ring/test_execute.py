@@ -6,6 +6,7 @@ import pytest
 
 from dtpoly.algorithm.sizes import input_shapes, size_rules
 from dtpoly.ring.execute import Agreement, agreement
+from dtpoly.ring.interpreter import in_ring
 from tests.codegen.listings import NAMES, code, numbers, program
 
 WRONG = {
@@ -65,3 +66,10 @@ def test_wrong_kernel(change: str) -> None:
     tested = run("listing_4_04_attention", text.replace(old, new), ATTENTION)
     assert tested.differing["attention"] > 0
     assert tested.first["attention"]
+
+
+def test_the_operators_of_the_file_stay_its_own() -> None:
+    text = code("softmax").text
+    name = text.partition('dt_operator("')[2].partition('"')[0]
+    assert name.startswith("softmax_")
+    assert f"'{name}_in_ring'" in in_ring(text)
