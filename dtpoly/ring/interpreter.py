@@ -37,8 +37,11 @@ def in_ring(text: str) -> str:
         # An operator of torch has one meaning for ever, and this is not the file's.
         for call in ast.walk(node):
             match call:
-                case ast.Call(func=ast.Name(id="dt_operator"), args=[ast.Constant() as name, *_]):
-                    name.value = f"{name.value}_in_ring"
+                case ast.Call(
+                    func=ast.Name(id="dt_operator"),
+                    args=[ast.Constant(value=str() as old) as name, *_],
+                ):
+                    name.value = f"{old}_in_ring"
                 case _:
                     pass
     return FLOAT.sub(r"\1.float64", ast.unparse(module))
