@@ -132,8 +132,8 @@ def module_text(
     With sizes for a `test` also a function that tries them on random inputs. Raises Unsupported.
     """
     wrappings = _wrappings(program, with_indices(model), made)
-    body = list(helpers(made.kernels))
-    body += [_text(line.text for line in kernel_lines(kernel)) for kernel in made.kernels]
+    kernels = [_text(line.text for line in kernel_lines(kernel)) for kernel in made.kernels]
+    body = [*helpers("".join(kernels)), *kernels]
     for wrapping in wrappings:
         body += [_text(like_lines(wrapping)), _text(wrapper_lines(wrapping))]
     # Two files may each have an operator `f`, so that its name says of what text it is.

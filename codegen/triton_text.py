@@ -117,9 +117,8 @@ def uses_program(kernel: TileKernel) -> bool:
     )
 
 
-def helpers(kernels: Sequence[TileKernel]) -> list[str]:
-    """The texts of the functions that kernels call, in a fixed order."""
-    text = "\n".join(line.text for kernel in kernels for line in kernel_lines(kernel))
+def helpers(text: str) -> list[str]:
+    """The texts of the functions that the text of kernels calls, in a fixed order."""
     found = [name for name in TEXTS if f"{name}(" in text or f" {name})" in text]
     return [f"@triton.jit\n{TEXTS[name]}" for name in found]
 
