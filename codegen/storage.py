@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from dtpoly.algorithm.expressions import Affine, Read, walk
-from dtpoly.poly.axes import Axis, Path, axes_by_name, is_absolute, resolved
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.axes import axes_by_name, resolved
 from dtpoly.poly.model import Access, Array, Model, Statement
+from dtpoly.poly.passing import axes_along, reasons_for_memory
 from dtpoly.poly.tiles import Tiles
 
 # After the name of an accumulator: where it keeps the index of the best value so far.
@@ -87,74 +88,16 @@ def _reasons(
     for writer in writers:
         for reader, read in readers:
             if writer is not reader:
-                yield from _reason(tiles[writer.name], tiles[reader.name], read)
-
-
-def _reason(writer: Tiles, reader: Tiles, read: Access) -> Iterator[str]:
-    array = writer.statement.writes
-    dims = {label for index in array.indices for label in index.labels}
-    for axis in _own_loops(writer.path, reader.path):
-        if axis.label in dims or axis.name in writer.statement.copies:
-            yield f"it is written tile by tile along '{axis.label}' before it is read"
-    if _is_padded(reader.statement, array.array):
-        yield "it is read with padding, which looks at memory"
-    for written, index in zip(array.indices, read.indices, strict=True):
-        if index.plain is None or written.plain is None:
-            yield "it is read at other indices than it is written at"
-        elif _position(written.plain, writer) != _position(index.plain, reader):
-            yield f"it is read in other tiles along '{index.plain}' than it is written in"
-
-
-def _is_padded(reader: Statement, array: str) -> bool:
-    """Whether a statement reads an array, some of whose indices may be outside."""
-    nodes = () if reader.body is None else walk(reader.body)
-    return any(isinstance(n, Read) and n.tensor == array and n.padding is not None for n in nodes)
-
-
-def _own_loops(path: Path, other: Path) -> tuple[Axis, ...]:
-    """Loops of several iterations that only the first path is in."""
-    common = 0
-    for one, two in zip(path.steps, other.steps, strict=False):
-        if one != two:
-            break
-        common += 1
-    rest = path.steps[common:]
-    return tuple(s for s in rest if isinstance(s, Axis) and not s.is_single)
-
-
-def _position(label: str, tiles: Tiles) -> tuple[Affine, tuple[tuple[int, int | None], ...]]:
-    """Where a tile starts along a label, and its lanes."""
-    named = axes_by_name(tiles.path)
-    lanes = tiles.of_label(label)
-    axes = _axes_of(label, tiles)
-    walked = {one.axis for one in lanes}
-    start = Affine()
-    for axis in axes:
-        if axis.name not in walked and not axis.is_single:
-            start = start + Affine(((axis.name, 1),))
-    if start == Affine() and axes:
-        start = resolved(axes[0].origin, named)
-    if any(not is_absolute(named[name], tiles.path) for name in start.labels if name in named):
-        # It counts from what it divides: the same name may mean another place elsewhere.
-        start = start + Affine(((tiles.name, 1),))
-    return start, tuple((one.step, one.count) for one in lanes)
-
-
-def _axes_of(label: str, tiles: Tiles) -> list[Axis]:
-    """The statement's own loops and lanes along a label."""
-    path, func = tiles.path, tiles.statement.func
-    owned = zip((*path.grid, *path.loops), path.owners, strict=True)
-    loops = [axis for axis, owner in owned if owner == func and axis not in path.grid]
-    copies = tiles.statement.copies
-    axes = (*loops, *path.lanes)
-    return [a for a in axes if a.index.plain == label and a.name not in copies]
+                yield from reasons_for_memory(
+                    writer, tiles[writer.name].path, reader, tiles[reader.name].path, read
+                )
 
 
 def _scratch(array: Array, writer: Tiles) -> Scratch:
     named = axes_by_name(writer.path)
     extents: list[Extent] = []
     for dim in array.dims:
-        axes = _axes_of(dim, writer)
+        axes = axes_along(dim, writer.statement, writer.path)
         own = {axis.name for axis in axes}
         # The one that divides no other one of them: `reorder` may have put it inside.
         outer = next((a for a in axes if not own & set(a.origin.labels)), None)
