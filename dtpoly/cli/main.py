@@ -65,6 +65,9 @@ def entry(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _run(given)
         sys.stdout.flush()
+        if arguments is None:
+            # The process ends: taking apart what it made, object by object, is a fifth of its time.
+            gc.freeze()
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
