@@ -3,7 +3,7 @@
 Mixed radix: for p in [0, M * R), p // R is in [0, M) and p % R in [0, R), and the two together
 say p. Groups: if p // (c * R) is g, then p % (c * R) is below R * min(c, M - c * g), and the two
 together say p. Both are proved in docs/proofs.md; they are all that isl is not asked about a
-program id, since R is a product of sizes.
+program id, since R is a product of sizes. No factor of a grid is negative: launching sees to that.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from dtpoly.verify.sets import ID
+from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.regions import ID
 from dtpoly.verify.shared import rank
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.values import Radix, Unread
@@ -58,6 +59,7 @@ class Digits:
         if part not in self.whole.values():
             raise Unread(0, "a part of a program id is used as a number")
         one = id_name(part)
+        assume(Lemma.OWN_NUMBER, one, part.extents)
         self.numbers[one] = within(number(0), name(one), programs_of(part.extents))
         return name(one)
 
@@ -82,12 +84,14 @@ class Digits:
             for extent in below:
                 product = product * extent
             if divisor == product:
+                assume(Lemma.MIXED_RADIX, radix.name, divisor, tuple(above), below)
                 self.divisors.add(divisor)
                 high = self.plain(Radix(fresh("program"), tuple(above)))
                 return high, self.plain(Radix(fresh("program"), below))
             group = _quotient(divisor, product)
             if len(above) == 1 and group is not None:
                 (extent,) = above
+                assume(Lemma.GROUPS, radix.name, divisor, group, extent, below)
                 coordinate = fresh("program")
                 groups = (extent + group - 1).floor(group)
                 self.ranges[coordinate] = within(number(0), name(coordinate), groups)
@@ -133,7 +137,7 @@ def programs_of(extents: tuple[Whole, ...]) -> Whole:
         constant = constant * one
     if constant.constant is not None or len(ordered) == 1:
         return constant
-    return name(f"programs({' '.join(str(rank(one)) for one in ordered)})")
+    return name(f"programs({' '.join(rank(one) for one in ordered)})")
 
 
 def _some_of(extents: tuple[Whole, ...]) -> list[tuple[Whole, ...]]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from dtpoly.verify import known
 from dtpoly.verify.access import Array, Launch
+from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.file import File
+from dtpoly.verify.helpers import HELPERS
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Truth, Whole
@@ -77,6 +79,13 @@ class Wrapper:
     result: str | None = None
     # What the last call of `dt_offset` was told: all of these are below 2^30, or it gives 64 bits.
     largest: tuple[Whole, ...] = ()
+    # The strides of the tensors that it was told of: they reach less far than 2^31, or it does.
+    reaches: frozenset[str] = frozenset()
+    # Tensors whose last element is known to be nearer than 2^31; what products of sizes are
+    # below; and whether values are finite.
+    near: frozenset[str] = frozenset()
+    below: tuple[tuple[Whole, int], ...] = ()
+    is_finite: bool = False
     # Sizes that are refused if they are just below 2^31, by this launch or those before it.
     apart: frozenset[Whole] = frozenset()
 
@@ -84,6 +93,7 @@ class Wrapper:
         """Refuse a function whose text is not the one that is known."""
         if not known.is_known(self.file, function):
             raise Unread(line, f"'{function}' is not the function that is known by that name")
+        assume(Lemma.KNOWN, function, HELPERS[function])
 
     def size(self, held: Held, node: ast.expr) -> Whole:
         """A held value that must be a whole number."""

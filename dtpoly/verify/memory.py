@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import islpy as isl
-
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.accumulating import Accumulation, accumulation, one_operation
+from dtpoly.verify.asking import about
 from dtpoly.verify.building import rounded
 from dtpoly.verify.domains import before, domain, own_names
 from dtpoly.verify.limits import check_time
+from dtpoly.verify.regions import Region, is_single, set_of, without
 from dtpoly.verify.rounding import split
-from dtpoly.verify.sets import ID, as_points, set_of, without, without_ids
 from dtpoly.verify.terms import (
     Apply,
     Case,
@@ -38,7 +37,7 @@ from dtpoly.verify.whole import Put, Truth, both, compare, name, put_truth, put_
 class Unwritten(Exception):
     """A load that sees what no store is sure to have left."""
 
-    def __init__(self, access: Access, where: isl.Set, why: str) -> None:
+    def __init__(self, access: Access, where: Region, why: str) -> None:
         super().__init__(why)
         self.access = access
         self.where = where
@@ -56,6 +55,8 @@ class Memory:
         default_factory=dict[tuple[int, int], tuple[Case, ...]]
     )
     open: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    # Tensors that hold a Func, proved where it is stored (see lemmas).
+    funcs: dict[str, str] = field(default_factory=dict[str, str])
     done: dict[tuple[int, Term], Term] = field(default_factory=dict[tuple[int, Term], Term])
 
     def seen(self, at: int, term: Term) -> Term:
@@ -67,10 +68,15 @@ class Memory:
 
     def _seen(self, at: int, term: Term) -> Term:
         match term:
-            case Element(tensor=tensor, load=load, at=where) if tensor not in self.inputs:
+            case Element(tensor=tensor, indices=indices, load=load, at=where) if (
+                tensor not in self.inputs
+            ):
                 (access,) = (a for a in self.launches[at].accesses if a.load == load)
                 values = dict(zip((*access.lanes, *access.loops), where, strict=True))
-                return put(Stored(self.cases(at, access)), values)
+                found = self.cases(at, access)
+                if tensor in self.funcs:
+                    return Element(self.funcs[tensor], indices, 0, ())
+                return put(Stored(found), values)
             case _:
                 parts = tuple(self.seen(at, one) for one in children(term))
                 word, kind = split(term)
@@ -102,6 +108,7 @@ class Memory:
             if grown and (not plain or not one_operation(grown)):
                 raise Unread(load.line, f"what is accumulated in '{load.tensor}'")
             found += [self._case(at, load, other, store, grown) for store in plain]
+        about(load.line, f"loads what one store left in '{load.tensor}'")
         self._check(here, load, found)
         self._check_last(at, load, here)
         return found
@@ -147,10 +154,10 @@ class Memory:
 
     def _check(self, here: Truth, load: Access, writers: Sequence[Case]) -> None:
         domain_here = set_of(here)
-        written: isl.Set | None = None
+        written: Region | None = None
         for bound, where, _ in writers:
             pairs = domain_here.intersect(set_of(where))
-            if not is_function(pairs, bound):
+            if not is_single(pairs, bound):
                 raise Unread(
                     load.line, f"a load from '{load.tensor}' that several stores may reach"
                 )
@@ -213,17 +220,4 @@ def _same(load: Access, store: Access, put: Put) -> Truth:
             compare("==", mine, put_whole(theirs, put))
             for mine, theirs in zip(load.indices, store.indices, strict=True)
         )
-    )
-
-
-def is_function(pairs: isl.Set, bound: Sequence[str]) -> bool:
-    """True if there is at most one choice of the bound names for each choice of the others."""
-    bound = [one for one in bound if not one.startswith(ID)]
-    pairs = without_ids(pairs)
-    if not bound or pairs.is_empty():
-        return True
-    # What holds of a larger set, which is one polyhedron, holds of this one too.
-    hull = isl.Set.from_basic_set(pairs.unshifted_simple_hull())
-    return any(
-        isl.Map.from_range(as_points(one, bound)).is_single_valued() for one in (hull, pairs)
     )

@@ -8,25 +8,15 @@ between floats are left out; operands of a commutative operation may change plac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import islpy as isl
-
-from dtpoly.verify.building import whole_in
+from dtpoly.verify.asking import take
+from dtpoly.verify.building import plain, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.pieces import Piece, cases, pieces
+from dtpoly.verify.regions import Region, equal, is_affine, is_single, said, same, set_of, without
 from dtpoly.verify.rounding import allows, rounds, split, without_may
-from dtpoly.verify.sets import (
-    ID,
-    equal,
-    everywhere,
-    number_of,
-    renamed,
-    set_of,
-    without,
-    without_ids,
-)
 from dtpoly.verify.terms import (
     Apply,
     Carried,
@@ -39,12 +29,13 @@ from dtpoly.verify.terms import (
     Term,
     Total,
     ValueOf,
-    fresh,
+    children,
     put,
     sources,
+    weight,
 )
 from dtpoly.verify.unify import COMMUTATIVE, guesses
-from dtpoly.verify.whole import Whole, name
+from dtpoly.verify.whole import Atom, Whole, atoms_of, exchanged, name, put_whole
 
 IDEMPOTENT = {"maximum", "minimum", "and", "or", "argmax", "argmin"}
 
@@ -53,13 +44,15 @@ IDEMPOTENT = {"maximum", "minimum", "and", "or", "argmax", "argmin"}
 class Difference:
     """Where two terms are not proved equal, and what they are there."""
 
-    where: isl.Set
+    where: Region
     kernel: Term
     algorithm: Term
     why: str
+    # To which layer it belongs.
+    layer: str = "value"
 
 
-def difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | None:
+def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     """The first difference found on a set."""
     check_time()
     algorithm = without_may(algorithm, rounds(kernel))
@@ -71,7 +64,7 @@ def difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | No
     return None
 
 
-def _difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | None:
+def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     if kernel == algorithm and not isinstance(kernel, Carried):
         return None
     rounded = _rounded(kernel, algorithm, where)
@@ -79,9 +72,11 @@ def _difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | N
         return rounded[0]
     match kernel, algorithm:
         case ((Literal() | Given()), (Literal() | Given())):
+            if plain(kernel) == plain(algorithm):
+                return None
             return Difference(where, kernel, algorithm, "other values")
         case ((Place() | Literal()), (Place() | Literal())):
-            first_number, second_number = whole_in(kernel), whole_in(algorithm)
+            first_number, second_number = whole_in(plain(kernel)), whole_in(plain(algorithm))
             if first_number is None or second_number is None:
                 return Difference(where, kernel, algorithm, "other values")
             return _numbers(first_number, second_number, where, kernel, algorithm)
@@ -89,7 +84,7 @@ def _difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | N
             for one, other in zip(own, wanted, strict=True):
                 found = _numbers(one, other, where, kernel, algorithm)
                 if found is not None:
-                    return found
+                    return replace(found, layer="loads")
             return None
         case Total(operation=operation), _ if operation in IDENTITY:
             return _bags(operation, kernel, algorithm, where)
@@ -103,8 +98,9 @@ def _difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | N
                 return None
             is_turned = a in COMMUTATIVE and len(mine) == 2 and _may_be_alike(mine[1], theirs[0])
             if is_turned and _lists(mine[::-1], theirs, where) is None:
+                take(f"operands of '{a}' change places")
                 return None
-            if a in IDENTITY and _has_total(kernel) and _has_total(algorithm):
+            if a in IDENTITY and (_is_bag(a, kernel) or _is_bag(a, algorithm)):
                 return None if _bags(a, kernel, algorithm, where) is None else first
             return first
         case Pair(value=a, place=i), Pair(value=b, place=j):
@@ -112,14 +108,19 @@ def _difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | N
         case (PlaceOf(pair=a), PlaceOf(pair=b)) | (ValueOf(pair=a), ValueOf(pair=b)):
             word = _pair_operation(b)
             return _bags(word, a, b, where) if word else difference(a, b, where)
-        case Apply(operation=operation), _ if operation in IDENTITY and _has_total(kernel):
+        case Apply(operation=operation), _ if operation in IDENTITY and _is_bag(operation, kernel):
             return _bags(operation, kernel, algorithm, where)
         case _:
             return Difference(where, kernel, algorithm, "other operations")
 
 
-def _rounded(kernel: Term, algorithm: Term, where: isl.Set) -> tuple[Difference | None] | None:
-    """The difference of values one of which may be rounded; nothing if neither is."""
+def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference | None] | None:
+    """The difference of values one of which may be rounded; nothing if neither is.
+
+    The first leave that allows what the kernel rounds to is taken for it, and stays for what is
+    rounded further inside. That loses nothing: what later leaves allow they allow as well after
+    it; only where the algorithm itself rounds is the other way tried too.
+    """
     own, kind = split(kernel)
     word, allowed = split(algorithm)
     if not own and not word:
@@ -127,17 +128,23 @@ def _rounded(kernel: Term, algorithm: Term, where: isl.Set) -> tuple[Difference 
     inner = kernel.operands[0] if isinstance(kernel, Apply) else kernel
     wanted = algorithm.operands[0] if isinstance(algorithm, Apply) else algorithm
     if word == "may":
-        found = difference(kernel, wanted, where)
-        # Rounded on the way to a type that holds what it may be rounded to, also twice.
-        while found is not None and own and allows(allowed, kind):
-            found = difference(inner, wanted, where)
-            own, kind = split(inner)
-            inner = inner.operands[0] if isinstance(inner, Apply) else inner
+        if not own or not allows(allowed, kind):
+            return (difference(kernel, wanted, where),)
+        take(f"a value is rounded to '{kind}', where it may be to '{allowed}'")
+        found = difference(inner, algorithm, where)
+        if found is not None and _is_rounded(wanted):
+            found = difference(kernel, wanted, where)
         return (found,)
     if own and word and kind == allowed:
         return (difference(inner, wanted, where),)
     why = f"is rounded to {kind}" if own else f"is not rounded to {allowed}"
     return (Difference(where, kernel, algorithm, why),)
+
+
+def _is_rounded(term: Term) -> bool:
+    """True if the algorithm itself rounds the value."""
+    word, _ = split(term)
+    return word == "round" or (word == "may" and _is_rounded(children(term)[0]))
 
 
 def _pair_operation(term: Term) -> str | None:
@@ -148,38 +155,77 @@ def _pair_operation(term: Term) -> str | None:
             return None
 
 
-def _has_total(term: Term) -> bool:
+def _is_bag(operation: str, term: Term) -> bool:
+    """True if something in it is reduced by the operation, or changes nothing in it."""
     match term:
-        case Total():
-            return True
-        case Apply(operation=operation, operands=operands) if operation in IDENTITY:
-            return any(_has_total(one) for one in operands)
+        case Total(operation=own):
+            return own == operation
+        case Apply(operation=own, operands=operands) if own == operation:
+            return any(_is_bag(operation, one) for one in operands)
         case _:
-            return False
+            return is_identity(operation, term)
 
 
 def _numbers(
-    mine: Whole, theirs: Whole, where: isl.Set, kernel: Term, algorithm: Term
+    mine: Whole, theirs: Whole, where: Region, kernel: Term, algorithm: Term
 ) -> Difference | None:
-    if equal(mine, theirs, where):
+    if mine == theirs:
         return None
-    apart = where.subtract(number_of(mine).eq_set(number_of(theirs)))
-    return Difference(apart, kernel, algorithm, "another index")
+    if not is_affine(mine - theirs):
+        why = "another product"
+        return None if _products(mine, theirs, where) else Difference(where, kernel, algorithm, why)
+    alike = same(mine, theirs)
+    if where.is_subset(alike):
+        return None
+    return Difference(where.subtract(alike), kernel, algorithm, "another index")
 
 
-def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: isl.Set) -> Difference | None:
-    for one, other in zip(mine, theirs, strict=True):
+def _products(mine: Whole, theirs: Whole, where: Region) -> bool:
+    """True if two numbers with products of names in them are the same polynomial.
+
+    Sound since equal polynomials are equal everywhere; what is put into them, in the place of a
+    name or of a factor, is proved to be the same number first.
+    """
+    known = {one: value for one, value in said(where).items() if equal(name(one), value, where)}
+    mine, theirs = put_whole(mine, known), put_whole(theirs, known)
+    new: dict[Atom, Whole] = {}
+    for other in atoms_of(theirs) - atoms_of(mine):
+        for own in atoms_of(mine):
+            factor, wanted = (Whole((((one,), 1),)) for one in (own, other))
+            if is_affine(factor - wanted) and equal(factor, wanted, where):
+                new[other] = factor
+                break
+    return mine == exchanged(theirs, new)
+
+
+def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region) -> Difference | None:
+    # What is small first: if that differs, the rest need not be looked at.
+    for one, other in sorted(zip(mine, theirs, strict=True), key=lambda pair: weight(pair[1])):
         found = difference(one, other, where)
         if found is not None:
             return found
     return None
 
 
-def _bags(operation: str, kernel: Term, algorithm: Term, where: isl.Set) -> Difference | None:
+def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Difference | None:
+    take(f"reductions by '{operation}' are done in any order")
     mine = _reduced(operation, kernel, where)
     theirs = _reduced(operation, algorithm, where)
+    found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=False)
+    if found is not None and operation in IDEMPOTENT:
+        found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=True)
+    return found
+
+
+Bag = list[tuple[Piece, Region]]
+
+
+def _laid_over(
+    operation: str, mine: Bag, theirs: Bag, whole: tuple[Term, Term], *, is_thorough: bool
+) -> Difference | None:
+    kernel, algorithm = whole
     # For each of the algorithm's pieces what of it the kernel has so far.
-    got: list[isl.Set | None] = [None] * len(theirs)
+    got: list[Region | None] = [None] * len(theirs)
     for piece, domain in mine:
         left = domain
         for at, (wanted, wanted_domain) in enumerate(theirs):
@@ -187,15 +233,20 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: isl.Set) -> Diff
                 break
             if not _may_be_alike(piece.body, wanted.body):
                 continue
-            taken = _matched(operation, piece, left, wanted, wanted_domain, got[at])
+            taken = _matched(
+                operation, piece, left, wanted, wanted_domain, got[at], is_thorough=is_thorough
+            )
             if taken is not None:
                 image, rest = taken
                 so_far = got[at]
-                got[at] = image if so_far is None else so_far.union(image).coalesce()
+                got[at] = image if so_far is None else so_far.union(image)
                 left = rest
         if not left.is_empty():
             why = "something is reduced that is not in the algorithm's reduction"
-            return Difference(left, piece.body, algorithm, why)
+            # The rest of what was found in part, or a number: that is what no mask kept out.
+            is_outside = left is not domain or (bool(piece.bound) and not sources(piece.body))
+            layer = "lanes" if is_outside else "value"
+            return Difference(left, piece.body, algorithm, why, layer)
     for (wanted, wanted_domain), so_far in zip(theirs, got, strict=True):
         missing = wanted_domain if so_far is None else wanted_domain.subtract(so_far)
         if not missing.is_empty():
@@ -204,9 +255,9 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: isl.Set) -> Diff
     return None
 
 
-def _reduced(operation: str, term: Term, where: isl.Set) -> list[tuple[Piece, isl.Set]]:
+def _reduced(operation: str, term: Term, where: Region) -> Bag:
     """The bag of a term on a set, in pieces without choices; what changes nothing is left out."""
-    found: list[tuple[Piece, isl.Set]] = []
+    found: list[tuple[Piece, Region]] = []
     for piece in pieces(operation, term):
         inside = where.intersect(set_of(piece.domain))
         for case in cases(piece.body, inside):
@@ -220,19 +271,21 @@ def _reduced(operation: str, term: Term, where: isl.Set) -> list[tuple[Piece, is
 def _matched(
     operation: str,
     piece: Piece,
-    domain: isl.Set,
+    domain: Region,
     wanted: Piece,
-    wanted_domain: isl.Set,
-    before: isl.Set | None,
-) -> tuple[isl.Set, isl.Set] | None:
+    wanted_domain: Region,
+    before: Region | None,
+    *,
+    is_thorough: bool,
+) -> tuple[Region, Region] | None:
     """What of the wanted piece a piece is, over its bound names; and what of it is left."""
-    images: isl.Set | None = None
+    images: Region | None = None
     rest = domain
     for guess in guesses(piece, wanted):
         where = domain
         # `wanted_domain` in the kernel's names: its bound names are numbers now.
         for one, value in guess.items():
-            where = where.intersect(number_of(name(one)).eq_set(number_of(value)))
+            where = where.intersect(same(name(one), value))
         where = where.intersect(wanted_domain)
         here = without(where, wanted.bound)
         if here.is_empty():
@@ -241,14 +294,16 @@ def _matched(
         if operation not in IDEMPOTENT:
             if before is not None and not before.is_disjoint(image):
                 continue
-            if not _injective(where, piece.bound):
+            if not is_single(where, piece.bound):
                 continue
         if difference(piece.body, put(wanted.body, guess), here) is not None:
             continue
-        images = image if images is None else images.union(image).coalesce()
+        images = image if images is None else images.union(image)
         rest = rest.subtract(here)
+        if operation not in IDEMPOTENT:
+            break
         # What is reduced twice changes nothing where the operation has it so: any guess counts.
-        if operation not in IDEMPOTENT or (rest.is_empty() and wanted_domain.is_subset(images)):
+        if rest.is_empty() and (not is_thorough or wanted_domain.is_subset(images)):
             break
     return None if images is None else (images, rest)
 
@@ -257,25 +312,3 @@ def _may_be_alike(kernel: Term, algorithm: Term) -> bool:
     """False for values of other tensors: that saves time, and decides nothing."""
     mine, theirs = sources(kernel), sources(algorithm)
     return not mine or not theirs or bool(mine & theirs)
-
-
-def _injective(where: isl.Set, bound: tuple[str, ...]) -> bool:
-    """True if each choice of the wanted names is met by at most one choice of the bound ones."""
-    bound = tuple(one for one in bound if not one.startswith(ID))
-    where = without_ids(where)
-    if not bound:
-        return True
-    # What holds of a larger set, which is one polyhedron, holds of this one too.
-    hull = isl.Set.from_basic_set(where.unshifted_simple_hull())
-    return any(_is_injective(one, bound) for one in (hull, where))
-
-
-def _is_injective(where: isl.Set, bound: tuple[str, ...]) -> bool:
-    check_time()
-    new = {one: fresh(one) for one in bound}
-    other = renamed(where, new)
-    both = where.intersect(other)
-    same = everywhere()
-    for old, to in new.items():
-        same = same.intersect(number_of(name(old)).eq_set(number_of(name(to))))
-    return both.is_subset(same)

@@ -138,11 +138,11 @@ def either(condition: Truth, yes: Whole, no: Whole) -> Whole:
     return no if condition == FALSE else Whole((((Either(condition, yes, no),), 1),))
 
 
-def _order(atom: Atom) -> tuple[str, int]:
-    return (atom, 0) if isinstance(atom, str) else ("", rank(atom))
+def _order(atom: Atom) -> tuple[str, str]:
+    return (atom, "") if isinstance(atom, str) else ("", rank(atom))
 
 
-def _monomial_order(monomial: Monomial) -> tuple[tuple[str, int], ...]:
+def _monomial_order(monomial: Monomial) -> tuple[tuple[str, str], ...]:
     return tuple(_order(atom) for atom in monomial)
 
 
@@ -295,6 +295,22 @@ def _names_of_atom(atom: Atom) -> frozenset[str]:
             return names_of(left) | names_of(right)
         case Either(condition=condition, yes=yes, no=no):
             return names_of(condition) | names_of(yes) | names_of(no)
+
+
+def atoms_of(of: Whole) -> frozenset[Atom]:
+    """What is multiplied and added up in it and is no name: quotients, extremes, choices."""
+    return frozenset(atom for one, _ in of.terms for atom in one if not isinstance(atom, str))
+
+
+def exchanged(of: Whole, new: Mapping[Atom, Whole]) -> Whole:
+    """The number with others in the place of what is multiplied and added up in it."""
+    total = Whole(())
+    for monomial, coefficient in of.terms:
+        product = number(coefficient)
+        for atom in monomial:
+            product = product * new.get(atom, Whole((((atom,), 1),)))
+        total = total + product
+    return total
 
 
 Put = Mapping[str, Whole]

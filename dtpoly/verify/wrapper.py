@@ -9,13 +9,15 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from dtpoly.verify.access import Array, Launch
+from dtpoly.verify.asking import about
 from dtpoly.verify.expressions import condition, look_at, value
 from dtpoly.verify.file import File
 from dtpoly.verify.held import Held, Product, TensorOf, Wrapper
 from dtpoly.verify.kinds import stored
 from dtpoly.verify.launching import launch
 from dtpoly.verify.overflow import HALF, NEAR
-from dtpoly.verify.sets import holds, is_affine, set_of
+from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.shared import rank
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Whole, both, compare, name, negation, number
@@ -101,7 +103,9 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
                     raise Unread(test.lineno, f"a launch only if '{text}'")
             # What a launch refuses counts for later ones if it is there for such sizes.
             new = wrapper.apart - apart
-            wrapper.apart = apart | {one for one in new if _is_launched(programs, one)}
+            wrapper.apart = apart | {
+                one for one in sorted(new, key=rank) if _is_launched(programs, one)
+            }
             return
         case _:
             raise Unread(test.lineno, f"a branch of the wrapper: 'if {text}'")
@@ -146,6 +150,7 @@ def _is_input(held: Held, one: str) -> bool:
 def _is_launched(programs: Sequence[Whole] | None, size: Whole) -> bool:
     """True if there are programs wherever a size is just below 2^31."""
     large = compare(">=", size, number(HALF - NEAR))
+    about(0, "a launch has programs where a size is just below 2^31")
     return programs is not None and all(
         is_affine(both(compare(">=", one, number(1)), large))
         and holds(compare(">=", one, number(1)), set_of(large))
@@ -156,7 +161,7 @@ def _is_launched(programs: Sequence[Whole] | None, size: Whole) -> bool:
 def _programs(held: Held | None) -> list[Whole] | None:
     match held:
         case Product(factors=factors):
-            return sorted((one for one in factors if one.constant != 1), key=id)
+            return sorted((one for one in factors if one.constant != 1), key=rank)
         case Whole():
             return [] if held.constant == 1 else [held]
         case _:
@@ -164,7 +169,7 @@ def _programs(held: Held | None) -> list[Whole] | None:
 
 
 def _all_programs(one: Launch) -> list[Whole]:
-    return sorted((extent for axis in one.grid for extent in axis), key=id)
+    return sorted((extent for axis in one.grid for extent in axis), key=rank)
 
 
 def _assign(wrapper: Wrapper, target: ast.expr, held: Held) -> None:
