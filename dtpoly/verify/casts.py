@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dtpoly.verify import kinds
-from dtpoly.verify.building import applied, brought, literal, rounded, whole_in
+from dtpoly.verify.building import applied, brought, literal, plain, rounded, whole_in
 from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.values import Pointer, Radix, Tile, Unread, as_term, is_truth
 from dtpoly.verify.whole import Whole
@@ -38,6 +38,7 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
     """A value of one type as one of another."""
     if kind == to:
         return term
+    term = plain(term)
     if to == kinds.BOOL:
         return applied("ne", [term, literal(0)])
     if kind == kinds.BOOL:
@@ -70,10 +71,8 @@ def full(tile: Tile, to: str, line: int) -> Tile:
     item = tile.item
     if isinstance(item, Whole) and item.constant is not None:
         extreme = kinds.extreme(item.constant, to)
-        if item.constant == 0 and to == "tl.uint8":
-            extreme = float("-inf")
         if extreme is not None:
-            return replace(tile, item=literal(extreme), kind=to)
+            return replace(tile, item=Literal(extreme), kind=to)
         if kinds.is_float(to):
             return replace(tile, item=brought(literal(item.constant), kinds.WEAK, to), kind=to)
     return cast(tile, to, line)

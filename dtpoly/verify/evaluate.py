@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from dtpoly.verify import kinds
 from dtpoly.verify.rounding import split
 from dtpoly.verify.sets import as_points, set_of
 from dtpoly.verify.terms import (
@@ -153,7 +154,7 @@ def _literal(text: str) -> float:
         return float(text == "True")
     if text == "undefined":
         return _some("undefined")
-    above, _, below = text.partition("/")
+    above, _, below = kinds.exact(text).partition("/")
     return float(above) / float(below or 1)
 
 

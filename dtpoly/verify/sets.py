@@ -18,6 +18,10 @@ from dtpoly.verify.whole import (
     Some,
     Truth,
     Whole,
+    compare,
+    name,
+    number,
+    put_whole,
 )
 
 
@@ -182,6 +186,26 @@ def equal(left: Whole, right: Whole, where: isl.Set) -> bool:
     if left == right:
         return True
     return where.is_subset(number_of(left).eq_set(number_of(right)))
+
+
+def said(of: isl.Set) -> dict[str, Whole]:
+    """What a set seems to say that names are, over the other names; it is not proved here."""
+    found: dict[str, Whole] = {}
+    names = params_of(of)
+    for one in of.affine_hull().get_constraints():
+        if not one.is_equality():
+            continue
+        total = number(one.get_constant_val().to_python())
+        for at, param in enumerate(names):
+            total = total + name(param) * one.get_coefficient_val(PARAM, at).to_python()
+        total = put_whole(total, found)
+        factors = {m[0]: c for m, c in total.terms if m and c in (1, -1) and isinstance(m[0], str)}
+        for chosen, factor in factors.items():
+            rest = (total - name(chosen) * factor) * -factor
+            found = {old: put_whole(value, {chosen: rest}) for old, value in found.items()}
+            found[chosen] = rest
+            break
+    return found
 
 
 def is_affine(of: Whole | Truth) -> bool:

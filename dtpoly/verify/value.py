@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from dtpoly.verify.building import whole_in
+from dtpoly.verify.building import plain, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.pieces import Piece, cases, pieces
@@ -21,8 +21,11 @@ from dtpoly.verify.sets import (
     ID,
     equal,
     everywhere,
+    holds,
+    is_affine,
     number_of,
     renamed,
+    said,
     set_of,
     without,
     without_ids,
@@ -44,7 +47,7 @@ from dtpoly.verify.terms import (
     sources,
 )
 from dtpoly.verify.unify import COMMUTATIVE, guesses
-from dtpoly.verify.whole import Whole, name
+from dtpoly.verify.whole import Whole, compare, name, put_whole
 
 IDEMPOTENT = {"maximum", "minimum", "and", "or", "argmax", "argmin"}
 
@@ -79,9 +82,11 @@ def _difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | N
         return rounded[0]
     match kernel, algorithm:
         case ((Literal() | Given()), (Literal() | Given())):
+            if plain(kernel) == plain(algorithm):
+                return None
             return Difference(where, kernel, algorithm, "other values")
         case ((Place() | Literal()), (Place() | Literal())):
-            first_number, second_number = whole_in(kernel), whole_in(algorithm)
+            first_number, second_number = whole_in(plain(kernel)), whole_in(plain(algorithm))
             if first_number is None or second_number is None:
                 return Difference(where, kernel, algorithm, "other values")
             return _numbers(first_number, second_number, where, kernel, algorithm)
@@ -161,10 +166,21 @@ def _has_total(term: Term) -> bool:
 def _numbers(
     mine: Whole, theirs: Whole, where: isl.Set, kernel: Term, algorithm: Term
 ) -> Difference | None:
-    if equal(mine, theirs, where):
+    """Products of names are compared as polynomials, with what the set says of single names put in.
+
+    Sound since equal polynomials are equal everywhere; what is put in is proved equal first.
+    """
+    if mine == theirs:
         return None
-    apart = where.subtract(number_of(mine).eq_set(number_of(theirs)))
-    return Difference(apart, kernel, algorithm, "another index")
+    same = compare("==", mine, theirs)
+    if is_affine(same):
+        if holds(same, where):
+            return None
+        return Difference(where.subtract(set_of(same)), kernel, algorithm, "another index")
+    known = {one: value for one, value in said(where).items() if equal(name(one), value, where)}
+    if put_whole(mine, known) == put_whole(theirs, known):
+        return None
+    return Difference(where, kernel, algorithm, "another product")
 
 
 def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: isl.Set) -> Difference | None:

@@ -12,8 +12,8 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from multiprocessing import get_context
@@ -79,13 +79,10 @@ def rows(seeds: Sequence[int], kept: Path, workers: int, seconds: float) -> Gene
     yield from (done[seed] for seed in seeds if seed in done)
     if not done:
         kept.write_text(f"{json.dumps(_fingerprint())}\n")
-    pool = ProcessPoolExecutor(
-        workers, mp_context=get_context("spawn"), max_tasks_per_child=CASES_A_PROCESS
-    )
+    left = [seed for seed in seeds if seed not in done]
+    pool = get_context("spawn").Pool(workers, maxtasksperchild=CASES_A_PROCESS)
     with kept.open("a") as file, pool:
-        left = [seed for seed in seeds if seed not in done]
-        for future in as_completed([pool.submit(row, seed, seconds) for seed in left]):
-            one = future.result()
+        for one in pool.imap_unordered(partial(row, seconds=seconds), left):
             file.write(f"{json.dumps(asdict(one))}\n")
             file.flush()
             yield one
