@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dtpoly.verify.access import Access, Ran
+from dtpoly.verify.asking import about
 from dtpoly.verify.carrying import IDENTITY
 from dtpoly.verify.domains import before, domain, renaming, same_element
-from dtpoly.verify.sets import set_of
+from dtpoly.verify.regions import set_of
 from dtpoly.verify.terms import Apply, Choose, Element, Term, choose, walk
 from dtpoly.verify.whole import All, Truth, both, negation, put_truth, put_whole
 
@@ -58,6 +59,7 @@ def _comes_between(ran: Ran, load: Access, other: Access, store: Access, facts: 
         return False
     put = renaming(ran, other, kept=tuple(ran.programs))
     time = tuple(put_whole(one, put) for one in other.time)
+    about(store.line, f"puts something to what it loaded, line {other.line} not between")
     between = both(
         facts,
         domain(ran, store),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dtpoly.verify import kinds
+from dtpoly.verify.regions import is_affine
 from dtpoly.verify.terms import (
     Apply,
     Choose,
@@ -26,7 +27,6 @@ from dtpoly.verify.whole import (
     both,
     compare,
     extreme,
-    is_linear,
     negation,
     number,
     one_of,
@@ -191,7 +191,7 @@ def _beside(operation: str, value: Whole, text: str, operands: tuple[Term, ...])
 
     Sound since both are exact: `k > 3/2` holds where `2 * k > 3` does, and every k is finite.
     """
-    if text in NOT_NUMBERS or not is_linear(value):
+    if text in NOT_NUMBERS or not is_affine(value):
         return Apply(operation, operands)
     if "inf" in text:
         return of_truth(TRUE if operation in (*BEYOND[text], "ne") else FALSE)

@@ -53,7 +53,8 @@ NO_PLACE = ("inf", str(2**63 - 1), "most tl.int64")
 def is_identity(operation: str, term: Term) -> bool:
     """True for what changes nothing; as the place of nothing, any that is not before another.
 
-    The least number of a type is one for `max`, since operands of `max` have one type."""
+    The least number of a type is one for `max`, since operands of `max` have one type.
+    """
     match term:
         case Pair(value=value, place=Literal(text=text)) if operation in ("argmax", "argmin"):
             within = "maximum" if operation == "argmax" else "minimum"

@@ -15,7 +15,7 @@ import islpy as isl
 
 from dtpoly.verify import kinds
 from dtpoly.verify.rounding import split
-from dtpoly.verify.sets import as_points, set_of
+from dtpoly.verify.sets import as_points, points_of
 from dtpoly.verify.terms import (
     Apply,
     Carried,
@@ -161,7 +161,7 @@ def _literal(text: str) -> float:
 def _inside(bound: tuple[str, ...], where: Truth, at: Evaluation) -> list[Evaluation]:
     """The choices of the bound names for which a formula holds."""
     values = {one: number(value) for one, value in at.point.items() if one not in bound}
-    there = as_points(set_of(put_truth(where, values)), bound)
+    there = as_points(points_of(put_truth(where, values)), bound)
     for one in range(there.dim(isl.dim_type.param)):
         there = there.fix_val(isl.dim_type.param, one, isl.Val(0))
     if not there.is_bounded():

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import islpy as isl
-
 from dtpoly.verify.access import Access, Array, Ran
 from dtpoly.verify.algorithm import Meaning
 from dtpoly.verify.memory import Memory
+from dtpoly.verify.regions import Region
 from dtpoly.verify.terms import Term
 from dtpoly.verify.whole import Truth, both, name, number, within
 
@@ -23,7 +22,7 @@ class Finding:
     layer: str
     line: int
     what: str
-    where: isl.Set
+    where: Region
     access: Access | None = None
     # What is stored, what should be, and to what it may be rounded.
     terms: tuple[Term, Term, frozenset[str]] | None = None

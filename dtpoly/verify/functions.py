@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds, known
+from dtpoly.verify.asking import assume
 from dtpoly.verify.building import applied, brought, rounded
+from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined
 from dtpoly.verify.terms import Apply, Literal, PlaceOf, Total, ValueOf, fresh, pair, put
 from dtpoly.verify.tiles import aligned
@@ -25,6 +27,7 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
     definition = machine.file.jitted[of]
     meaning = known.meaning(machine.file, of)
     if meaning is not None:
+        assume("a function is known by its text", of, *MEANINGS[of])
         tiles = [value for value in values if isinstance(value, Tile)]
         if len(tiles) != len(values):
             raise Unread(line, f"a call of '{of}'")
@@ -82,6 +85,8 @@ def reduced_by(
     """`tl.reduce` by a function of the file."""
     if isinstance(operand, Group):
         meaning = known.meaning(machine.file, function)
+        if meaning is not None:
+            assume("a function is known by its text", function, *MEANINGS[function])
         match operand.parts:
             case (Tile() as first, Tile() as second) if meaning in EXTREMES:
                 axes, (a, b) = aligned(machine, (first, second), line)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-import islpy as isl
-
 from dtpoly.verify.access import Access, Ran
+from dtpoly.verify.asking import about
 from dtpoly.verify.domains import domain, ids_agree, own_names, ranged, renaming, same_element
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.order import order
 from dtpoly.verify.overflow import overflow
-from dtpoly.verify.sets import number_of, set_of, without
+from dtpoly.verify.regions import Region, same, set_of, without
 from dtpoly.verify.stored import value
 from dtpoly.verify.whole import (
     both,
@@ -36,11 +35,12 @@ def cover(proof: Proof) -> Iterator[Finding]:
     """Each element of the output is stored by one instance, or by atomic operations alone."""
     outputs = tuple(f"out.{axis}" for axis in range(len(proof.arrays[proof.result].shape)))
     wanted = set_of(both(proof.facts, proof.box(outputs)))
-    written: isl.Set | None = None
+    written: Region | None = None
     for _, ran, access in proof.stores():
+        about(access.line, "stores elements of the output, each once")
         here = set_of(both(proof.facts, domain(ran, access)))
         for output, index in zip(outputs, access.indices, strict=True):
-            here = here.intersect(number_of(name(output)).eq_set(number_of(index)))
+            here = here.intersect(same(name(output), index))
         image = without(here, own_names(ran, access))
         outside = image.subtract(wanted)
         if not outside.is_empty():
@@ -53,21 +53,22 @@ def cover(proof: Proof) -> Iterator[Finding]:
         again = _twice(proof, ran, access)
         if not again.is_empty():
             yield Finding("cover", access.line, "is stored by two instances", again, access)
-        written = image if written is None else written.union(image).coalesce()
+        written = image if written is None else written.union(image)
+    line = proof.runs[-1].launch.line if proof.runs else 1
+    about(line, "every element of the output is stored")
     missing = wanted if written is None else wanted.subtract(written)
     if not missing.is_empty():
-        line = proof.runs[-1].launch.line if proof.runs else 1
         yield Finding("cover", line, "is not stored", missing)
 
 
-def _twice(proof: Proof, ran: Ran, access: Access) -> isl.Set:
+def _twice(proof: Proof, ran: Ran, access: Access) -> Region:
     """Two instances of one store to one element."""
     put = renaming(ran, access)
     here = domain(ran, access)
-    same = both(here, put_truth(here, put), same_element(access, {}, access, put))
-    same = both(same, ids_agree(ran, put))
+    alike = both(here, put_truth(here, put), same_element(access, {}, access, put))
+    alike = both(alike, ids_agree(ran, put))
     apart = one_of(*(negation(compare("==", name(old), new)) for old, new in put.items()))
-    return set_of(both(proof.facts, same)).intersect(set_of(apart))
+    return set_of(both(proof.facts, alike)).intersect(set_of(apart))
 
 
 def bounds(proof: Proof) -> Iterator[Finding]:
@@ -81,6 +82,7 @@ def bounds(proof: Proof) -> Iterator[Finding]:
     for ran in proof.runs:
         for access in ran.accesses:
             here = set_of(both(proof.facts, domain(ran, access)))
+            about(access.line, f"stays inside of '{access.tensor}'")
             shape = proof.arrays[access.tensor].shape
             for axis, (index, size) in enumerate(zip(access.indices, shape, strict=True)):
                 outside = here.subtract(set_of(within(number(0), index, size)))
@@ -93,6 +95,7 @@ def guards(proof: Proof) -> Iterator[Finding]:
     """What is divided is not negative: Triton rounds quotients of those to 0."""
     for ran in proof.runs:
         for number_there, where, line in ran.divided:
+            about(line, "what is divided is not negative")
             here = both(
                 proof.facts,
                 where,

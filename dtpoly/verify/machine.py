@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 from dtpoly.verify import calls, loops
 from dtpoly.verify.access import Access, Array, Barrier, Computed, Launch, Ran
+from dtpoly.verify.asking import about
 from dtpoly.verify.building import literal
 from dtpoly.verify.carrying import merged
 from dtpoly.verify.digits import Digits
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.file import File
 from dtpoly.verify.operators import compared, operated, signed
-from dtpoly.verify.sets import holds, is_affine, set_of
+from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.tiles import subscripted
 from dtpoly.verify.values import (
@@ -99,6 +100,7 @@ class Machine:
         ranges = ranged(self.digits.ranges, self.ranges, names_of(result))
         if not is_affine(both(self.facts, ranges, result)):
             return result
+        about(0, "one condition follows from another")
         for weak, strong in ((first, second), (second, first)):
             if holds(weak, set_of(both(self.facts, ranges, strong))):
                 return weak

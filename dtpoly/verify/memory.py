@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import islpy as isl
-
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.accumulating import Accumulation, accumulation, one_operation
+from dtpoly.verify.asking import about
 from dtpoly.verify.building import rounded
 from dtpoly.verify.domains import before, domain, own_names
 from dtpoly.verify.limits import check_time
+from dtpoly.verify.regions import Region, is_single, set_of, without
 from dtpoly.verify.rounding import split
-from dtpoly.verify.sets import ID, as_points, set_of, without, without_ids
 from dtpoly.verify.terms import (
     Apply,
     Case,
@@ -38,7 +37,7 @@ from dtpoly.verify.whole import Put, Truth, both, compare, name, put_truth, put_
 class Unwritten(Exception):
     """A load that sees what no store is sure to have left."""
 
-    def __init__(self, access: Access, where: isl.Set, why: str) -> None:
+    def __init__(self, access: Access, where: Region, why: str) -> None:
         super().__init__(why)
         self.access = access
         self.where = where
@@ -102,6 +101,7 @@ class Memory:
             if grown and (not plain or not one_operation(grown)):
                 raise Unread(load.line, f"what is accumulated in '{load.tensor}'")
             found += [self._case(at, load, other, store, grown) for store in plain]
+        about(load.line, f"loads what one store left in '{load.tensor}'")
         self._check(here, load, found)
         self._check_last(at, load, here)
         return found
@@ -147,10 +147,10 @@ class Memory:
 
     def _check(self, here: Truth, load: Access, writers: Sequence[Case]) -> None:
         domain_here = set_of(here)
-        written: isl.Set | None = None
+        written: Region | None = None
         for bound, where, _ in writers:
             pairs = domain_here.intersect(set_of(where))
-            if not is_function(pairs, bound):
+            if not is_single(pairs, bound):
                 raise Unread(
                     load.line, f"a load from '{load.tensor}' that several stores may reach"
                 )
@@ -213,17 +213,4 @@ def _same(load: Access, store: Access, put: Put) -> Truth:
             compare("==", mine, put_whole(theirs, put))
             for mine, theirs in zip(load.indices, store.indices, strict=True)
         )
-    )
-
-
-def is_function(pairs: isl.Set, bound: Sequence[str]) -> bool:
-    """True if there is at most one choice of the bound names for each choice of the others."""
-    bound = [one for one in bound if not one.startswith(ID)]
-    pairs = without_ids(pairs)
-    if not bound or pairs.is_empty():
-        return True
-    # What holds of a larger set, which is one polyhedron, holds of this one too.
-    hull = isl.Set.from_basic_set(pairs.unshifted_simple_hull())
-    return any(
-        isl.Map.from_range(as_points(one, bound)).is_single_valued() for one in (hull, pairs)
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import islpy as isl
-
 from dtpoly.verify.access import Access, Ran
+from dtpoly.verify.asking import about
 from dtpoly.verify.domains import before, domain, ids_agree, own_names, same_element
 from dtpoly.verify.findings import ATOMIC, Finding, Proof
-from dtpoly.verify.sets import set_of, without
+from dtpoly.verify.regions import Region, set_of, without
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.whole import (
     Whole,
@@ -42,6 +41,7 @@ def _meeting(proof: Proof, ran: Ran, store: Access, other: Access) -> Iterator[F
     put = {one: name(fresh(one)) for one in ids}
     here = both(proof.facts, domain(ran, store), put_truth(domain(ran, other), put))
     here = both(here, ids_agree(ran, put))
+    about(store.line, f"does not meet line {other.line} without an order")
     same = set_of(both(here, same_element(store, {}, other, put)))
     if same.is_empty():
         return
@@ -76,8 +76,8 @@ def _meeting(proof: Proof, ran: Ran, store: Access, other: Access) -> Iterator[F
 
 
 def _unguarded(
-    ran: Ran, pairs: isl.Set, first: tuple[Whole, ...], second: tuple[Whole, ...]
-) -> isl.Set:
+    ran: Ran, pairs: Region, first: tuple[Whole, ...], second: tuple[Whole, ...]
+) -> Region:
     """The pairs of places in time between which no barrier stands."""
     for barrier in ran.barriers:
         if pairs.is_empty():

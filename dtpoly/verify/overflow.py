@@ -12,10 +12,11 @@ from itertools import combinations
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Computed, Launch, Ran
+from dtpoly.verify.asking import about, assume
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.limits import check_time
-from dtpoly.verify.sets import everywhere, is_affine, set_of
+from dtpoly.verify.regions import everywhere, is_affine, set_of
 from dtpoly.verify.values import Tile
 from dtpoly.verify.whole import Truth, Whole, both, compare, names_of, number, one_of, within
 
@@ -42,15 +43,18 @@ def overflow(proof: Proof) -> Iterator[Finding]:
 
 def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     if any(".stride(" in used for used in names_of(one.value)) and _is_address(one.value):
+        assume("an index inside times its stride is below the reach of its tensor", one.value)
         return
     launch = ran.launch
     # The grid has less than 2^31 programs, and the wrapper has looked at some products.
     if one.value in ran.divisors or (one.kind == kinds.OFFSET and _is_part(one.value, launch)):
+        assume("a number is not above one that the call looked at", one.value)
         return
     if not is_affine(one.value):
         what = "computes a product of which no bound is known"
         yield Finding("overflow", one.line, what, everywhere(), is_exact=False)
         return
+    about(one.line, "computes whole numbers that their type holds")
     outside = one_of(compare(">=", one.value, number(HALF)), compare("<", one.value, number(-HALF)))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
     used = names_of(both(one.where, outside, ranges))

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-import islpy as isl
-
 from dtpoly.verify.building import applied
 from dtpoly.verify.carrying import is_identity
 from dtpoly.verify.limits import check_time
-from dtpoly.verify.sets import set_of
+from dtpoly.verify.regions import Region, set_of
 from dtpoly.verify.terms import (
     Apply,
     Choose,
@@ -75,16 +73,16 @@ class Case:
     """A term without choices, and where the whole is it."""
 
     bound: tuple[str, ...]
-    where: isl.Set
+    where: Region
     term: Term
 
 
-def cases(term: Term, where: isl.Set) -> list[Case]:
+def cases(term: Term, where: Region) -> list[Case]:
     """The term at each part of a set; choices inside of reductions stay."""
     return list(_cases(term, where, ()))
 
 
-def _cases(term: Term, where: isl.Set, bound: tuple[str, ...]) -> Iterator[Case]:
+def _cases(term: Term, where: Region, bound: tuple[str, ...]) -> Iterator[Case]:
     if where.is_empty():
         return
     check_time()
@@ -98,7 +96,7 @@ def _cases(term: Term, where: isl.Set, bound: tuple[str, ...]) -> Iterator[Case]
             yield from _cases(_swapped(term, split, no), where.subtract(holds), bound)
         case Stored(cases=stored):
             for case in stored:
-                is_used = any(where.find_dim_by_name(isl.dim_type.param, n) >= 0 for n in case[0])
+                is_used = not where.names.isdisjoint(case[0])
                 names, condition, value = renamed_case(case) if is_used else case
                 inside = where.intersect(set_of(condition))
                 yield from _cases(_swapped(term, split, value), inside, (*bound, *names))

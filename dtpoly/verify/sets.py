@@ -1,12 +1,14 @@
-"""Formulas in, isl sets out: every name is a parameter, so sets of different rooms meet by name."""
+"""Regions in, isl sets out, and isl's answers: every name is a parameter, so sets meet by name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from weakref import WeakKeyDictionary
 
 import islpy as isl
 
+from dtpoly.verify.regions import Holds, Join, Meet, Minus, NotAffine, Region, Twins, Without
 from dtpoly.verify.whole import (
     All,
     Atom,
@@ -18,32 +20,26 @@ from dtpoly.verify.whole import (
     Some,
     Truth,
     Whole,
-    compare,
     name,
     number,
     put_whole,
 )
 
-
-class NotAffine(Exception):
-    """A product of two names: isl has no word for it."""
-
-
-# What the names of program ids begin with.
-ID = "id of "
 PARAM = isl.dim_type.param
 CONTEXT = isl.DEFAULT_CONTEXT
 
 
+# What regions were found to be.
+_found: WeakKeyDictionary[Region, isl.Set] = WeakKeyDictionary()
+
+
 @cache
-def everywhere() -> isl.Set:
-    """No condition."""
+def _everywhere() -> isl.Set:
     return isl.Set.read_from_str(CONTEXT, "{ : }")
 
 
 @cache
-def nowhere() -> isl.Set:
-    """A condition that nothing meets."""
+def _nowhere() -> isl.Set:
     return isl.Set.read_from_str(CONTEXT, "{ : false }")
 
 
@@ -61,7 +57,7 @@ def variable(name: str) -> isl.PwAff:
 
 
 @cache
-def number_of(of: Whole) -> isl.PwAff:
+def _number_of(of: Whole) -> isl.PwAff:
     """The number as isl's."""
     total: isl.PwAff | None = None
     for monomial, coefficient in of.terms:
@@ -80,37 +76,37 @@ def _of_atom(atom: Atom) -> isl.PwAff:
         case str():
             return variable(atom)
         case Floor(operand=operand, divisor=divisor):
-            return number_of(operand).scale_down_val(isl.Val(divisor)).floor()
+            return _number_of(operand).scale_down_val(isl.Val(divisor)).floor()
         case Extreme(largest=largest, left=left, right=right):
-            a, b = number_of(left), number_of(right)
+            a, b = _number_of(left), _number_of(right)
             return a.max(b) if largest else a.min(b)
         case Either(condition=condition, yes=yes, no=no):
-            where = set_of(condition)
+            where = points_of(condition)
             return (
-                number_of(yes)
+                _number_of(yes)
                 .intersect_domain(where)
-                .union_add(number_of(no).subtract_domain(where))
+                .union_add(_number_of(no).subtract_domain(where))
             )
 
 
 @cache
-def set_of(of: Truth) -> isl.Set:
+def points_of(of: Truth) -> isl.Set:
     """Where the formula holds."""
     match of:
         case Sign(operand=operand, exactly=exactly):
-            value = number_of(operand)
+            value = _number_of(operand)
             return value.zero_set() if exactly else value.nonneg_set()
         case Not(operand=operand):
-            return everywhere().subtract(set_of(operand))
+            return _everywhere().subtract(points_of(operand))
         case All(parts=parts):
-            result = everywhere()
+            result = _everywhere()
             for part in parts:
-                result = result.intersect(set_of(part))
+                result = result.intersect(points_of(part))
             return result.coalesce()
         case Some(parts=parts):
-            result = nowhere()
+            result = _nowhere()
             for part in parts:
-                result = result.union(set_of(part))
+                result = result.union(points_of(part))
             return result.coalesce()
 
 
@@ -119,8 +115,52 @@ def params_of(of: isl.Set) -> list[str]:
     return [str(of.get_dim_name(PARAM, i)) for i in range(of.dim(PARAM))]
 
 
-def without(of: isl.Set, names: Iterable[str]) -> isl.Set:
-    """The set with some names projected out: where there is a value for each."""
+def is_empty(of: Region) -> bool:
+    """What isl says."""
+    match of:
+        case Minus(left=left, right=right):
+            return polyhedra_of(left).is_subset(polyhedra_of(right))
+        case Twins(of=inner, new=new):
+            points = polyhedra_of(inner)
+            bound = [old for old, _ in new]
+            # What holds of a larger set, which is one polyhedron, holds of this one too.
+            hull = isl.Set.from_basic_set(points.unshifted_simple_hull())
+            return points.is_empty() or any(
+                isl.Map.from_range(as_points(one, bound)).is_single_valued()
+                for one in (hull, points)
+            )
+        case _:
+            return polyhedra_of(of).is_empty()
+
+
+def polyhedra_of(of: Region) -> isl.Set:
+    """The region as isl's set."""
+    found = _found.get(of)
+    if found is None:
+        found = _found[of] = _polyhedra_of(of)
+    return found
+
+
+def _polyhedra_of(of: Region) -> isl.Set:
+    match of:
+        case Holds(truth=truth):
+            return points_of(truth)
+        case Meet(left=left, right=right):
+            return polyhedra_of(left).intersect(polyhedra_of(right))
+        case Join(left=left, right=right):
+            return polyhedra_of(left).union(polyhedra_of(right)).coalesce()
+        case Minus(left=left, right=right):
+            return polyhedra_of(left).subtract(polyhedra_of(right))
+        case Without(of=inner, gone=gone):
+            return _without(polyhedra_of(inner), gone)
+        case Twins(of=inner, new=new):
+            points = polyhedra_of(inner)
+            return points.intersect(_renamed(points, dict(new))).intersect(points_of(of.apart))
+        case _:
+            raise TypeError(of)
+
+
+def _without(of: isl.Set, names: Sequence[str]) -> isl.Set:
     for one in names:
         position = of.find_dim_by_name(PARAM, one)
         if position >= 0:
@@ -128,13 +168,7 @@ def without(of: isl.Set, names: Iterable[str]) -> isl.Set:
     return of
 
 
-def without_ids(of: isl.Set) -> isl.Set:
-    """The set without program ids as numbers: the coordinates of a program say which it is."""
-    return without(of, [one for one in params_of(of) if one.startswith(ID)])
-
-
-def renamed(of: isl.Set, new: Mapping[str, str]) -> isl.Set:
-    """The set with names in the place of others; the new ones must not be in it."""
+def _renamed(of: isl.Set, new: Mapping[str, str]) -> isl.Set:
     for old, to in new.items():
         position = of.find_dim_by_name(PARAM, old)
         if position >= 0:
@@ -176,23 +210,12 @@ def smallest(of: isl.Set, first: Sequence[str]) -> dict[str, int] | None:
     return point
 
 
-def holds(condition: Truth, where: isl.Set) -> bool:
-    """True if the formula holds everywhere on the set."""
-    return where.is_subset(set_of(condition))
-
-
-def equal(left: Whole, right: Whole, where: isl.Set) -> bool:
-    """True if two numbers are the same everywhere on the set."""
-    if left == right:
-        return True
-    return where.is_subset(number_of(left).eq_set(number_of(right)))
-
-
-def said(of: isl.Set) -> dict[str, Whole]:
+def said(of: Region) -> dict[str, Whole]:
     """What a set seems to say that names are, over the other names; it is not proved here."""
     found: dict[str, Whole] = {}
-    names = params_of(of)
-    for one in of.affine_hull().get_constraints():
+    points = polyhedra_of(of)
+    names = params_of(points)
+    for one in points.affine_hull().get_constraints():
         if not one.is_equality():
             continue
         total = number(one.get_constant_val().to_python())
@@ -206,12 +229,3 @@ def said(of: isl.Set) -> dict[str, Whole]:
             found[chosen] = rest
             break
     return found
-
-
-def is_affine(of: Whole | Truth) -> bool:
-    """True if isl has words for it."""
-    try:
-        (number_of if isinstance(of, Whole) else set_of)(of)
-    except NotAffine:
-        return False
-    return True

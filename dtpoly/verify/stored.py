@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.algorithm import value_of
+from dtpoly.verify.asking import about
 from dtpoly.verify.carrying import IDENTITY
 from dtpoly.verify.domains import domain, renaming
 from dtpoly.verify.findings import ATOMIC, Finding, Proof
+from dtpoly.verify.regions import set_of
 from dtpoly.verify.rounding import split
-from dtpoly.verify.sets import set_of
 from dtpoly.verify.terms import Apply, Term, Total, children, put, walk
 from dtpoly.verify.value import difference
 from dtpoly.verify.whole import both, compare, name, put_truth, put_whole
@@ -25,6 +26,7 @@ def value(proof: Proof) -> Iterator[Finding]:
         assert access.value is not None
         here = set_of(both(proof.facts, domain(ran, access)))
         stored = proof.memory.seen(at, access.value)
+        about(access.line, "stores what the algorithm says")
         wanted = value_of(proof.meaning, proof.func, access.indices)
         if atomics:
             # What atomic operations begin with must change nothing.
@@ -62,6 +64,7 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
             (value_there,) = children(value_there)
         body = put(proof.memory.seen(at, value_there), put_names)
         parts.append(Total(operation, bound, here, body))
+    about(atomics[-1][2].line, "puts together what the algorithm says")
     total = parts[0]
     for part in parts[1:]:
         total = Apply(operation, (total, part))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import count
 
+from dtpoly.verify import asking
 from dtpoly.verify.shared import Shared
 from dtpoly.verify.whole import (
     FALSE,
@@ -148,12 +148,9 @@ def put(term: Term, values: Put) -> Term:
     return _Putting(values).term(term) if names(term).intersection(values) else term
 
 
-_numbers = count(1)
-
-
 def fresh(like: str) -> str:
-    """A name that nothing has yet; what stands before the dot says what for."""
-    return f"{like.split('.')[0]}.{next(_numbers)}"
+    """A name that nothing in this proof has yet; what stands before the dot says what for."""
+    return f"{like.split('.')[0]}.{asking.new_number()}"
 
 
 def renamed(total: Total) -> Total:

@@ -10,26 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import islpy as isl
-
 from dtpoly.verify.building import plain, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.pieces import Piece, cases, pieces
+from dtpoly.verify.regions import Region, equal, is_affine, is_single, same, set_of, without
 from dtpoly.verify.rounding import allows, rounds, split, without_may
-from dtpoly.verify.sets import (
-    ID,
-    equal,
-    everywhere,
-    holds,
-    is_affine,
-    number_of,
-    renamed,
-    said,
-    set_of,
-    without,
-    without_ids,
-)
+from dtpoly.verify.sets import said
 from dtpoly.verify.terms import (
     Apply,
     Carried,
@@ -42,12 +29,11 @@ from dtpoly.verify.terms import (
     Term,
     Total,
     ValueOf,
-    fresh,
     put,
     sources,
 )
 from dtpoly.verify.unify import COMMUTATIVE, guesses
-from dtpoly.verify.whole import Whole, compare, name, put_whole
+from dtpoly.verify.whole import Whole, name, put_whole
 
 IDEMPOTENT = {"maximum", "minimum", "and", "or", "argmax", "argmin"}
 
@@ -56,13 +42,13 @@ IDEMPOTENT = {"maximum", "minimum", "and", "or", "argmax", "argmin"}
 class Difference:
     """Where two terms are not proved equal, and what they are there."""
 
-    where: isl.Set
+    where: Region
     kernel: Term
     algorithm: Term
     why: str
 
 
-def difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | None:
+def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     """The first difference found on a set."""
     check_time()
     algorithm = without_may(algorithm, rounds(kernel))
@@ -74,7 +60,7 @@ def difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | No
     return None
 
 
-def _difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | None:
+def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     if kernel == algorithm and not isinstance(kernel, Carried):
         return None
     rounded = _rounded(kernel, algorithm, where)
@@ -123,7 +109,7 @@ def _difference(kernel: Term, algorithm: Term, where: isl.Set) -> Difference | N
             return Difference(where, kernel, algorithm, "other operations")
 
 
-def _rounded(kernel: Term, algorithm: Term, where: isl.Set) -> tuple[Difference | None] | None:
+def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference | None] | None:
     """The difference of values one of which may be rounded; nothing if neither is."""
     own, kind = split(kernel)
     word, allowed = split(algorithm)
@@ -164,7 +150,7 @@ def _has_total(term: Term) -> bool:
 
 
 def _numbers(
-    mine: Whole, theirs: Whole, where: isl.Set, kernel: Term, algorithm: Term
+    mine: Whole, theirs: Whole, where: Region, kernel: Term, algorithm: Term
 ) -> Difference | None:
     """Products of names are compared as polynomials, with what the set says of single names put in.
 
@@ -172,18 +158,18 @@ def _numbers(
     """
     if mine == theirs:
         return None
-    same = compare("==", mine, theirs)
-    if is_affine(same):
-        if holds(same, where):
+    if is_affine(mine - theirs):
+        alike = same(mine, theirs)
+        if where.is_subset(alike):
             return None
-        return Difference(where.subtract(set_of(same)), kernel, algorithm, "another index")
+        return Difference(where.subtract(alike), kernel, algorithm, "another index")
     known = {one: value for one, value in said(where).items() if equal(name(one), value, where)}
     if put_whole(mine, known) == put_whole(theirs, known):
         return None
     return Difference(where, kernel, algorithm, "another product")
 
 
-def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: isl.Set) -> Difference | None:
+def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region) -> Difference | None:
     for one, other in zip(mine, theirs, strict=True):
         found = difference(one, other, where)
         if found is not None:
@@ -191,11 +177,11 @@ def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: isl.Set) -> 
     return None
 
 
-def _bags(operation: str, kernel: Term, algorithm: Term, where: isl.Set) -> Difference | None:
+def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     mine = _reduced(operation, kernel, where)
     theirs = _reduced(operation, algorithm, where)
     # For each of the algorithm's pieces what of it the kernel has so far.
-    got: list[isl.Set | None] = [None] * len(theirs)
+    got: list[Region | None] = [None] * len(theirs)
     for piece, domain in mine:
         left = domain
         for at, (wanted, wanted_domain) in enumerate(theirs):
@@ -207,7 +193,7 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: isl.Set) -> Diff
             if taken is not None:
                 image, rest = taken
                 so_far = got[at]
-                got[at] = image if so_far is None else so_far.union(image).coalesce()
+                got[at] = image if so_far is None else so_far.union(image)
                 left = rest
         if not left.is_empty():
             why = "something is reduced that is not in the algorithm's reduction"
@@ -220,9 +206,9 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: isl.Set) -> Diff
     return None
 
 
-def _reduced(operation: str, term: Term, where: isl.Set) -> list[tuple[Piece, isl.Set]]:
+def _reduced(operation: str, term: Term, where: Region) -> list[tuple[Piece, Region]]:
     """The bag of a term on a set, in pieces without choices; what changes nothing is left out."""
-    found: list[tuple[Piece, isl.Set]] = []
+    found: list[tuple[Piece, Region]] = []
     for piece in pieces(operation, term):
         inside = where.intersect(set_of(piece.domain))
         for case in cases(piece.body, inside):
@@ -236,19 +222,19 @@ def _reduced(operation: str, term: Term, where: isl.Set) -> list[tuple[Piece, is
 def _matched(
     operation: str,
     piece: Piece,
-    domain: isl.Set,
+    domain: Region,
     wanted: Piece,
-    wanted_domain: isl.Set,
-    before: isl.Set | None,
-) -> tuple[isl.Set, isl.Set] | None:
+    wanted_domain: Region,
+    before: Region | None,
+) -> tuple[Region, Region] | None:
     """What of the wanted piece a piece is, over its bound names; and what of it is left."""
-    images: isl.Set | None = None
+    images: Region | None = None
     rest = domain
     for guess in guesses(piece, wanted):
         where = domain
         # `wanted_domain` in the kernel's names: its bound names are numbers now.
         for one, value in guess.items():
-            where = where.intersect(number_of(name(one)).eq_set(number_of(value)))
+            where = where.intersect(same(name(one), value))
         where = where.intersect(wanted_domain)
         here = without(where, wanted.bound)
         if here.is_empty():
@@ -257,11 +243,11 @@ def _matched(
         if operation not in IDEMPOTENT:
             if before is not None and not before.is_disjoint(image):
                 continue
-            if not _injective(where, piece.bound):
+            if not is_single(where, piece.bound):
                 continue
         if difference(piece.body, put(wanted.body, guess), here) is not None:
             continue
-        images = image if images is None else images.union(image).coalesce()
+        images = image if images is None else images.union(image)
         rest = rest.subtract(here)
         # What is reduced twice changes nothing where the operation has it so: any guess counts.
         if operation not in IDEMPOTENT or (rest.is_empty() and wanted_domain.is_subset(images)):
@@ -273,25 +259,3 @@ def _may_be_alike(kernel: Term, algorithm: Term) -> bool:
     """False for values of other tensors: that saves time, and decides nothing."""
     mine, theirs = sources(kernel), sources(algorithm)
     return not mine or not theirs or bool(mine & theirs)
-
-
-def _injective(where: isl.Set, bound: tuple[str, ...]) -> bool:
-    """True if each choice of the wanted names is met by at most one choice of the bound ones."""
-    bound = tuple(one for one in bound if not one.startswith(ID))
-    where = without_ids(where)
-    if not bound:
-        return True
-    # What holds of a larger set, which is one polyhedron, holds of this one too.
-    hull = isl.Set.from_basic_set(where.unshifted_simple_hull())
-    return any(_is_injective(one, bound) for one in (hull, where))
-
-
-def _is_injective(where: isl.Set, bound: tuple[str, ...]) -> bool:
-    check_time()
-    new = {one: fresh(one) for one in bound}
-    other = renamed(where, new)
-    both = where.intersect(other)
-    same = everywhere()
-    for old, to in new.items():
-        same = same.intersect(number_of(name(old)).eq_set(number_of(name(to))))
-    return both.is_subset(same)

@@ -15,6 +15,7 @@ from dtpoly.algorithm.expressions import reads
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import size_rules
 from dtpoly.verify.algorithm import Unsaid, meaning_of
+from dtpoly.verify.asking import Run, running
 from dtpoly.verify.evaluate import differ
 from dtpoly.verify.file import File, read_file
 from dtpoly.verify.findings import Finding, Proof
@@ -24,7 +25,8 @@ from dtpoly.verify.layers import LAYERS
 from dtpoly.verify.limits import OutOfTimeError, limited
 from dtpoly.verify.machine import run_kernel
 from dtpoly.verify.memory import Memory, Unwritten
-from dtpoly.verify.sets import NotAffine, params_of, set_of, smallest
+from dtpoly.verify.regions import NotAffine
+from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, smallest
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Truth, both, compare, name, number
 from dtpoly.verify.wrapper import wrapper_of
@@ -105,9 +107,9 @@ def _unknown(name: str, line: int, why: str, began: float) -> Function:
 def _function(program: Program, file: File, func: str, seconds: float) -> Function:
     began = time.monotonic()
     try:
-        with limited(seconds):
-            wrapper, proof = _proof(program, file, func)
-            layers = tuple(_layer(name, wrapper, proof) for name in LAYERS)
+        with limited(seconds), running(Run(is_empty)) as run:
+            wrapper, proof = proof_of(program, file, func)
+            layers = tuple(_layer(name, wrapper, proof, run) for name in LAYERS)
     except (Unread, *CONFUSED) as error:
         return _unknown(func, *_told(error), began)
     except (NotAffine, Unsaid, OutOfTimeError, RecursionError, isl.Error) as error:
@@ -115,7 +117,7 @@ def _function(program: Program, file: File, func: str, seconds: float) -> Functi
     return Function(func, layers, time.monotonic() - began)
 
 
-def _proof(program: Program, file: File, func: str) -> tuple[Wrapper, Proof]:
+def proof_of(program: Program, file: File, func: str) -> tuple[Wrapper, Proof]:
     """Everything that the layers look at."""
     ranks = {r.tensor: len(r.indices) for f in program.funcs for r in reads(f.body)}
     ranks = {tensor.name: ranks[tensor.name] for tensor in program.tensors if tensor.name in ranks}
@@ -137,9 +139,10 @@ def _proof(program: Program, file: File, func: str) -> tuple[Wrapper, Proof]:
     return wrapper, Proof(runs, wrapper.arrays, wrapper.result, func, meaning, memory, facts)
 
 
-def _layer(name: str, wrapper: Wrapper, proof: Proof) -> Layer:
+def _layer(name: str, wrapper: Wrapper, proof: Proof, run: Run) -> Layer:
     """What is known of one layer: its first finding that is sure, else its first."""
     found: Layer | None = None
+    run.part = name
     try:
         for finding in LAYERS[name](proof):
             layer = _judged(name, finding, wrapper)
@@ -174,10 +177,11 @@ def _told(error: BaseException) -> tuple[int, str]:
 
 def _judged(layer: str, finding: Finding, wrapper: Wrapper) -> Layer:
     """A finding with an example; it is sure if the example is one of a real call."""
-    examples = [smallest(where, _sizes_first(where)) for where in _tried(finding.where)]
+    there = polyhedra_of(finding.where)
+    examples = [smallest(where, _sizes_first(where)) for where in _tried(there)]
     example = examples[0]
     is_sure = example is not None and not wrapper.skipped and finding.is_exact
-    if any(one.startswith("programs(") for one in params_of(finding.where)):
+    if any(one.startswith("programs(") for one in params_of(there)):
         is_sure = False
     if is_sure and finding.terms is not None:
         kernel, algorithm, allowed = finding.terms
@@ -199,7 +203,7 @@ def _tried(where: isl.Set) -> Iterator[isl.Set]:
 
 
 def _if_any(where: isl.Set, condition: Truth) -> isl.Set:
-    there = where.intersect(set_of(condition))
+    there = where.intersect(points_of(condition))
     return where if there.is_empty() else there
 
 

@@ -297,12 +297,6 @@ def _names_of_atom(atom: Atom) -> frozenset[str]:
             return names_of(condition) | names_of(yes) | names_of(no)
 
 
-@cache
-def is_linear(of: Whole) -> bool:
-    """True if no two names are multiplied outside of what is itself one number."""
-    return all(len(monomial) < 2 for monomial, _ in of.terms)
-
-
 Put = Mapping[str, Whole]
 
 

@@ -9,13 +9,14 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from dtpoly.verify.access import Array, Launch
+from dtpoly.verify.asking import about
 from dtpoly.verify.expressions import condition, look_at, value
 from dtpoly.verify.file import File
 from dtpoly.verify.held import Held, Product, TensorOf, Wrapper
 from dtpoly.verify.kinds import stored
 from dtpoly.verify.launching import launch
 from dtpoly.verify.overflow import HALF, NEAR
-from dtpoly.verify.sets import holds, is_affine, set_of
+from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Whole, both, compare, name, negation, number
@@ -146,6 +147,7 @@ def _is_input(held: Held, one: str) -> bool:
 def _is_launched(programs: Sequence[Whole] | None, size: Whole) -> bool:
     """True if there are programs wherever a size is just below 2^31."""
     large = compare(">=", size, number(HALF - NEAR))
+    about(0, "a launch has programs where a size is just below 2^31")
     return programs is not None and all(
         is_affine(both(compare(">=", one, number(1)), large))
         and holds(compare(">=", one, number(1)), set_of(large))

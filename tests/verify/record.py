@@ -8,6 +8,7 @@ all is done: the same command goes on from there, unless the sources have change
 import argparse
 import json
 import platform
+import re
 import statistics
 import time
 from collections import Counter
@@ -35,6 +36,8 @@ NOT_LEGAL, NOT_EMITTED = "refused", "not emitted"
 EMIT_S = 60
 # Terms are kept for ever: a process ends before that matters.
 CASES_A_PROCESS = 60
+
+QUOTED = re.compile(r"'[^']*'")
 
 Json: TypeAlias = "str | int | float | Sequence[Json] | Mapping[str, Json]"
 
@@ -109,7 +112,7 @@ def told(command: str, found: Sequence[Row]) -> dict[str, Json]:
         key=lambda one: one.seed,
     )
     counts = Counter(one.outcome for one in legal)
-    layers = [(one.seed, *layer) for one in legal for layer in one.layers]
+    layers = [layer for one in legal for layer in one.layers]
     open_ = [one for one in legal if one.outcome != Verdict.PROVED]
     return {
         "what": "random Programs and legal schedules: the emitted files, read back and proved "
@@ -128,15 +131,10 @@ def told(command: str, found: Sequence[Row]) -> dict[str, Json]:
         "unknown": f"{counts[Verdict.UNKNOWN] / max(len(legal), 1):.1%}",
         "kinds": _counted(f"{one.kind}: {one.outcome}" for one in legal),
         "layers": {
-            name: _counted(word for _, _, layer, word, *_ in layers if layer == name)
-            for name in dict.fromkeys(layer for _, _, layer, *_ in layers)
+            name: _counted(word for _, layer, word, *_ in layers if layer == name)
+            for name in dict.fromkeys(layer for _, layer, *_ in layers)
         },
-        "reasons": _counted(
-            f"{word}, {layer}: {why}"
-            for _, layer, word, why in sorted(
-                {(s, layer, w, why) for s, _, layer, w, _, why in layers if w != Verdict.PROVED}
-            )
-        ),
+        "reasons, by files": _counted(reason for one in open_ for reason in _reasons(one)),
         "seconds of processor time": _seconds([one.seconds for one in legal]),
         "not proved": [
             {
@@ -152,6 +150,13 @@ def told(command: str, found: Sequence[Row]) -> dict[str, Json]:
 
 def _open(of: Row) -> list[list[str]]:
     return [layer for layer in of.layers if layer[2] != Verdict.PROVED]
+
+
+def _reasons(of: Row) -> list[str]:
+    """Each reason once; names that a text gives are left out."""
+    return sorted(
+        {QUOTED.sub("'..'", f"{word}, {layer}: {why}") for _, layer, word, _, why in _open(of)}
+    )
 
 
 def _seconds(of: Sequence[float]) -> Json:

@@ -1,0 +1,92 @@
+"""One proof as it runs: who is asked what is empty, and every answer that the proof rests on.
+
+The run is the context's and not an argument, since questions come from deep inside of functions
+that are about sets and terms alone; each thread has its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dtpoly.verify.regions import Region
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """A set that must be empty: in which part of the proof, for which line, and what that says."""
+
+    part: str
+    line: int
+    what: str
+    region: Region
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """What is not decided by sets: a lemma, or a function known by its text; and its instance."""
+
+    lemma: str
+    instance: tuple[object, ...]
+
+
+@dataclass
+class Run:
+    """What one proof was told. `is_empty` answers; only "empty" is written down."""
+
+    is_empty: Callable[[Region], bool]
+    part: str = "reading"
+    line: int = 0
+    what: str = ""
+    obligations: list[Obligation] = field(default_factory=list[Obligation])
+    assumptions: dict[Assumption, None] = field(default_factory=dict[Assumption, None])
+    # How many new names there are: counted anew, so that a text gives the same proof again.
+    names: int = 0
+
+    def ask(self, region: Region) -> bool:
+        """True if the set is empty."""
+        found = self.is_empty(region)
+        if found:
+            self.obligations.append(Obligation(self.part, self.line, self.what, region))
+        return found
+
+
+_runs: ContextVar[Run] = ContextVar("run")
+
+
+@contextmanager
+def running(run: Run) -> Generator[Run, None, None]:
+    """Let what is asked inside be asked of this run."""
+    token = _runs.set(run)
+    try:
+        yield run
+    finally:
+        _runs.reset(token)
+
+
+def new_number() -> int:
+    """What no new name of this proof has yet."""
+    run = _runs.get()
+    run.names += 1
+    return run.names
+
+
+def is_empty(region: Region) -> bool:
+    """Ask the run at hand."""
+    return _runs.get().ask(region)
+
+
+def about(line: int, what: str) -> None:
+    """Say what the next questions are about."""
+    run = _runs.get()
+    run.line, run.what = line, what
+
+
+def assume(lemma: str, *instance: object) -> None:
+    """Note that a proof rests on an instance of a lemma."""
+    run = _runs.get()
+    run.assumptions[Assumption(lemma, instance)] = None
