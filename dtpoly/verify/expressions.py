@@ -242,7 +242,11 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             wrapper.largest = tuple(parts)
             arrays = (wrapper.tensor(value(wrapper, arg), arg) for arg in args[1:])
             extents = (extent for array in arrays for extent in array.shape)
-            wrapper.apart |= {*parts, *extents}
+            others = [one.value for one in node.keywords if one.arg == "sizes"]
+            told = [s for one in others for s in wrapper.parts(value(wrapper, one), node)]
+            # Of several numbers of which only a bound is known, the largest alone is looked at.
+            wrapper.apart |= {*extents, *(wrapper.size(one, node) for one in told)}
+            wrapper.apart |= {*parts} if len(parts) == 1 else frozenset[Whole]()
             return Kind(kinds.OFFSET)
         case "dt_check":
             look_at(wrapper, args)

@@ -32,7 +32,7 @@ HELPERS: dict[str, str] = {
     "dt_lanes": "7881f56ec2666422ecbc20ebd1ed3330",
     "dt_too_large": "38d1379bb1ef639a4be553e9d7c4923b",
     "dt_grid": "89a8fa3ebe23315439a4a51325d22884",
-    "dt_offset": "7e32beb0fd194afa0d36ee72fe98b851",
+    "dt_offset": "ef6085962548b6844c0fcc87ba0da39e",
     "dt_operator": "08ccac090b33eb315d18ffadc5879921",
     "dt_operator_with_numbers": "ed35f68d5d02976bd2a4c182198f29eb",
 }

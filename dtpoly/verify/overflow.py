@@ -23,8 +23,8 @@ from dtpoly.verify.whole import Truth, Whole, both, compare, names_of, number, o
 HALF = 2**31
 # Sizes that are less than this below 2^31 are refused.
 NEAR = 2**20
-# From here on the wrapper takes 64 bits for offsets.
-LARGE = 2**30
+# From here on the wrapper takes 64 bits for offsets: two of them together fit, with some lanes.
+LARGE = 2**30 - 2**20
 WIDE = ("tl.int64", kinds.WEAK)
 
 
