@@ -5,9 +5,10 @@ Where the language lets a value be rounded, its node says so: `may` and the type
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
@@ -97,6 +98,22 @@ def _widened(value: Term, own: Format) -> Term:
     return as_kind(value, own.kind, kinds.REAL) if own.kind == kinds.BOOL else value
 
 
+def _beside(terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
+    """Operands of an operation; a number beside floats has their type, or may have.
+
+    Sound since a number never changes the width of a type: beside f32, or narrower floats that are
+    computed in f32, it is an f32 itself. Beside f64 it stays as it is.
+    """
+    met = joined(formats)
+    if met.category < 2 or met.weak or met.dtype is DType.F64:
+        return list(terms)
+    kind = kinds.REAL if met.callers else "tl.float32"
+    return [
+        rounded(kind, term, may=True) if f.weak and f.category == 2 else term
+        for term, f in zip(terms, formats, strict=True)
+    ]
+
+
 def _near(term: Term) -> Term:
     match term:
         case Literal(text=text) if text.lstrip("-").isdigit():
@@ -151,7 +168,7 @@ class _Reading:
                 as_kind(term, kinds.BOOL, kinds.REAL) if f.category == 0 < own.category else term
                 for term, f in zip(terms[1:], formats[1:], strict=True)
             ]
-            return applied(operation, [terms[0], *rest])
+            return applied(operation, [terms[0], *_beside(rest, formats[1:])])
         if OPERATION[operation].operands_are_bool:
             return applied(operation, terms)
         met = joined(formats)
@@ -173,7 +190,7 @@ class _Reading:
             ]
         if met.category == 2:
             # A whole number beside floats is the nearest float.
-            terms = [_near(term) for term in terms]
+            terms = _beside([_near(term) for term in terms], formats)
         result = applied(NAMES.get(operation, operation), terms)
         return rounded(own.kind, result, may=True) if is_narrow else result
 

@@ -33,7 +33,7 @@ from dtpoly.verify.terms import (
     sources,
 )
 from dtpoly.verify.unify import COMMUTATIVE, guesses
-from dtpoly.verify.whole import Whole, name, put_whole
+from dtpoly.verify.whole import Atom, Whole, atoms_of, exchanged, name, put_whole
 
 IDEMPOTENT = {"maximum", "minimum", "and", "or", "argmax", "argmin"}
 
@@ -152,21 +152,33 @@ def _has_total(term: Term) -> bool:
 def _numbers(
     mine: Whole, theirs: Whole, where: Region, kernel: Term, algorithm: Term
 ) -> Difference | None:
-    """Products of names are compared as polynomials, with what the set says of single names put in.
-
-    Sound since equal polynomials are equal everywhere; what is put in is proved equal first.
-    """
     if mine == theirs:
         return None
-    if is_affine(mine - theirs):
-        alike = same(mine, theirs)
-        if where.is_subset(alike):
-            return None
-        return Difference(where.subtract(alike), kernel, algorithm, "another index")
-    known = {one: value for one, value in said(where).items() if equal(name(one), value, where)}
-    if put_whole(mine, known) == put_whole(theirs, known):
+    if not is_affine(mine - theirs):
+        why = "another product"
+        return None if _products(mine, theirs, where) else Difference(where, kernel, algorithm, why)
+    alike = same(mine, theirs)
+    if where.is_subset(alike):
         return None
-    return Difference(where, kernel, algorithm, "another product")
+    return Difference(where.subtract(alike), kernel, algorithm, "another index")
+
+
+def _products(mine: Whole, theirs: Whole, where: Region) -> bool:
+    """True if two numbers with products of names in them are the same polynomial.
+
+    Sound since equal polynomials are equal everywhere; what is put into them, in the place of a
+    name or of a factor, is proved to be the same number first.
+    """
+    known = {one: value for one, value in said(where).items() if equal(name(one), value, where)}
+    mine, theirs = put_whole(mine, known), put_whole(theirs, known)
+    new: dict[Atom, Whole] = {}
+    for other in atoms_of(theirs) - atoms_of(mine):
+        for own in atoms_of(mine):
+            factor, wanted = (Whole((((one,), 1),)) for one in (own, other))
+            if is_affine(factor - wanted) and equal(factor, wanted, where):
+                new[other] = factor
+                break
+    return mine == exchanged(theirs, new)
 
 
 def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region) -> Difference | None:
