@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dtpoly.verify.asking import take
 from dtpoly.verify.building import whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
@@ -91,6 +92,7 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
                 return None
             is_turned = a in COMMUTATIVE and len(mine) == 2 and _may_be_alike(mine[1], theirs[0])
             if is_turned and _lists(mine[::-1], theirs, where) is None:
+                take(f"operands of '{a}' change places")
                 return None
             if a in IDENTITY and _has_total(kernel) and _has_total(algorithm):
                 return None if _bags(a, kernel, algorithm, where) is None else first
@@ -118,6 +120,7 @@ def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference |
         found = difference(kernel, wanted, where)
         # Rounded on the way to a type that holds what it may be rounded to, also twice.
         while found is not None and own and allows(allowed, kind):
+            take(f"a value is rounded to '{kind}', where it may be to '{allowed}'")
             found = difference(inner, wanted, where)
             own, kind = split(inner)
             inner = inner.operands[0] if isinstance(inner, Apply) else inner
@@ -164,6 +167,7 @@ def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region) -> D
 
 
 def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Difference | None:
+    take(f"reductions by '{operation}' are done in any order")
     mine = _reduced(operation, kernel, where)
     theirs = _reduced(operation, algorithm, where)
     # For each of the algorithm's pieces what of it the kernel has so far.
