@@ -43,6 +43,8 @@ class Run:
     line: int = 0
     what: str = ""
     obligations: list[Obligation] = field(default_factory=list[Obligation])
+    # What of the licences that the language gives was taken.
+    licences: dict[str, None] = field(default_factory=dict[str, None])
     assumptions: dict[Assumption, None] = field(default_factory=dict[Assumption, None])
     # How many new names there are: counted anew, so that a text gives the same proof again.
     names: int = 0
@@ -59,11 +61,11 @@ _runs: ContextVar[Run] = ContextVar("run")
 
 
 @contextmanager
-def running(run: Run) -> Generator[Run, None, None]:
+def running(run: Run) -> Generator[None, None, None]:
     """Let what is asked inside be asked of this run."""
     token = _runs.set(run)
     try:
-        yield run
+        yield
     finally:
         _runs.reset(token)
 
@@ -90,3 +92,8 @@ def assume(lemma: str, *instance: object) -> None:
     """Note that a proof rests on an instance of a lemma."""
     run = _runs.get()
     run.assumptions[Assumption(lemma, instance)] = None
+
+
+def take(what: str) -> None:
+    """Note that a proof takes a licence of the language."""
+    _runs.get().licences[what] = None

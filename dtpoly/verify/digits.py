@@ -137,7 +137,7 @@ def programs_of(extents: tuple[Whole, ...]) -> Whole:
         constant = constant * one
     if constant.constant is not None or len(ordered) == 1:
         return constant
-    return name(f"programs({' '.join(str(rank(one)) for one in ordered)})")
+    return name(f"programs({' '.join(rank(one) for one in ordered)})")
 
 
 def _some_of(extents: tuple[Whole, ...]) -> list[tuple[Whole, ...]]:

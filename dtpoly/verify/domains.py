@@ -26,7 +26,8 @@ def ranged(
 ) -> Truth:
     """The ranges of names, and of the names in those."""
     done: dict[str, None] = {}
-    pending = list(names)
+    # In an order that is the same in every process.
+    pending = sorted(names)
     parts: list[Truth] = []
     while pending:
         one = pending.pop()
@@ -36,7 +37,7 @@ def ranged(
         known = programs.get(one) or ranges.get(one)
         if known is not None:
             parts.append(known)
-            pending.extend(names_of(known))
+            pending.extend(sorted(names_of(known)))
     return both(*parts)
 
 

@@ -17,6 +17,7 @@ from dtpoly.verify.domains import ranged
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.regions import everywhere, is_affine, set_of
+from dtpoly.verify.shared import rank
 from dtpoly.verify.values import Tile
 from dtpoly.verify.whole import Truth, Whole, both, compare, names_of, number, one_of, within
 
@@ -59,7 +60,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
     used = names_of(both(one.where, outside, ranges))
     where = set_of(both(proof.facts, one.where, ranges, _bits(ran, one, used), outside))
-    for size in launch.apart:
+    for size in sorted(launch.apart, key=rank):
         if where.is_empty():
             return
         if is_affine(size):

@@ -20,9 +20,6 @@ from dtpoly.verify.whole import (
     Some,
     Truth,
     Whole,
-    name,
-    number,
-    put_whole,
 )
 
 PARAM = isl.dim_type.param
@@ -208,24 +205,3 @@ def smallest(of: isl.Set, first: Sequence[str]) -> dict[str, int] | None:
     for at, one in enumerate(order):
         point[one] = found.get_coordinate_val(isl.dim_type.set, at).to_python()
     return point
-
-
-def said(of: Region) -> dict[str, Whole]:
-    """What a set seems to say that names are, over the other names; it is not proved here."""
-    found: dict[str, Whole] = {}
-    points = polyhedra_of(of)
-    names = params_of(points)
-    for one in points.affine_hull().get_constraints():
-        if not one.is_equality():
-            continue
-        total = number(one.get_constant_val().to_python())
-        for at, param in enumerate(names):
-            total = total + name(param) * one.get_coefficient_val(PARAM, at).to_python()
-        total = put_whole(total, found)
-        factors = {m[0]: c for m, c in total.terms if m and c in (1, -1) and isinstance(m[0], str)}
-        for chosen, factor in factors.items():
-            rest = (total - name(chosen) * factor) * -factor
-            found = {old: put_whole(value, {chosen: rest}) for old, value in found.items()}
-            found[chosen] = rest
-            break
-    return found

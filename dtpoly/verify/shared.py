@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+import hashlib
+from typing import Any, Self, cast
 
-# Every node by its class and parts; and how many there were when it was made.
+# Every node by its class and parts; the parts of each; and what was asked of its rank.
 _made: dict[tuple[object, ...], Any] = {}
-_ranks: dict[object, int] = {}
+_parts: dict[object, tuple[object, ...]] = {}
+_ranks: dict[object, str] = {}
 
 
 class Shared:
@@ -20,10 +22,22 @@ class Shared:
         found = _made.get(key)
         if found is None:
             found = _made[key] = object.__new__(cls)
-            _ranks[found] = len(_ranks)
+            _parts[found] = parts
         return found
 
 
-def rank(node: Shared) -> int:
-    """A number that no other node has, to put nodes in an order."""
-    return _ranks[node]
+def rank(node: Shared) -> str:
+    """A text that no other node has, to put nodes in an order: the same in every process."""
+    found = _ranks.get(node)
+    if found is None:
+        text = f"{type(node).__name__}{_told(_parts[node])}"
+        found = _ranks[node] = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    return found
+
+
+def _told(part: object) -> str:
+    if isinstance(part, Shared):
+        return rank(part)
+    if isinstance(part, tuple):
+        return f"({','.join(_told(one) for one in cast(tuple[object, ...], part))})"
+    return repr(part)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dtpoly.verify.asking import take
 from dtpoly.verify.building import plain, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.pieces import Piece, cases, pieces
-from dtpoly.verify.regions import Region, equal, is_affine, is_single, same, set_of, without
+from dtpoly.verify.regions import Region, equal, is_affine, is_single, said, same, set_of, without
 from dtpoly.verify.rounding import allows, rounds, split, without_may
-from dtpoly.verify.sets import said
 from dtpoly.verify.terms import (
     Apply,
     Carried,
@@ -94,6 +94,7 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
                 return None
             is_turned = a in COMMUTATIVE and len(mine) == 2 and _may_be_alike(mine[1], theirs[0])
             if is_turned and _lists(mine[::-1], theirs, where) is None:
+                take(f"operands of '{a}' change places")
                 return None
             if a in IDENTITY and _has_total(kernel) and _has_total(algorithm):
                 return None if _bags(a, kernel, algorithm, where) is None else first
@@ -121,6 +122,7 @@ def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference |
         found = difference(kernel, wanted, where)
         # Rounded on the way to a type that holds what it may be rounded to, also twice.
         while found is not None and own and allows(allowed, kind):
+            take(f"a value is rounded to '{kind}', where it may be to '{allowed}'")
             found = difference(inner, wanted, where)
             own, kind = split(inner)
             inner = inner.operands[0] if isinstance(inner, Apply) else inner
@@ -190,6 +192,7 @@ def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region) -> D
 
 
 def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Difference | None:
+    take(f"reductions by '{operation}' are done in any order")
     mine = _reduced(operation, kernel, where)
     theirs = _reduced(operation, algorithm, where)
     # For each of the algorithm's pieces what of it the kernel has so far.

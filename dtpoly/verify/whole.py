@@ -138,11 +138,11 @@ def either(condition: Truth, yes: Whole, no: Whole) -> Whole:
     return no if condition == FALSE else Whole((((Either(condition, yes, no),), 1),))
 
 
-def _order(atom: Atom) -> tuple[str, int]:
-    return (atom, 0) if isinstance(atom, str) else ("", rank(atom))
+def _order(atom: Atom) -> tuple[str, str]:
+    return (atom, "") if isinstance(atom, str) else ("", rank(atom))
 
 
-def _monomial_order(monomial: Monomial) -> tuple[tuple[str, int], ...]:
+def _monomial_order(monomial: Monomial) -> tuple[tuple[str, str], ...]:
     return tuple(_order(atom) for atom in monomial)
 
 

@@ -17,6 +17,7 @@ from dtpoly.verify.kinds import stored
 from dtpoly.verify.launching import launch
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.shared import rank
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Whole, both, compare, name, negation, number
@@ -102,7 +103,9 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
                     raise Unread(test.lineno, f"a launch only if '{text}'")
             # What a launch refuses counts for later ones if it is there for such sizes.
             new = wrapper.apart - apart
-            wrapper.apart = apart | {one for one in new if _is_launched(programs, one)}
+            wrapper.apart = apart | {
+                one for one in sorted(new, key=rank) if _is_launched(programs, one)
+            }
             return
         case _:
             raise Unread(test.lineno, f"a branch of the wrapper: 'if {text}'")
@@ -158,7 +161,7 @@ def _is_launched(programs: Sequence[Whole] | None, size: Whole) -> bool:
 def _programs(held: Held | None) -> list[Whole] | None:
     match held:
         case Product(factors=factors):
-            return sorted((one for one in factors if one.constant != 1), key=id)
+            return sorted((one for one in factors if one.constant != 1), key=rank)
         case Whole():
             return [] if held.constant == 1 else [held]
         case _:
@@ -166,7 +169,7 @@ def _programs(held: Held | None) -> list[Whole] | None:
 
 
 def _all_programs(one: Launch) -> list[Whole]:
-    return sorted((extent for axis in one.grid for extent in axis), key=id)
+    return sorted((extent for axis in one.grid for extent in axis), key=rank)
 
 
 def _assign(wrapper: Wrapper, target: ast.expr, held: Held) -> None:

@@ -1,0 +1,91 @@
+"""A Program and the text of its kernels in, a certificate of what is proved of them out: JSON.
+
+Where a set must not leave another, and that one is a projection, the certificate says which point
+projects to each (a witness), so that no other engine has to look for it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import cast
+
+import islpy as isl
+
+from dtpoly.algorithm.program import Program
+from dtpoly.verify.limits import limited
+from dtpoly.verify.notation import plain
+from dtpoly.verify.obligations import Attempt, attempts, heading, section, taken_away
+from dtpoly.verify.regions import Without
+from dtpoly.verify.sets import PARAM, as_points, is_empty, polyhedra_of
+
+SECONDS = 60.0
+# How deep a value may be in the document and be on lines of its own.
+LINES = 4
+# A number: [coefficient], [coefficient, name] and [coefficient, number, divisor], added up.
+Form = list[list[object]]
+
+
+def certificate(program: Program, dt_text: str, kernel_text: str, seconds: float = SECONDS) -> str:
+    """A certificate; also of what is not proved, which then says so."""
+    found = attempts(program, kernel_text, seconds, lambda _: is_empty)
+    functions = [section(one) | {"witnesses": _witnesses(one, seconds)} for one in found]
+    return f"{_written(heading(dt_text, kernel_text) | {'functions': functions}, 0)}\n"
+
+
+def _written(value: object, depth: int) -> str:
+    """JSON with a line for each set, each obligation and each witness."""
+    if depth == LINES or not value:
+        return json.dumps(value)
+    if isinstance(value, dict):
+        parts = cast(dict[str, object], value).items()
+        lines = [f"{json.dumps(key)}: {_written(one, depth + 1)}" for key, one in parts]
+        return "\n".join(("{", ",\n".join(lines), "}"))
+    if isinstance(value, list):
+        lines = [_written(one, depth + 1) for one in cast(list[object], value)]
+        return "\n".join(("[", ",\n".join(lines), "]"))
+    return json.dumps(value)
+
+
+def _witnesses(attempt: Attempt, seconds: float) -> dict[str, list[list[Form]]]:
+    """By number of the set: the values of the names that are projected out, in one or more ways."""
+    found: dict[str, list[list[Form]]] = {}
+    for obligation in attempt.run.obligations:
+        for one in taken_away(obligation.region):
+            key = str(attempt.table.add(one))
+            if key not in found and (ways := _witness(one, seconds)):
+                found[key] = ways
+    return found
+
+
+def _witness(of: Without, seconds: float) -> list[list[Form]]:
+    """The least values of the names for which there is a point; nothing if there are none such."""
+    ways: list[list[Form]] = []
+
+    def note(_: isl.Set, values: isl.MultiAff) -> None:
+        way = [_form(values.get_at(at)) for at in range(len(of.gone))]
+        if way not in ways:
+            ways.append(way)
+
+    try:
+        with limited(seconds):
+            as_points(polyhedra_of(of.of), of.gone).lexmin_pw_multi_aff().foreach_piece(note)
+    except isl.Error:
+        return []
+    return ways
+
+
+def _form(of: isl.Aff) -> Form:
+    """A number whose denominator is 1."""
+    found: Form = []
+    if constant := int(of.get_constant_val().to_python()):
+        found.append([constant])
+    for at in range(of.dim(PARAM)):
+        if coefficient := int(of.get_coefficient_val(PARAM, at).to_python()):
+            found.append([coefficient, plain(str(of.get_dim_name(PARAM, at)))])
+    for at in range(of.dim(isl.dim_type.div)):
+        if coefficient := int(of.get_coefficient_val(isl.dim_type.div, at).to_python()):
+            inside = of.get_div(at)
+            divisor = inside.get_denominator_val()
+            whole = _form(inside.scale_val(divisor))
+            found.append([coefficient, whole, int(divisor.to_python())])
+    return found

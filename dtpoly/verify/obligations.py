@@ -1,0 +1,119 @@
+"""A proof in, what it rests on out: the part of a certificate that whoever checks it makes anew.
+
+For each function: the verdicts of its layers, every set that must be empty, the instances of
+lemmas, the licences taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from dtpoly import __version__
+from dtpoly.algorithm.program import Program
+from dtpoly.verify.asking import Run
+from dtpoly.verify.notation import whole_text
+from dtpoly.verify.regions import Join, Meet, Minus, Region, Without
+from dtpoly.verify.table import Table, parts_of
+from dtpoly.verify.verify import Function, verify
+from dtpoly.verify.whole import Whole
+
+FORMAT = "dtpoly certificate"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A proof of a function: what came of it, what it was told, and its sets by number."""
+
+    function: Function
+    run: Run
+    table: Table
+
+
+def attempts(
+    program: Program,
+    kernel: str,
+    seconds: float,
+    answers: Callable[[str], Callable[[Region], bool]],
+) -> list[Attempt]:
+    """The proofs of a file; `answers` says, by function, who is asked what is empty."""
+    runs: dict[str, Run] = {}
+
+    def begin(func: str) -> Run:
+        runs[func] = Run(answers(func))
+        return runs[func]
+
+    report = verify(program, kernel, seconds, begin)
+    found: list[Attempt] = []
+    for function in report.functions:
+        run = runs.get(function.name, Run(answers(function.name)))
+        table = Table()
+        for obligation in run.obligations:
+            table.add(obligation.region)
+        found.append(Attempt(function, run, table))
+    return found
+
+
+def heading(algorithm: str, kernel: str) -> dict[str, object]:
+    """What a certificate is about: the texts, by their hashes."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "dtpoly": __version__,
+        "algorithm": {"sha256": hash_of(algorithm)},
+        "kernel": {"sha256": hash_of(kernel)},
+    }
+
+
+def hash_of(text: str) -> str:
+    """The SHA-256 of a text's bytes."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def section(attempt: Attempt) -> dict[str, object]:
+    """What a proof of a function rests on, for JSON."""
+    function, run, table = attempt.function, attempt.run, attempt.table
+    return {
+        "name": function.name,
+        "verdicts": {layer.name: str(layer.verdict) for layer in function.layers},
+        "sets": table.entries,
+        "obligations": [
+            {"part": one.part, "line": one.line, "what": one.what, "empty": table.add(one.region)}
+            for one in run.obligations
+        ],
+        "assumptions": [
+            {"lemma": one.lemma, "instance": [_told(part) for part in one.instance]}
+            for one in run.assumptions
+        ],
+        "licences": sorted(run.licences),
+    }
+
+
+def _told(part: object) -> object:
+    if isinstance(part, Whole):
+        return whole_text(part)
+    if isinstance(part, tuple):
+        return [_told(one) for one in cast(tuple[object, ...], part)]
+    assert isinstance(part, str | int)
+    return part
+
+
+def taken_away(region: Region, is_below: bool = False) -> Iterator[Without]:
+    """The projections among what is taken away from a set: each needs a witness to be decided."""
+    match region:
+        case Minus(left=left, right=right):
+            yield from taken_away(left, is_below)
+            yield from taken_away(right, not is_below)
+        case Without(of=inner):
+            if is_below:
+                yield region
+            yield from taken_away(inner, is_below)
+        case Meet() | Join():
+            for part in parts_of(region):
+                yield from taken_away(part, is_below)
+        case _:
+            for part in parts_of(region):
+                yield from taken_away(part, is_below)
