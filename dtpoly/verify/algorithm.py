@@ -29,7 +29,7 @@ from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Program
 from dtpoly.verify import kinds
 from dtpoly.verify.building import applied, literal, place, rounded
-from dtpoly.verify.casts import as_kind
+from dtpoly.verify.casts import as_kind, fits
 from dtpoly.verify.extents import extent, sizes_of
 from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined
 from dtpoly.verify.terms import Element, Given, Literal, PlaceOf, Term, Total, choose, fresh, pair
@@ -114,6 +114,17 @@ def _beside(terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
     ]
 
 
+def _cast(term: Term, kind: str, to: str) -> Term:
+    """A value of one type as one of another; a number that is in no way one of it is its least.
+
+    What such a cast gives the language leaves open: the least is what the compiler writes.
+    """
+    is_number = isinstance(term, Literal) and kind != kinds.BOOL
+    if is_number and to in kinds.WHOLES and not fits(term, to):
+        return literal(kinds.LEAST[to])
+    return as_kind(term, kind, to)
+
+
 def _near(term: Term) -> Term:
     match term:
         case Literal(text=text) if text.lstrip("-").isdigit():
@@ -149,7 +160,7 @@ class _Reading:
             case Apply():
                 return self.applied(expr)
             case Cast(operand=operand, dtype=dtype):
-                return as_kind(self.term(operand), self.format(operand).kind, TYPES[dtype])
+                return _cast(self.term(operand), self.format(operand).kind, TYPES[dtype])
             case Reduce(operation=operation, operand=operand, labels=labels):
                 return self.reduced(REDUCTIONS[operation], expr, operand, None, labels)
             case Dot(left=left, right=right, labels=labels):

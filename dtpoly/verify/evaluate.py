@@ -234,6 +234,14 @@ def _applied(operation: str, operands: list[Number]) -> Number:
             return float(a == b)
         case "ne", [a, b]:
             return float(a != b)
+        case (("floor" | "ceil"), [a]):
+            return float(math.floor(a) if operation == "floor" else math.ceil(a))
+        case "cdiv", [a, b]:
+            return float(math.ceil(a / b))
+        case "mod", [a, b]:
+            return a - b * math.floor(a / b)
+        case _, [a] if operation.startswith("cast "):
+            return float(math.trunc(a))
         case "where", [a, b, c]:
             return b if a else c
         case _:
