@@ -24,6 +24,7 @@ COMMUTATIVE = {"add", "mul", "maximum", "minimum", "and", "or", "eq", "ne"}
 Equation = tuple[Whole, Whole]
 MOST_WAYS = 64
 MOST_SUMS = 24
+MOST_PRODUCTS = 4096
 
 
 def guesses(kernel: Piece, algorithm: Piece) -> Iterator[dict[str, Whole]]:
@@ -32,7 +33,7 @@ def guesses(kernel: Piece, algorithm: Piece) -> Iterator[dict[str, Whole]]:
     for equations in islice(_equations(kernel.body, algorithm.body), MOST_WAYS):
         found = _solved(equations, algorithm.bound)
         left = [one for one in algorithm.bound if one not in found]
-        for chosen in product(*(_numbers(kernel, algorithm, one) for one in left)):
+        for chosen in _likeliest([_numbers(kernel, algorithm, one) for one in left]):
             guess = found | dict(zip(left, chosen, strict=True))
             key = tuple(sorted(guess.items(), key=lambda one: one[0]))
             if key not in tried:
@@ -42,9 +43,18 @@ def guesses(kernel: Piece, algorithm: Piece) -> Iterator[dict[str, Whole]]:
                 return
 
 
+def _likeliest(choices: Sequence[Sequence[Whole]]) -> list[tuple[Whole, ...]]:
+    """One number of each list: those first that stand far in front in all of them."""
+    ways = product(*(range(len(one)) for one in choices))
+    ordered = sorted(islice(ways, MOST_PRODUCTS), key=lambda way: (sum(way), max(way, default=0)))
+    return [
+        tuple(one[at] for one, at in zip(choices, way, strict=True)) for way in ordered[:MOST_WAYS]
+    ]
+
+
 def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
     """What a name may be that the values do not show: what is below the same size, or sums."""
-    found: dict[Whole, None] = {}
+    found: dict[Whole, int] = {}
     for part in _parts(algorithm.domain):
         if unknown not in names_of(part):
             continue
@@ -54,28 +64,28 @@ def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
             is_low = dict(part.operand.terms).get((unknown,)) == 1
             number = name(unknown) + (apart if is_low else -apart)
             if names_of(number) & {*kernel.bound}:
-                found[number] = None
-    # Those without sizes first, and of the most names: a value that shows none is there for each.
+                found[number] = found.get(number, 0) + 1
+    # Those that have the same bounds first, without sizes, and of the most names: a value that
+    # shows none is there for each.
     own, bound = {*kernel.own}, {*kernel.bound}
-    found = dict.fromkeys(
-        sorted(
-            found,
-            key=lambda one: (
-                not names_of(one) <= bound,
-                not names_of(one) <= own,
-                -len(names_of(one)),
-            ),
-        )
+    likely = sorted(
+        found,
+        key=lambda one: (
+            not names_of(one) <= bound,
+            not names_of(one) <= own,
+            -found[one],
+            -len(names_of(one)),
+        ),
     )
-    mixed = [one for one in found if not names_of(one) <= bound]
-    found = {one: None for one in found if names_of(one) <= bound}
+    mixed = [one for one in likely if not names_of(one) <= bound]
+    known = {one: None for one in likely if names_of(one) <= bound}
     for count in (2, 1, 0):
         for chosen in combinations(kernel.own, count):
             total = Whole(())
             for one in chosen:
                 total = total + name(one)
-            found[total] = None
-    return [*found, *(one for one in mixed if names_of(one) & own)][:MOST_SUMS]
+            known[total] = None
+    return [*known, *(one for one in mixed if names_of(one) & own)][:MOST_SUMS]
 
 
 def _parts(of: Truth) -> Iterator[Sign]:
