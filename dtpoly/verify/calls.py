@@ -16,6 +16,7 @@ from dtpoly.verify.tiles import aligned
 from dtpoly.verify.values import (
     Function,
     Group,
+    Item,
     Nothing,
     Tile,
     Type,
@@ -160,7 +161,8 @@ def _elementwise(
             tiles = [machine.tile(arg) for arg in args]
             axes, items = aligned(machine, tiles, line)
             kind = kinds.met(tiles[1].kind, tiles[2].kind)
-            if isinstance(items[1], Whole) and isinstance(items[2], Whole):
+            ends = any(_is_end(item, kind) for item in items[1:])
+            if isinstance(items[1], Whole) and isinstance(items[2], Whole) and not ends:
                 return Tile(axes, chosen(items[0], items[1], items[2], line), kind)
             if is_truth(items[1]) and is_truth(items[2]):
                 return Tile(axes, chosen(items[0], items[1], items[2], line), kinds.BOOL)
@@ -200,6 +202,12 @@ def _elementwise(
             return Tile(axes, in_kind(term, kind, word), kind)
         case _:
             raise Unread(line, f"a call of 'tl.{word}'")
+
+
+def _is_end(item: Item, kind: str) -> bool:
+    """True for the least or largest number of a type: with that, no index is chosen."""
+    constant = item.constant if isinstance(item, Whole) else None
+    return constant is not None and kinds.extreme(constant, kind) is not None
 
 
 def _of_floats(word: str, kind: str, nans: Value | None) -> str:

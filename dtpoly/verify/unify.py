@@ -131,15 +131,17 @@ def _unrounded(term: Term) -> Term:
 
 
 def _inside(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
-    if isinstance(algorithm, Total):
-        mine, theirs = pieces(algorithm.operation, kernel), pieces(algorithm.operation, algorithm)
-        for one in mine[:4]:
-            for other in theirs[:4]:
-                for equations in _equations(one.body, other.body):
-                    own = {*one.bound, *other.bound}
-                    yield [e for e in equations if not own & {*names_of(e[0]), *names_of(e[1])}]
-    else:
+    if not isinstance(algorithm, Total):
         yield []
+        return
+    mine, theirs = pieces(algorithm.operation, kernel), pieces(algorithm.operation, algorithm)
+    if not mine or not theirs:
+        yield []
+    for one in mine[:4]:
+        for other in theirs[:4]:
+            for equations in _equations(one.body, other.body):
+                own = {*one.bound, *other.bound}
+                yield [e for e in equations if not own & {*names_of(e[0]), *names_of(e[1])}]
 
 
 def _lists(mine: Sequence[Term], theirs: Sequence[Term]) -> Iterator[list[Equation]]:
