@@ -29,8 +29,10 @@ from dtpoly.verify.terms import (
     Term,
     Total,
     ValueOf,
+    children,
     put,
     sources,
+    weight,
 )
 from dtpoly.verify.unify import COMMUTATIVE, guesses
 from dtpoly.verify.whole import Atom, Whole, atoms_of, exchanged, name, put_whole
@@ -96,7 +98,7 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
             if is_turned and _lists(mine[::-1], theirs, where) is None:
                 take(f"operands of '{a}' change places")
                 return None
-            if a in IDENTITY and _has_total(kernel) and _has_total(algorithm):
+            if a in IDENTITY and (_is_bag(a, kernel) or _is_bag(a, algorithm)):
                 return None if _bags(a, kernel, algorithm, where) is None else first
             return first
         case Pair(value=a, place=i), Pair(value=b, place=j):
@@ -104,14 +106,19 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
         case (PlaceOf(pair=a), PlaceOf(pair=b)) | (ValueOf(pair=a), ValueOf(pair=b)):
             word = _pair_operation(b)
             return _bags(word, a, b, where) if word else difference(a, b, where)
-        case Apply(operation=operation), _ if operation in IDENTITY and _has_total(kernel):
+        case Apply(operation=operation), _ if operation in IDENTITY and _is_bag(operation, kernel):
             return _bags(operation, kernel, algorithm, where)
         case _:
             return Difference(where, kernel, algorithm, "other operations")
 
 
 def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference | None] | None:
-    """The difference of values one of which may be rounded; nothing if neither is."""
+    """The difference of values one of which may be rounded; nothing if neither is.
+
+    The first leave that allows what the kernel rounds to is taken for it, and stays for what is
+    rounded further inside. That loses nothing: what later leaves allow they allow as well after
+    it; only where the algorithm itself rounds is the other way tried too.
+    """
     own, kind = split(kernel)
     word, allowed = split(algorithm)
     if not own and not word:
@@ -119,18 +126,23 @@ def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference |
     inner = kernel.operands[0] if isinstance(kernel, Apply) else kernel
     wanted = algorithm.operands[0] if isinstance(algorithm, Apply) else algorithm
     if word == "may":
-        found = difference(kernel, wanted, where)
-        # Rounded on the way to a type that holds what it may be rounded to, also twice.
-        while found is not None and own and allows(allowed, kind):
-            take(f"a value is rounded to '{kind}', where it may be to '{allowed}'")
-            found = difference(inner, wanted, where)
-            own, kind = split(inner)
-            inner = inner.operands[0] if isinstance(inner, Apply) else inner
+        if not own or not allows(allowed, kind):
+            return (difference(kernel, wanted, where),)
+        take(f"a value is rounded to '{kind}', where it may be to '{allowed}'")
+        found = difference(inner, algorithm, where)
+        if found is not None and _is_rounded(wanted):
+            found = difference(kernel, wanted, where)
         return (found,)
     if own and word and kind == allowed:
         return (difference(inner, wanted, where),)
     why = f"is rounded to {kind}" if own else f"is not rounded to {allowed}"
     return (Difference(where, kernel, algorithm, why),)
+
+
+def _is_rounded(term: Term) -> bool:
+    """True if the algorithm itself rounds the value."""
+    word, _ = split(term)
+    return word == "round" or (word == "may" and _is_rounded(children(term)[0]))
 
 
 def _pair_operation(term: Term) -> str | None:
@@ -141,14 +153,15 @@ def _pair_operation(term: Term) -> str | None:
             return None
 
 
-def _has_total(term: Term) -> bool:
+def _is_bag(operation: str, term: Term) -> bool:
+    """True if something in it is reduced by the operation, or changes nothing in it."""
     match term:
-        case Total():
-            return True
-        case Apply(operation=operation, operands=operands) if operation in IDENTITY:
-            return any(_has_total(one) for one in operands)
+        case Total(operation=own):
+            return own == operation
+        case Apply(operation=own, operands=operands) if own == operation:
+            return any(_is_bag(operation, one) for one in operands)
         case _:
-            return False
+            return is_identity(operation, term)
 
 
 def _numbers(
@@ -184,7 +197,8 @@ def _products(mine: Whole, theirs: Whole, where: Region) -> bool:
 
 
 def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region) -> Difference | None:
-    for one, other in zip(mine, theirs, strict=True):
+    # What is small first: if that differs, the rest need not be looked at.
+    for one, other in sorted(zip(mine, theirs, strict=True), key=lambda pair: weight(pair[1])):
         found = difference(one, other, where)
         if found is not None:
             return found
@@ -195,6 +209,19 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
     take(f"reductions by '{operation}' are done in any order")
     mine = _reduced(operation, kernel, where)
     theirs = _reduced(operation, algorithm, where)
+    found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=False)
+    if found is not None and operation in IDEMPOTENT:
+        found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=True)
+    return found
+
+
+Bag = list[tuple[Piece, Region]]
+
+
+def _laid_over(
+    operation: str, mine: Bag, theirs: Bag, whole: tuple[Term, Term], *, is_thorough: bool
+) -> Difference | None:
+    kernel, algorithm = whole
     # For each of the algorithm's pieces what of it the kernel has so far.
     got: list[Region | None] = [None] * len(theirs)
     for piece, domain in mine:
@@ -204,7 +231,9 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
                 break
             if not _may_be_alike(piece.body, wanted.body):
                 continue
-            taken = _matched(operation, piece, left, wanted, wanted_domain, got[at])
+            taken = _matched(
+                operation, piece, left, wanted, wanted_domain, got[at], is_thorough=is_thorough
+            )
             if taken is not None:
                 image, rest = taken
                 so_far = got[at]
@@ -221,7 +250,7 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
     return None
 
 
-def _reduced(operation: str, term: Term, where: Region) -> list[tuple[Piece, Region]]:
+def _reduced(operation: str, term: Term, where: Region) -> Bag:
     """The bag of a term on a set, in pieces without choices; what changes nothing is left out."""
     found: list[tuple[Piece, Region]] = []
     for piece in pieces(operation, term):
@@ -241,6 +270,8 @@ def _matched(
     wanted: Piece,
     wanted_domain: Region,
     before: Region | None,
+    *,
+    is_thorough: bool,
 ) -> tuple[Region, Region] | None:
     """What of the wanted piece a piece is, over its bound names; and what of it is left."""
     images: Region | None = None
@@ -264,8 +295,10 @@ def _matched(
             continue
         images = image if images is None else images.union(image)
         rest = rest.subtract(here)
+        if operation not in IDEMPOTENT:
+            break
         # What is reduced twice changes nothing where the operation has it so: any guess counts.
-        if operation not in IDEMPOTENT or (rest.is_empty() and wanted_domain.is_subset(images)):
+        if rest.is_empty() and (not is_thorough or wanted_domain.is_subset(images)):
             break
     return None if images is None else (images, rest)
 
