@@ -10,7 +10,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from dtpoly.verify.whole import Whole
 
 if TYPE_CHECKING:
     from dtpoly.verify.regions import Region
@@ -26,12 +29,27 @@ class Obligation:
     region: Region
 
 
+Part = str | int | Whole | tuple[Whole, ...]
+
+
+class Lemma(StrEnum):
+    """What is proved by hand (see docs/proofs.md), or taken for granted."""
+
+    MIXED_RADIX = "a program id is taken apart by a product of extents"
+    GROUPS = "a program id is taken apart in groups"
+    OWN_NUMBER = "each program has a number of its own"
+    ADDRESS = "an address is a sum of index times stride"
+    REACH = "an index inside of its axis, times the stride, is below the reach of the tensor"
+    LOOKED_AT = "a number is not above one that the call looked at"
+    KNOWN = "a function is known by its text"
+
+
 @dataclass(frozen=True, slots=True)
 class Assumption:
     """What is not decided by sets: a lemma, or a function known by its text; and its instance."""
 
-    lemma: str
-    instance: tuple[object, ...]
+    lemma: Lemma
+    instance: tuple[Part, ...]
 
 
 @dataclass
@@ -88,7 +106,7 @@ def about(line: int, what: str) -> None:
     run.line, run.what = line, what
 
 
-def assume(lemma: str, *instance: object) -> None:
+def assume(lemma: Lemma, *instance: Part) -> None:
     """Note that a proof rests on an instance of a lemma."""
     run = _runs.get()
     run.assumptions[Assumption(lemma, instance)] = None

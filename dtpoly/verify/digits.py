@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from dtpoly.verify.asking import assume
+from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.regions import ID
 from dtpoly.verify.shared import rank
 from dtpoly.verify.terms import fresh
@@ -59,7 +59,7 @@ class Digits:
         if part not in self.whole.values():
             raise Unread(0, "a part of a program id is used as a number")
         one = id_name(part)
-        assume("programs have numbers of their own", one, part.extents)
+        assume(Lemma.OWN_NUMBER, one, part.extents)
         self.numbers[one] = within(number(0), name(one), programs_of(part.extents))
         return name(one)
 
@@ -84,14 +84,14 @@ class Digits:
             for extent in below:
                 product = product * extent
             if divisor == product:
-                assume("mixed radix", radix.name, divisor, tuple(above), below)
+                assume(Lemma.MIXED_RADIX, radix.name, divisor, tuple(above), below)
                 self.divisors.add(divisor)
                 high = self.plain(Radix(fresh("program"), tuple(above)))
                 return high, self.plain(Radix(fresh("program"), below))
             group = _quotient(divisor, product)
             if len(above) == 1 and group is not None:
                 (extent,) = above
-                assume("groups", radix.name, divisor, group, extent, below)
+                assume(Lemma.GROUPS, radix.name, divisor, group, extent, below)
                 coordinate = fresh("program")
                 groups = (extent + group - 1).floor(group)
                 self.ranges[coordinate] = within(number(0), name(coordinate), groups)

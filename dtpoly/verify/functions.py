@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds, known
-from dtpoly.verify.asking import assume
+from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.building import applied, brought, rounded
 from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined
@@ -27,7 +27,7 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
     definition = machine.file.jitted[of]
     meaning = known.meaning(machine.file, of)
     if meaning is not None:
-        assume("a function is known by its text", of, *MEANINGS[of])
+        assume(Lemma.KNOWN, of, *MEANINGS[of])
         tiles = [value for value in values if isinstance(value, Tile)]
         if len(tiles) != len(values):
             raise Unread(line, f"a call of '{of}'")
@@ -86,7 +86,7 @@ def reduced_by(
     if isinstance(operand, Group):
         meaning = known.meaning(machine.file, function)
         if meaning is not None:
-            assume("a function is known by its text", function, *MEANINGS[function])
+            assume(Lemma.KNOWN, function, *MEANINGS[function])
         match operand.parts:
             case (Tile() as first, Tile() as second) if meaning in EXTREMES:
                 axes, (a, b) = aligned(machine, (first, second), line)

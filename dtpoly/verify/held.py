@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dtpoly.verify import known
 from dtpoly.verify.access import Array, Launch
-from dtpoly.verify.asking import assume
+from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.file import File
 from dtpoly.verify.helpers import HELPERS
 from dtpoly.verify.terms import Given
@@ -86,7 +86,7 @@ class Wrapper:
         """Refuse a function whose text is not the one that is known."""
         if not known.is_known(self.file, function):
             raise Unread(line, f"'{function}' is not the function that is known by that name")
-        assume("a function is known by its text", function, HELPERS[function])
+        assume(Lemma.KNOWN, function, HELPERS[function])
 
     def size(self, held: Held, node: ast.expr) -> Whole:
         """A held value that must be a whole number."""

@@ -72,6 +72,8 @@ class Machine:
     numbers: list[Computed] = field(default_factory=list[Computed])
     time: tuple[Whole, ...] = ()
     clock: int = 0
+    # Of the statement that runs.
+    line: int = 0
     # How many loops are being tried out: nothing that is noted there is kept.
     trials: int = 0
 
@@ -100,7 +102,7 @@ class Machine:
         ranges = ranged(self.digits.ranges, self.ranges, names_of(result))
         if not is_affine(both(self.facts, ranges, result)):
             return result
-        about(0, "one condition follows from another")
+        about(self.line, "one condition follows from another")
         for weak, strong in ((first, second), (second, first)):
             if holds(weak, set_of(both(self.facts, ranges, strong))):
                 return weak
@@ -124,6 +126,7 @@ class Machine:
 
     def statement(self, node: ast.stmt) -> None:
         """Run one statement."""
+        self.line = node.lineno
         match node:
             case ast.Assign(targets=[target], value=value):
                 self.assign(target, self.value(value))

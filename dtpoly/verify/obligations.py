@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import cast
 
 from dtpoly import __version__
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.asking import Run
+from dtpoly.verify.asking import Part, Run
 from dtpoly.verify.notation import whole_text
 from dtpoly.verify.regions import Join, Meet, Minus, Region, Without
 from dtpoly.verify.table import Table, parts_of
@@ -92,13 +91,14 @@ def section(attempt: Attempt) -> dict[str, object]:
     }
 
 
-def _told(part: object) -> object:
-    if isinstance(part, Whole):
-        return whole_text(part)
-    if isinstance(part, tuple):
-        return [_told(one) for one in cast(tuple[object, ...], part)]
-    assert isinstance(part, str | int)
-    return part
+def _told(part: Part) -> object:
+    match part:
+        case Whole():
+            return whole_text(part)
+        case tuple():
+            return [whole_text(one) for one in part]
+        case _:
+            return part
 
 
 def taken_away(region: Region, is_below: bool = False) -> Iterator[Without]:

@@ -12,7 +12,7 @@ from itertools import combinations
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Computed, Launch, Ran
-from dtpoly.verify.asking import about, assume
+from dtpoly.verify.asking import Lemma, about, assume
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.limits import check_time
@@ -44,12 +44,12 @@ def overflow(proof: Proof) -> Iterator[Finding]:
 
 def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     if any(".stride(" in used for used in names_of(one.value)) and _is_address(one.value):
-        assume("an index inside times its stride is below the reach of its tensor", one.value)
+        assume(Lemma.REACH, one.value)
         return
     launch = ran.launch
     # The grid has less than 2^31 programs, and the wrapper has looked at some products.
     if one.value in ran.divisors or (one.kind == kinds.OFFSET and _is_part(one.value, launch)):
-        assume("a number is not above one that the call looked at", one.value)
+        assume(Lemma.LOOKED_AT, one.value)
         return
     if not is_affine(one.value):
         what = "computes a product of which no bound is known"

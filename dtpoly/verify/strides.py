@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dtpoly.verify.access import Array
-from dtpoly.verify.asking import assume
+from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Whole, linear_in, number
 
@@ -23,5 +23,5 @@ def indices_of(array: Array, offset: Whole, line: int) -> tuple[Whole, ...]:
             indices[axis], rest = rest, number(0)
     if rest.terms:
         raise Unread(line, f"an offset into '{array.name}' that is not a sum of index times stride")
-    assume("an address is a sum of index times stride", offset, array.strides, tuple(indices))
+    assume(Lemma.ADDRESS, offset, array.strides, tuple(indices))
     return tuple(indices)

@@ -1,0 +1,134 @@
+"""A certificate and the two texts that it is about in, accepted or rejected out: without isl.
+
+The texts are read anew, and the proof is done again with nothing but the certificate's word for
+which sets are empty. What that asks must be what the certificate lists, no more and no less; and
+z3 must find each of those sets empty.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dtpoly.algorithm.program import Program
+from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.frontend.deep import deep_recursion
+from dtpoly.frontend.parse import parse
+from dtpoly.frontend.resolve import resolve
+from dtpoly.source import Source
+from dtpoly.verify.checker.claims import Claim, MalformedError, claims_of, read
+from dtpoly.verify.checker.comparing import differences
+from dtpoly.verify.checker.lemmas import problem
+from dtpoly.verify.checker.scripts import OpenError, script_of
+from dtpoly.verify.checker.solver import solve
+from dtpoly.verify.obligations import Attempt, attempts, heading, section
+from dtpoly.verify.regions import Region
+from dtpoly.verify.verify import Verdict
+
+__all__ = ["Checked", "check_certificate"]
+
+SECONDS = 60.0
+SECONDS_FOR_A_SET = 10.0
+MOST_COMPLAINTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of a certificate. Accepted: nothing is wrong, and every set is decided."""
+
+    accepted: bool
+    complaints: tuple[str, ...]
+    # How many sets z3 decided, and how many it could not.
+    decided: int
+    not_decided: int
+    seconds: float
+
+
+def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Checked:
+    """Check a certificate; whatever text it is, it raises nothing."""
+    began = time.monotonic()
+    decided = not_decided = 0
+    complaints: list[str] = []
+    try:
+        claims = _claims(certificate, dt_text, kernel_text)
+        found = attempts(_program(dt_text), kernel_text, SECONDS, lambda one: _answer(claims, one))
+        complaints += _regenerated(found, claims)
+        for attempt in () if complaints else found:
+            for answer, told in _decided(attempt, claims[attempt.function.name]):
+                decided += answer == "unsat"
+                not_decided += answer == "unknown"
+                complaints += [told] if told else []
+    except MalformedError as error:
+        complaints.append(str(error))
+    seconds = time.monotonic() - began
+    shown = tuple(complaints[:MOST_COMPLAINTS])
+    return Checked(not complaints, shown, decided, not_decided, seconds)
+
+
+def _claims(certificate: str, dt_text: str, kernel_text: str) -> dict[str, Claim]:
+    """What the certificate says of each function, if it is about these texts."""
+    document = read(certificate)
+    said = {key: value for key, value in document.items() if key != "functions"}
+    found = next(differences(said, heading(dt_text, kernel_text)), None)
+    if found is not None:
+        raise MalformedError(f"it is not a certificate of these texts: {found}")
+    return claims_of(document)
+
+
+def _program(text: str) -> Program:
+    try:
+        with deep_recursion():
+            parsed = parse(Source("algorithm", text))
+            resolved = resolve(parsed.file)
+    except DtpolyError as error:
+        raise MalformedError(f"the algorithm is not read: {error}") from error
+    if has_errors([*parsed.found, *resolved.found]):
+        raise MalformedError("the algorithm has mistakes")
+    return resolved.program
+
+
+def _answer(claims: dict[str, Claim], func: str) -> Callable[[Region], bool]:
+    """Who is asked what is empty: the certificate."""
+    if func not in claims:
+        raise MalformedError(f"it says nothing of '{func}'")
+    return claims[func].is_empty
+
+
+def _regenerated(found: list[Attempt], claims: dict[str, Claim]) -> Iterator[str]:
+    """What is wrong with the list of a certificate: it is not the one that the texts give."""
+    names = [attempt.function.name for attempt in found]
+    yield from (f"'{one}' is no function of the kernel" for one in claims if one not in names)
+    for attempt in found:
+        function = attempt.function
+        for layer in function.layers:
+            if layer.verdict is not Verdict.PROVED:
+                where = f"line {layer.line} of '{function.name}'"
+                yield f"{where}: '{layer.name}' does not follow: {layer.why}"
+        said = claims[function.name].section
+        yield from (f"'{function.name}': {one}" for one in differences(said, section(attempt)))
+        for one in attempt.run.assumptions:
+            if (wrong := problem(one)) is not None:
+                yield f"'{function.name}': {wrong}"
+
+
+def _decided(attempt: Attempt, claim: Claim) -> Iterator[tuple[str, str]]:
+    """What z3 says of each set that must be empty; with a complaint, if it is not."""
+    known: dict[int, tuple[str, str]] = {}
+    for one in attempt.run.obligations:
+        at = attempt.table.add(one.region)
+        if at not in known:
+            try:
+                script = script_of(one.region, lambda of: claim.witness(of, attempt.table.add(of)))
+                known[at] = solve(script, SECONDS_FOR_A_SET)
+            except OpenError as error:
+                known[at] = "unknown", str(error)
+        answer, why = known[at]
+        where = f"line {one.line} of '{attempt.function.name}', {one.part}"
+        match answer:
+            case "unsat":
+                yield answer, ""
+            case "sat":
+                yield answer, f"{where}: '{one.what}' does not hold for {why}"
+            case _:
+                yield answer, f"{where}: '{one.what}' is not decided: {why}"

@@ -1,0 +1,131 @@
+"""The text of a certificate in, what it claims out; whatever else the text is, what is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NoReturn, cast
+
+from dtpoly.verify.notation import plain
+from dtpoly.verify.regions import Region, Without
+from dtpoly.verify.table import Table
+from dtpoly.verify.whole import Whole, name, number
+
+MOST_CHARACTERS = 2**26
+MOST_DEPTH = 50
+Object = dict[str, object]
+
+
+class MalformedError(Exception):
+    """The text is no certificate; with why."""
+
+
+def read(text: str) -> Object:
+    """JSON, strictly: an object, no key twice, whole numbers alone."""
+    if len(text) > MOST_CHARACTERS:
+        raise MalformedError(f"it has more than {MOST_CHARACTERS} characters")
+    try:
+        found: object = json.loads(
+            text, object_pairs_hook=_unique, parse_float=_no_number, parse_constant=_no_number
+        )
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise MalformedError(f"it is not JSON of a certificate: {error}") from error
+    if not isinstance(found, dict):
+        raise MalformedError("it is not a JSON object")
+    return cast(Object, found)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> Object:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise MalformedError("it has a key twice")
+    return found
+
+
+def _no_number(text: str) -> NoReturn:
+    raise MalformedError(f"it has '{text}' for a whole number")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a certificate says of a function."""
+
+    section: Object
+    table: Table
+    empty: frozenset[int]
+    witnesses: Mapping[int, list[object]]
+
+    def is_empty(self, region: Region) -> bool:
+        """True if the certificate says that a set is empty."""
+        found = self.table.find(region)
+        return found is not None and found in self.empty
+
+    def witness(self, of: Without, at: int) -> list[tuple[Whole, ...]]:
+        """The ways that the certificate gives to choose the names that are projected out."""
+        names = {plain(one): one for one in of.of.names}
+        if len(names) < len(of.of.names):
+            raise MalformedError("two names of a set are written alike")
+        ways = [_listed(way, "a witness") for way in self.witnesses.get(at, [])]
+        if any(len(way) != len(of.gone) for way in ways):
+            raise MalformedError("a witness has not as many numbers as names are projected out")
+        return [tuple(_number(form, names, 0) for form in way) for way in ways]
+
+
+def claims_of(document: Object) -> dict[str, Claim]:
+    """What is said, by function."""
+    found: dict[str, Claim] = {}
+    for one in _listed(document.get("functions"), "'functions'"):
+        if not isinstance(one, dict):
+            raise MalformedError("a function is not a JSON object")
+        said = cast(Object, one)
+        func = said.get("name")
+        if not isinstance(func, str) or func in found:
+            raise MalformedError("a function has no name of its own")
+        found[func] = _claim(said)
+    return found
+
+
+def _claim(said: Object) -> Claim:
+    sets = [_listed(one, "a set") for one in _listed(said.get("sets"), "'sets'")]
+    empty: set[int] = set()
+    for one in _listed(said.get("obligations"), "'obligations'"):
+        at = cast(Object, one).get("empty") if isinstance(one, dict) else None
+        if type(at) is not int:
+            raise MalformedError("an obligation does not say which set is empty")
+        empty.add(at)
+    witnesses = said.get("witnesses")
+    if not isinstance(witnesses, dict):
+        raise MalformedError("'witnesses' is not a JSON object")
+    ways = {
+        int(at): _listed(one, "a witness")
+        for at, one in cast(Object, witnesses).items()
+        if at.isascii() and at.isdigit() and len(at) < 10
+    }
+    section = {key: one for key, one in said.items() if key != "witnesses"}
+    return Claim(section, Table.of(sets), frozenset(empty), ways)
+
+
+def _listed(value: object, what: str) -> list[object]:
+    if not isinstance(value, list):
+        raise MalformedError(f"{what} is not a list")
+    return cast(list[object], value)
+
+
+def _number(form: object, names: Mapping[str, str], depth: int) -> Whole:
+    """A number of a witness: a sum of [factor], [factor, name], [factor, number, divisor]."""
+    if depth > MOST_DEPTH:
+        raise MalformedError("a number of a witness is nested too deeply")
+    total = number(0)
+    for term in _listed(form, "a number of a witness"):
+        match _listed(term, "a term of a witness"):
+            case [int() as factor]:
+                total = total + factor
+            case [int() as factor, str() as one] if one in names:
+                total = total + name(names[one]) * factor
+            case [int() as factor, inner, int() as divisor] if divisor > 0:
+                inside = _number(inner, names, depth + 1)
+                total = total + inside.floor(divisor) * factor
+            case _:
+                raise MalformedError("a number of a witness is not one")
+    return total

@@ -1,0 +1,90 @@
+"""An instance of a lemma in, what is wrong with its form out: sums of products are multiplied out.
+
+The lemmas are proved in docs/proofs.md. Here is only looked at whether they are about this.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from dtpoly.verify.asking import Assumption, Lemma
+from dtpoly.verify.helpers import HELPERS, MEANINGS
+from dtpoly.verify.regions import ID
+from dtpoly.verify.shared import rank
+from dtpoly.verify.whole import Atom, Whole, names_of
+
+# How often each product of atoms is there.
+Polynomial = Counter[tuple[str, ...]]
+
+
+def problem(of: Assumption) -> str | None:
+    """What is wrong with it; None if it has the form of its lemma."""
+    return None if _has_form(of) else f"an instance has not the form of its lemma: {of.lemma}"
+
+
+def _has_form(of: Assumption) -> bool:
+    match of.lemma, of.instance:
+        case Lemma.MIXED_RADIX, (str(), Whole() as divisor, tuple(), tuple() as below):
+            return _is(divisor, _product(below))
+        case Lemma.GROUPS, (str(), Whole() as divisor, int() as group, Whole(), tuple() as below):
+            return group > 1 and _is(divisor, _times(_product(below), Counter({(): group})))
+        case Lemma.OWN_NUMBER, (str() as one, tuple()):
+            return one.startswith(ID)
+        case Lemma.ADDRESS, (Whole() as offset, tuple() as strides, tuple() as indices):
+            return len(strides) == len(indices) and _is(offset, _address(strides, indices))
+        case Lemma.KNOWN, (str() as function, str() as text):
+            return HELPERS.get(function) == text
+        case Lemma.KNOWN, (str() as function, str() as text, str() as meaning):
+            return MEANINGS.get(function) == (text, meaning)
+        case Lemma.REACH, (Whole() as value,):
+            return all(_strides(monomial) == 1 for monomial, _ in value.terms if len(monomial) > 1)
+        case Lemma.LOOKED_AT, (Whole(),):
+            return True
+        case _:
+            return False
+
+
+def _strides(monomial: Sequence[Atom]) -> int:
+    return sum(isinstance(atom, str) and ".stride(" in atom for atom in monomial)
+
+
+def _polynomial(of: Whole) -> Polynomial:
+    found: Polynomial = Counter()
+    for monomial, factor in of.terms:
+        found[_sorted(monomial)] += factor
+    return found
+
+
+def _sorted(monomial: Sequence[Atom]) -> tuple[str, ...]:
+    return tuple(sorted(one if isinstance(one, str) else f"/{rank(one)}" for one in monomial))
+
+
+def _times(left: Polynomial, right: Polynomial) -> Polynomial:
+    found: Polynomial = Counter()
+    for mine, factor in left.items():
+        for theirs, other in right.items():
+            found[tuple(sorted((*mine, *theirs)))] += factor * other
+    return found
+
+
+def _product(of: Sequence[Whole]) -> Polynomial:
+    found: Polynomial = Counter({(): 1})
+    for one in of:
+        found = _times(found, _polynomial(one))
+    return found
+
+
+def _address(strides: Sequence[Whole], indices: Sequence[Whole]) -> Polynomial:
+    found: Polynomial = Counter()
+    named = frozenset[str]().union(*(names_of(one) for one in strides))
+    for stride, index in zip(strides, indices, strict=True):
+        if named & names_of(index):
+            return Counter({("an index with a stride in it",): 1})
+        found.update(_times(_polynomial(stride), _polynomial(index)))
+    return found
+
+
+def _is(of: Whole, other: Polynomial) -> bool:
+    mine = _polynomial(of)
+    return all(mine[one] == other[one] for one in {*mine, *other})

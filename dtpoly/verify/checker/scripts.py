@@ -1,0 +1,170 @@
+"""A set in, the question whether it has a point out: SMT-LIB, in arithmetic of whole numbers.
+
+A projection of a set that is taken away is replaced by the set at the certificate's witnesses.
+That takes away less, so if nothing is left then, nothing is left; a wrong witness proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dtpoly.verify.notation import plain
+from dtpoly.verify.regions import Holds, Join, Meet, Minus, Region, Twins, Without
+from dtpoly.verify.whole import (
+    All,
+    Atom,
+    Either,
+    Extreme,
+    Floor,
+    Not,
+    Sign,
+    Some,
+    Truth,
+    Whole,
+    names_of,
+)
+
+Witness = Callable[[Without], Sequence[tuple[Whole, ...]]]
+
+
+class OpenError(Exception):
+    """There is no question to ask; with why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Put:
+    """What stands for some names; all others are unknowns of their own."""
+
+    terms: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+NOTHING = Put()
+
+
+@dataclass
+class Script:
+    """Lines of SMT-LIB: each number and each formula has a name, and is there once."""
+
+    witness: Witness
+    lines: list[str] = field(default_factory=list[str])
+    unknowns: dict[str, str] = field(default_factory=dict[str, str])
+    done: dict[tuple[Whole | Truth, Put], str] = field(
+        default_factory=dict[tuple[Whole | Truth, Put], str]
+    )
+
+    def unknown(self, name: str) -> str:
+        """A name as an unknown: two that are written alike would be one."""
+        written = f"${plain(name)}"
+        if self.unknowns.setdefault(written, name) != name:
+            raise OpenError("two names are written alike")
+        return written
+
+    def fresh(self, name: str) -> str:
+        """An unknown that nothing else is."""
+        written = f"${plain(name)}!{len(self.unknowns)}"
+        self.unknowns[written] = name
+        return written
+
+    def defined(self, sort: str, text: str) -> str:
+        """A name for what a text says."""
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"(define-fun {name} () {sort} {text})")
+        return name
+
+    def whole(self, of: Whole, put: Put) -> str:
+        """A number."""
+        put = put if not names_of(of).isdisjoint(put.terms) else NOTHING
+        if (of, put) not in self.done:
+            parts = [self.product(monomial, factor, put) for monomial, factor in of.terms]
+            text = "0" if not parts else parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"
+            self.done[of, put] = self.defined("Int", text)
+        return self.done[of, put]
+
+    def product(self, monomial: Sequence[Atom], factor: int, put: Put) -> str:
+        """A number times a factor."""
+        count = str(factor) if factor >= 0 else f"(- {-factor})"
+        parts = [self.atom(one, put) for one in monomial]
+        parts = parts if factor == 1 and parts else [count, *parts]
+        return parts[0] if len(parts) == 1 else f"(* {' '.join(parts)})"
+
+    def atom(self, of: Atom, put: Put) -> str:
+        """A name, or what is not a sum of products."""
+        match of:
+            case str():
+                return put.terms[of] if of in put.terms else self.unknown(of)
+            case Floor(operand=operand, divisor=divisor):
+                # Of SMT-LIB: rounded down, where the divisor is positive.
+                return f"(div {self.whole(operand, put)} {divisor})"
+            case Extreme(largest=largest, left=left, right=right):
+                a, b = self.whole(left, put), self.whole(right, put)
+                return f"(ite ({'>=' if largest else '<='} {a} {b}) {a} {b})"
+            case Either(condition=condition, yes=yes, no=no):
+                where = self.truth(condition, put)
+                return f"(ite {where} {self.whole(yes, put)} {self.whole(no, put)})"
+
+    def truth(self, of: Truth, put: Put) -> str:
+        """A formula."""
+        put = put if not names_of(of).isdisjoint(put.terms) else NOTHING
+        if (of, put) not in self.done:
+            self.done[of, put] = self.defined("Bool", self.condition(of, put))
+        return self.done[of, put]
+
+    def condition(self, of: Truth, put: Put) -> str:
+        """A formula, without a name for it."""
+        match of:
+            case Sign(operand=operand, exactly=exactly):
+                return f"({'=' if exactly else '>='} {self.whole(operand, put)} 0)"
+            case Not(operand=operand):
+                return f"(not {self.truth(operand, put)})"
+            case All(parts=parts):
+                return f"(and true {' '.join(self.truth(one, put) for one in parts)})"
+            case Some(parts=parts):
+                return f"(or false {' '.join(self.truth(one, put) for one in parts)})"
+
+    def point(self, of: Region, put: Put, is_taken_away: bool) -> str:
+        """That there is a point of a set; of one that is taken away, that this is one."""
+        match of:
+            case Holds(truth=truth):
+                return self.truth(truth, put)
+            case Meet(left=left, right=right):
+                return self.both("and", left, right, put, is_taken_away)
+            case Join(left=left, right=right):
+                return self.both("or", left, right, put, is_taken_away)
+            case Minus(left=left, right=right):
+                there = self.point(left, put, is_taken_away)
+                away = self.point(right, put, not is_taken_away)
+                return self.defined("Bool", f"(and {there} (not {away}))")
+            case Without(of=inner, gone=gone) if is_taken_away:
+                ways = self.witness(of)
+                if not ways:
+                    raise OpenError("a projection has no witness")
+                found: list[str] = []
+                for way in ways:
+                    values = [self.whole(one, put) for one in way]
+                    chosen = Put({**put.terms, **dict(zip(gone, values, strict=True))})
+                    found.append(self.point(inner, chosen, is_taken_away))
+                return self.defined("Bool", f"(or {' '.join(found)})")
+            case Without(of=inner, gone=gone):
+                chosen = Put({**put.terms, **{one: self.fresh(one) for one in gone}})
+                return self.point(inner, chosen, is_taken_away)
+            case Twins(of=inner, new=new):
+                terms = {old: self.atom(one, put) for old, one in new}
+                other = self.point(inner, Put({**put.terms, **terms}), is_taken_away)
+                one = self.point(inner, put, is_taken_away)
+                return self.defined("Bool", f"(and {one} {other} {self.truth(of.apart, put)})")
+            case _:
+                raise TypeError(of)
+
+    def both(self, word: str, left: Region, right: Region, put: Put, is_taken_away: bool) -> str:
+        """Two sets put together."""
+        parts = (self.point(one, put, is_taken_away) for one in (left, right))
+        return self.defined("Bool", f"({word} {' '.join(parts)})")
+
+
+def script_of(region: Region, witness: Witness) -> str:
+    """SMT-LIB that is satisfiable if the set has a point."""
+    script = Script(witness)
+    point = script.point(region, NOTHING, False)
+    unknowns = [f"(declare-const {one} Int)" for one in script.unknowns]
+    return "\n".join([*unknowns, *script.lines, f"(assert {point})"])

@@ -1,0 +1,40 @@
+"""SMT-LIB in, what z3 says out."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+try:
+    _z3: Any = import_module("z3")
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "checking a certificate needs z3: pip install 'dtpoly[proofs]'", name="z3"
+    ) from error
+
+MOST_SHOWN = 12
+
+
+def solve(script: str, seconds: float) -> tuple[str, str]:
+    """`unsat`, `sat` or `unknown`; and the point, or why it is not known."""
+    solver = _z3.Solver()
+    solver.set("timeout", int(seconds * 1000))
+    try:
+        solver.from_string(script)
+        answer = str(solver.check())
+    except _z3.Z3Exception as error:
+        return "unknown", str(error)
+    match answer:
+        case "sat":
+            return answer, _point(solver.model())
+        case "unsat":
+            return answer, ""
+        case _:
+            return "unknown", str(solver.reason_unknown())
+
+
+def _point(model: Any) -> str:
+    """The unknowns and their values."""
+    values = {str(one.name()).removeprefix("$"): str(model[one]) for one in model.decls()}
+    named = [f"{one} = {values[one]}" for one in sorted(values) if "!" not in one]
+    return ", ".join(named[:MOST_SHOWN])
