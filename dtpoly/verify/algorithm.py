@@ -63,6 +63,8 @@ class Meaning:
     formats: Mapping[str, Format]
     # In what products of f32 may be computed: `tf32`, if that was asked for.
     precisions: frozenset[str]
+    # Funcs whose elements are elements, since they are proved apart (see lemmas).
+    opaque: frozenset[str] = frozenset()
     known: dict[tuple[str, tuple[Whole, ...]], Term] = field(
         default_factory=dict[tuple[str, tuple[Whole, ...]], Term], compare=False
     )
@@ -248,7 +250,7 @@ class _Reading:
         func = program.find_func(read.tensor)
         value: Term = (
             Element(read.tensor, indices, 0, ())
-            if func is None
+            if func is None or func.name in self.meaning.opaque
             else value_of(self.meaning, read.tensor, indices)
         )
         if read.padding is None:
