@@ -116,13 +116,12 @@ def _beside(terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
     ]
 
 
-def _cast(term: Term, kind: str, to: str) -> Term:
-    """A value of one type as one of another; a number that is in no way one of it is its least.
+def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
+    """A value of one type as one of another; a number as written that it has not is its least.
 
     What such a cast gives the language leaves open: the least is what the compiler writes.
     """
-    is_number = isinstance(term, Literal) and kind != kinds.BOOL
-    if is_number and to in kinds.WHOLES and not fits(term, to):
+    if isinstance(operand, Integer | Float) and to in kinds.WHOLES and not fits(term, to):
         return literal(kinds.LEAST[to])
     return as_kind(term, kind, to)
 
@@ -162,7 +161,7 @@ class _Reading:
             case Apply():
                 return self.applied(expr)
             case Cast(operand=operand, dtype=dtype):
-                return _cast(self.term(operand), self.format(operand).kind, TYPES[dtype])
+                return _cast(operand, self.term(operand), self.format(operand).kind, TYPES[dtype])
             case Reduce(operation=operation, operand=operand, labels=labels):
                 return self.reduced(REDUCTIONS[operation], expr, operand, None, labels)
             case Dot(left=left, right=right, labels=labels):
