@@ -91,7 +91,7 @@ def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
             value = _widened(value, own)
             value = value if own.kind == to == "tl.float64" else rounded(to, value, may=True)
         else:
-            value = as_kind(value, own.kind, to)
+            value = as_kind(value, _strict(own), to)
         meaning.known[key] = value
     return meaning.known[key]
 
@@ -114,6 +114,13 @@ def _beside(terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
         rounded(kind, term, may=True) if f.weak and f.category == 2 else term
         for term, f in zip(terms, formats, strict=True)
     ]
+
+
+def _strict(of: Format) -> str:
+    """The type of a value; of a number, the one that it has where nothing is beside it."""
+    if not of.weak or of.category == 0:
+        return of.kind
+    return "tl.float64" if of.category == 2 else TYPES[of.dtype or DType.I64]
 
 
 def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
@@ -161,7 +168,8 @@ class _Reading:
             case Apply():
                 return self.applied(expr)
             case Cast(operand=operand, dtype=dtype):
-                return _cast(operand, self.term(operand), self.format(operand).kind, TYPES[dtype])
+                kind = _strict(self.format(operand))
+                return _cast(operand, self.term(operand), kind, TYPES[dtype])
             case Reduce(operation=operation, operand=operand, labels=labels):
                 return self.reduced(REDUCTIONS[operation], expr, operand, None, labels)
             case Dot(left=left, right=right, labels=labels):
@@ -180,6 +188,8 @@ class _Reading:
                 as_kind(term, kinds.BOOL, kinds.REAL) if f.category == 0 < own.category else term
                 for term, f in zip(terms[1:], formats[1:], strict=True)
             ]
+            if own.category == 2:
+                rest = [_near(term) for term in rest]
             return applied(operation, [terms[0], *_beside(rest, formats[1:])])
         if OPERATION[operation].operands_are_bool:
             return applied(operation, terms)
@@ -200,7 +210,7 @@ class _Reading:
                 rounded(own.kind, term, may=True) if f.weak else term
                 for term, f in zip(terms, formats, strict=True)
             ]
-        if met.category == 2:
+        if met.category == 2 or own.category == 2:
             # A whole number beside floats is the nearest float.
             terms = _beside([_near(term) for term in terms], formats)
         result = applied(NAMES.get(operation, operation), terms)
