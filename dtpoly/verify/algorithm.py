@@ -95,7 +95,7 @@ def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
             value = _widened(value, own)
             value = value if own.kind == to == "tl.float64" else rounded(to, value, may=True)
         else:
-            value = as_kind(value, own.kind, to)
+            value = as_kind(value, _strict(own), to)
         meaning.known[key] = value
     return meaning.known[key]
 
@@ -120,13 +120,19 @@ def _beside(terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
     ]
 
 
-def _cast(term: Term, kind: str, to: str) -> Term:
-    """A value of one type as one of another; a number that is in no way one of it is its least.
+def _strict(of: Format) -> str:
+    """The type of a value; of a number, the one that it has where nothing is beside it."""
+    if not of.weak or of.category == 0:
+        return of.kind
+    return "tl.float64" if of.category == 2 else TYPES[of.dtype or DType.I64]
+
+
+def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
+    """A value of one type as one of another; a number as written that it has not is its least.
 
     What such a cast gives the language leaves open: the least is what the compiler writes.
     """
-    is_number = isinstance(term, Literal) and kind != kinds.BOOL
-    if is_number and to in kinds.WHOLES and not fits(term, to):
+    if isinstance(operand, Integer | Float) and to in kinds.WHOLES and not fits(term, to):
         return literal(kinds.LEAST[to])
     return as_kind(term, kind, to)
 
@@ -166,7 +172,8 @@ class _Reading:
             case Apply():
                 return self.applied(expr)
             case Cast(operand=operand, dtype=dtype):
-                return _cast(self.term(operand), self.format(operand).kind, TYPES[dtype])
+                kind = _strict(self.format(operand))
+                return _cast(operand, self.term(operand), kind, TYPES[dtype])
             case Reduce(operation=operation, operand=operand, labels=labels):
                 return self.reduced(REDUCTIONS[operation], expr, operand, None, labels)
             case Dot(left=left, right=right, labels=labels):
@@ -185,6 +192,8 @@ class _Reading:
                 as_kind(term, kinds.BOOL, kinds.REAL) if f.category == 0 < own.category else term
                 for term, f in zip(terms[1:], formats[1:], strict=True)
             ]
+            if own.category == 2:
+                rest = [_near(term) for term in rest]
             return applied(operation, [terms[0], *_beside(rest, formats[1:])])
         if OPERATION[operation].operands_are_bool:
             return applied(operation, terms)
@@ -205,7 +214,7 @@ class _Reading:
                 rounded(own.kind, term, may=True) if f.weak else term
                 for term, f in zip(terms, formats, strict=True)
             ]
-        if met.category == 2:
+        if met.category == 2 or own.category == 2:
             # A whole number beside floats is the nearest float.
             terms = _beside([_near(term) for term in terms], formats)
         by = decided if self.meaning.is_finite else applied

@@ -15,6 +15,8 @@ from dtpoly.verify.terms import (
     Literal,
     Place,
     Term,
+    Total,
+    children,
     choose,
     of_truth,
     truth_of,
@@ -161,6 +163,8 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return _beside(operation, value, text, tuple(operands))
         case _, [Literal(text=text), Place(value=value)] if operation in SIGNS:
             return _beside(TURNED[operation], value, text, tuple(operands))
+        case "ne", [term, Literal(text="0")] if (truth := _as_bool(term)) is not None:
+            return truth
         case "where", [Literal(text=text), yes, no] if text not in NOT_NUMBERS:
             return no if text == "0" else yes
         case _, [term] if operation.startswith("round "):
@@ -198,6 +202,31 @@ def _beside(operation: str, value: Whole, text: str, operands: tuple[Term, ...])
     limit = Fraction(text)
     apart = compare(SIGNS[operation], value * limit.denominator, number(limit.numerator))
     return of_truth(apart)
+
+
+def _as_bool(term: Term) -> Term | None:
+    """The bool that a number was made of, as 0 or 1; to add 0 changes nothing."""
+    match term:
+        case Apply(operation="add", operands=(inner, Literal(text="0"))):
+            return _as_bool(inner)
+        case Apply(operation="where", operands=(truth, Literal(text="1"), Literal(text="0"))):
+            return truth if _is_bool(truth) else None
+        case _:
+            return None
+
+
+def _is_bool(term: Term) -> bool:
+    match term:
+        case Literal(text="True" | "False"):
+            return True
+        case Choose(yes=yes, no=no):
+            return _is_bool(yes) and _is_bool(no)
+        case Apply(operation=operation) | Total(operation=operation):
+            if operation in ("and", "or", "not"):
+                return all(_is_bool(one) for one in children(term))
+            return operation in SIGNS
+        case _:
+            return False
 
 
 def _compared(operation: str, first: str, second: str) -> Term:

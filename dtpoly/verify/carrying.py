@@ -61,6 +61,8 @@ def is_identity(operation: str, term: Term) -> bool:
             return is_identity(within, value) and text in NO_PLACE
         case Literal(text=text) if operation in STARTS and text.startswith(STARTS[operation]):
             return True
+        case Literal(text="0") if operation == "or":
+            return True
         case _:
             return plain(term) == IDENTITY[operation]
 

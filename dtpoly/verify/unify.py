@@ -9,6 +9,7 @@ from dtpoly.verify.pieces import Piece, pieces
 from dtpoly.verify.rounding import split
 from dtpoly.verify.terms import (
     Apply,
+    Choose,
     Element,
     Pair,
     Place,
@@ -105,6 +106,12 @@ def _equations(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
         yield from _equations(*(_unrounded(one) for one in (kernel, algorithm)))
         return
     match kernel, algorithm:
+        case Choose(yes=yes, no=no), _:
+            yield from _equations(yes, algorithm)
+            yield from _equations(no, algorithm)
+        case _, Choose(yes=yes, no=no):
+            yield from _equations(kernel, yes)
+            yield from _equations(kernel, no)
         case Element(tensor=a, indices=mine), Element(tensor=b, indices=theirs) if a == b:
             yield list(zip(theirs, mine, strict=True))
         case Place(value=mine), Place(value=theirs):

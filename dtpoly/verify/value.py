@@ -37,6 +37,8 @@ from dtpoly.verify.terms import (
 from dtpoly.verify.unify import COMMUTATIVE, guesses
 from dtpoly.verify.whole import Atom, Whole, atoms_of, exchanged, name, put_whole
 
+# Of pieces without choices: with more of them, it is tried first with the choices left in.
+MOST_PAIRS = 12
 IDEMPOTENT = {"maximum", "minimum", "and", "or", "argmax", "argmin"}
 
 
@@ -211,6 +213,11 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
     take(f"reductions by '{operation}' are done in any order")
     mine = _reduced(operation, kernel, where)
     theirs = _reduced(operation, algorithm, where)
+    if len(mine) * len(theirs) > MOST_PAIRS:
+        # With their choices in them, there are fewer; equal terms choose alike.
+        few, fewer = (_unsplit(operation, term, where) for term in (kernel, algorithm))
+        if _laid_over(operation, few, fewer, (kernel, algorithm), is_thorough=False) is None:
+            return None
     found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=False)
     if found is not None and operation in IDEMPOTENT:
         found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=True)
@@ -266,6 +273,12 @@ def _reduced(operation: str, term: Term, where: Region) -> Bag:
             new = Piece((*piece.bound, *case.bound), piece.domain, case.term, piece.own)
             found.append((new, case.where))
     return found
+
+
+def _unsplit(operation: str, term: Term, where: Region) -> Bag:
+    """The bag of a term on a set, in pieces that may choose; each is a value where it is."""
+    found = ((one, where.intersect(set_of(one.domain))) for one in pieces(operation, term))
+    return [(piece, domain) for piece, domain in found if not domain.is_empty()]
 
 
 def _matched(
