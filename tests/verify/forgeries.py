@@ -150,8 +150,9 @@ def weaken_a_set(of: Document, _: Document, random: Random) -> None:
 
 
 def change_a_number(of: Document, _: Document, random: Random) -> None:
-    one = of["sets"][_one(of, "holds", random)]
-    found = random.choice(list(re.finditer(r"(?<!\w)\d+", one[1])))
+    number = re.compile(r"(?<!\w)\d+")
+    one = random.choice([one for one in of["sets"] if one[0] == "holds" and number.search(one[1])])
+    found = random.choice([*number.finditer(one[1])])
     one[1] = f"{one[1][: found.start()]}{int(found[0]) + 1}{one[1][found.end() :]}"
 
 
