@@ -21,8 +21,10 @@ def tried(program: Program, text: str, function: Function, seconds: float) -> La
     def begin(sizes: Mapping[str, int]) -> None:
         _tell(f"{function.name} in the ring at {shown(sizes)}")
 
+    # Where a proof ended at some sizes, they may show why.
+    doubtful = [dict(one.witness.sizes) for one in function.layers if one.witness is not None]
     try:
-        match trying.tried(program, text, function.name, seconds, begin):
+        match trying.tried(program, text, function.name, seconds, doubtful, begin):
             case Equal(sizes=sizes):
                 return Layer(NAME, Verdict.TESTED, 0, f"equal at {'; at '.join(map(shown, sizes))}")
             case Wrong(sizes=sizes, line=line, what=what):
