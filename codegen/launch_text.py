@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.algorithm.program import reduced_labels
+from dtpoly.algorithm.sizes import axis_reads
 
 from .building import Unsupported
 from .kernel import Pointer, TileKernel
@@ -135,12 +136,34 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
     indices = indices_of(wrapping, own)
     known = [own.largest] if is_named(wrapping, indices) else indices
     largest = _largest([*known, *_groups(wrapping, own, kernel), *shapes])
-    arguments.append(f"offset=dt_offset({', '.join([largest, *tensors])})")
+    others = _others(wrapping, own, kernel, largest)
+    told = [f"sizes={tuple_of(others)}"] if others else []
+    arguments.append(f"offset=dt_offset({', '.join([largest, *tensors, *told])})")
     if one.num_warps is not None:
         arguments.append(f"num_warps={one.num_warps}")
     if one.num_stages is not None:
         arguments.append(f"num_stages={one.num_stages}")
     yield from call(f"{kernel.name}_kernel[{grid}]", arguments, indent=indent)
+
+
+def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -> list[str]:
+    """Sizes that the kernel is given, and that are neither the largest nor an extent of a tensor.
+
+    They must not be just below 2**31 either: the end of a last tile does not fit 32 bits then.
+    """
+    plain = {
+        (read.tensor, read.axis): read.index.labels[0]
+        for read in axis_reads(wrapping.program)
+        if read.index.is_plain
+    }
+    known = {largest}
+    for pointer in kernel.tensors:
+        array = wrapping.model.arrays.get(pointer.name)
+        dims = array.dims if array is not None and not pointer.is_scratch else ()
+        known.update(own.sizes[dim] for dim in dims if dim in own.sizes)
+        known.update(own.sizes[label] for (name, _), label in plain.items() if name == pointer.name)
+    given = (own.sizes[label_of(wrapping, param)] for param, _ in kernel.sizes)
+    return [size for size in dict.fromkeys(given) if size not in known]
 
 
 def _groups(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:

@@ -328,11 +328,11 @@ def dt_grid(name, programs):
     return (programs,)
 ''',
     "dt_offset": '''\
-def dt_offset(largest, *tensors):
+def dt_offset(largest, *tensors, sizes=()):
     """The type of offsets and indices: 64 bits only where 32 might not be enough."""
-    if largest >= 1 << 30:
+    if largest >= (1 << 30) - (1 << 20):
         # Triton takes a size below 2**31 as 32 bits, and the end of its last tile may be beyond.
-        for size in (largest, *(size for tensor in tensors for size in tensor.shape)):
+        for size in (largest, *sizes, *(size for tensor in tensors for size in tensor.shape)):
             if (1 << 31) - (1 << 20) <= size < 1 << 31:
                 raise ValueError(f"a size of {size} is too near to 2**31: split the work")
         return tl.int64

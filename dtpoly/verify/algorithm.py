@@ -5,9 +5,10 @@ Where the language lets a value be rounded, its node says so: `may` and the type
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
@@ -28,9 +29,10 @@ from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Program
 from dtpoly.verify import kinds
 from dtpoly.verify.building import applied, literal, place, rounded
-from dtpoly.verify.casts import as_kind
+from dtpoly.verify.casts import as_kind, fits
 from dtpoly.verify.extents import extent, sizes_of
 from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined
+from dtpoly.verify.infinite import decided
 from dtpoly.verify.terms import Element, Given, Literal, PlaceOf, Term, Total, choose, fresh, pair
 from dtpoly.verify.whole import TRUE, Truth, Whole, both, name, number, within
 
@@ -62,18 +64,23 @@ class Meaning:
     formats: Mapping[str, Format]
     # In what products of f32 may be computed: `tf32`, if that was asked for.
     precisions: frozenset[str]
+    # Whether values are promised to be finite.
+    is_finite: bool = False
+    # Funcs whose elements are elements, since they are proved apart (see lemmas).
+    opaque: frozenset[str] = frozenset()
     known: dict[tuple[str, tuple[Whole, ...]], Term] = field(
         default_factory=dict[tuple[str, tuple[Whole, ...]], Term], compare=False
     )
 
 
-def meaning_of(program: Program) -> Meaning:
+def meaning_of(program: Program, *, is_finite: bool = False) -> Meaning:
     """Sizes as numbers over the shapes of the inputs; those that are passed have names."""
     asked = [d.arguments for d in program.directives if d.name == "precision"]
     words = {str(argument.target) for arguments in asked for argument in arguments}
     if "tf32" in words:
         words.add("tf32x3")
-    return Meaning(program, sizes_of(program), formats_of(program), frozenset(words - {"ieee"}))
+    precisions = frozenset(words - {"ieee"})
+    return Meaning(program, sizes_of(program), formats_of(program), precisions, is_finite)
 
 
 def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
@@ -88,13 +95,46 @@ def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
             value = _widened(value, own)
             value = value if own.kind == to == "tl.float64" else rounded(to, value, may=True)
         else:
-            value = as_kind(value, own.kind, to)
+            value = as_kind(value, _strict(own), to)
         meaning.known[key] = value
     return meaning.known[key]
 
 
 def _widened(value: Term, own: Format) -> Term:
     return as_kind(value, own.kind, kinds.REAL) if own.kind == kinds.BOOL else value
+
+
+def _beside(terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
+    """Operands of an operation; a number beside floats has their type, or may have.
+
+    Sound since a number never changes the width of a type: beside f32, or narrower floats that are
+    computed in f32, it is an f32 itself. Beside f64 it stays as it is.
+    """
+    met = joined(formats)
+    if met.category < 2 or met.weak or TYPES[DType.F64] in met.held:
+        return list(terms)
+    kind = kinds.REAL if met.is_callers else "tl.float32"
+    return [
+        rounded(kind, term, may=True) if f.weak and f.category == 2 else term
+        for term, f in zip(terms, formats, strict=True)
+    ]
+
+
+def _strict(of: Format) -> str:
+    """The type of a value; of a number, the one that it has where nothing is beside it."""
+    if not of.weak or of.category == 0:
+        return of.kind
+    return "tl.float64" if of.category == 2 else TYPES[of.dtype or DType.I64]
+
+
+def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
+    """A value of one type as one of another; a number as written that it has not is its least.
+
+    What such a cast gives the language leaves open: the least is what the compiler writes.
+    """
+    if isinstance(operand, Integer | Float) and to in kinds.WHOLES and not fits(term, to):
+        return literal(kinds.LEAST[to])
+    return as_kind(term, kind, to)
 
 
 def _near(term: Term) -> Term:
@@ -132,7 +172,8 @@ class _Reading:
             case Apply():
                 return self.applied(expr)
             case Cast(operand=operand, dtype=dtype):
-                return as_kind(self.term(operand), self.format(operand).kind, TYPES[dtype])
+                kind = _strict(self.format(operand))
+                return _cast(operand, self.term(operand), kind, TYPES[dtype])
             case Reduce(operation=operation, operand=operand, labels=labels):
                 return self.reduced(REDUCTIONS[operation], expr, operand, None, labels)
             case Dot(left=left, right=right, labels=labels):
@@ -151,7 +192,9 @@ class _Reading:
                 as_kind(term, kinds.BOOL, kinds.REAL) if f.category == 0 < own.category else term
                 for term, f in zip(terms[1:], formats[1:], strict=True)
             ]
-            return applied(operation, [terms[0], *rest])
+            if own.category == 2:
+                rest = [_near(term) for term in rest]
+            return applied(operation, [terms[0], *_beside(rest, formats[1:])])
         if OPERATION[operation].operands_are_bool:
             return applied(operation, terms)
         met = joined(formats)
@@ -171,10 +214,11 @@ class _Reading:
                 rounded(own.kind, term, may=True) if f.weak else term
                 for term, f in zip(terms, formats, strict=True)
             ]
-        if met.category == 2:
+        if met.category == 2 or own.category == 2:
             # A whole number beside floats is the nearest float.
-            terms = [_near(term) for term in terms]
-        result = applied(NAMES.get(operation, operation), terms)
+            terms = _beside([_near(term) for term in terms], formats)
+        by = decided if self.meaning.is_finite else applied
+        result = by(NAMES.get(operation, operation), terms)
         return rounded(own.kind, result, may=True) if is_narrow else result
 
     def reduced(
@@ -220,7 +264,7 @@ class _Reading:
         func = program.find_func(read.tensor)
         value: Term = (
             Element(read.tensor, indices, 0, ())
-            if func is None
+            if func is None or func.name in self.meaning.opaque
             else value_of(self.meaning, read.tensor, indices)
         )
         if read.padding is None:

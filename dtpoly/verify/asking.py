@@ -42,6 +42,11 @@ class Lemma(StrEnum):
     REACH = "an index inside of its axis, times the stride, is below the reach of the tensor"
     LOOKED_AT = "a number is not above one that the call looked at"
     KNOWN = "a function is known by its text"
+    WRAPPED = "a remainder by a size"
+    PROGRAMS = "a loop over programs"
+    PART = "a part of an address is below the reach that is promised"
+    BELOW = "a product is below what is promised"
+    PROMISED = "what the file says that callers promise"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dtpoly.verify import kinds
+from dtpoly.verify.regions import is_affine
 from dtpoly.verify.terms import (
     Apply,
     Choose,
@@ -14,6 +15,8 @@ from dtpoly.verify.terms import (
     Literal,
     Place,
     Term,
+    Total,
+    children,
     choose,
     of_truth,
     truth_of,
@@ -32,6 +35,11 @@ from dtpoly.verify.whole import (
 )
 
 SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+# How numbers compare to what is beyond them all.
+BEYOND = {"inf": ("lt", "le"), "-inf": ("gt", "ge")}
+# Operations that give one of their operands, all of which have one type.
+KEEPS = ("maximum", "minimum", "where", "argmax", "argmin")
 WIDE = ("cast tl.int32", "cast tl.int64")
 # Every float type holds these.
 HELD = {"0", "1", "-1", "2", "-2", "1/2", "inf", "-inf", "nan", "True", "False"}
@@ -90,7 +98,7 @@ def _is_short(text: str, kind: str) -> bool:
 
 def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
     """A value brought to a type that does not hold it, or that may be brought to it."""
-    match term:
+    match plain(term):
         case Literal(text=text) if text in HELD or _is_short(text, kind):
             return term
         case Apply(operation=operation) if _holds(kind, operation):
@@ -113,16 +121,24 @@ def _holds(kind: str, operation: str) -> bool:
     return word == "round" and kinds.holds(kind, narrow)
 
 
+def plain(term: Term) -> Term:
+    """The term; of a number that is the least or largest of its type, the number alone."""
+    return Literal(kinds.exact(term.text)) if isinstance(term, Literal) else term
+
+
 def brought(term: Term, kind: str, to: str) -> Term:
     """A value of one type as one of another; nothing happens where that holds it.
 
-    The least whole number of a type is minus infinity there: nothing of the type is less.
+    Only within its own type is the least number of that anything but a number.
     """
+    if kind == to:
+        return term
+    term = plain(term)
     if kinds.is_whole(to) and kind == kinds.WEAK and isinstance(term, Literal):
         value = whole_in(term)
         constant = None if value is None else value.constant
-        least = None if constant is None else kinds.extreme(constant, to)
-        return term if least is None else literal(least)
+        extreme_text = None if constant is None else kinds.extreme(constant, to)
+        return term if extreme_text is None else Literal(extreme_text)
     if kinds.holds(to, kind) or (kind == kinds.WEAK and not kinds.is_narrow(to)):
         return term
     if kinds.is_whole(kind) and not kinds.is_narrow(to):
@@ -132,6 +148,8 @@ def brought(term: Term, kind: str, to: str) -> Term:
 
 def applied(operation: str, operands: Sequence[Term]) -> Term:
     """An operation; carried out where it is one on indices and sizes."""
+    if operation not in KEEPS:
+        operands = [plain(one) for one in operands]
     of_wholes = _of_wholes(operation, [whole_in(one) for one in operands])
     if of_wholes is not None:
         return of_wholes
@@ -141,6 +159,14 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
     match operation, operands:
         case _, [Literal(text=first), Literal(text=second)] if operation in SIGNS:
             return _compared(operation, first, second)
+        case _, [Place(value=value), Literal(text=text)] if operation in SIGNS:
+            return _beside(operation, value, text, tuple(operands))
+        case _, [Literal(text=text), Place(value=value)] if operation in SIGNS:
+            return _beside(TURNED[operation], value, text, tuple(operands))
+        case "ne", [term, Literal(text="0")] if (truth := _as_bool(term)) is not None:
+            return truth
+        case "where", [Literal(text=text), yes, no] if text not in NOT_NUMBERS:
+            return no if text == "0" else yes
         case _, [term] if operation.startswith("round "):
             return rounded(operation.removeprefix("round "), term)
         case (("floor" | "ceil"), [term]) if whole_in(term) is not None:
@@ -162,6 +188,45 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return applied("minimum", [applied("maximum", [a, low]), high])
         case _:
             return Apply(operation, tuple(operands))
+
+
+def _beside(operation: str, value: Whole, text: str, operands: tuple[Term, ...]) -> Term:
+    """A whole number of indices and sizes beside a number as written: a formula over names.
+
+    Sound since both are exact: `k > 3/2` holds where `2 * k > 3` does, and every k is finite.
+    """
+    if text in NOT_NUMBERS or not is_affine(value):
+        return Apply(operation, operands)
+    if "inf" in text:
+        return of_truth(TRUE if operation in (*BEYOND[text], "ne") else FALSE)
+    limit = Fraction(text)
+    apart = compare(SIGNS[operation], value * limit.denominator, number(limit.numerator))
+    return of_truth(apart)
+
+
+def _as_bool(term: Term) -> Term | None:
+    """The bool that a number was made of, as 0 or 1; to add 0 changes nothing."""
+    match term:
+        case Apply(operation="add", operands=(inner, Literal(text="0"))):
+            return _as_bool(inner)
+        case Apply(operation="where", operands=(truth, Literal(text="1"), Literal(text="0"))):
+            return truth if _is_bool(truth) else None
+        case _:
+            return None
+
+
+def _is_bool(term: Term) -> bool:
+    match term:
+        case Literal(text="True" | "False"):
+            return True
+        case Choose(yes=yes, no=no):
+            return _is_bool(yes) and _is_bool(no)
+        case Apply(operation=operation) | Total(operation=operation):
+            if operation in ("and", "or", "not"):
+                return all(_is_bool(one) for one in children(term))
+            return operation in SIGNS
+        case _:
+            return False
 
 
 def _compared(operation: str, first: str, second: str) -> Term:

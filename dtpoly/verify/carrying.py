@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
+from dtpoly.verify.building import plain
 from dtpoly.verify.terms import (
     Apply,
     Carried,
@@ -34,8 +35,7 @@ from dtpoly.verify.whole import Truth, Whole, both, either, name, negation, one_
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
-# Operations that may be done in any order, with what changes nothing. The least and the largest
-# whole number of a type are infinite here (see casts.full).
+# Operations that may be done in any order, with what changes nothing.
 IDENTITY: dict[str, Term] = {
     "add": Literal("0"),
     "mul": Literal("1"),
@@ -46,16 +46,25 @@ IDENTITY: dict[str, Term] = {
     "argmax": Pair(Literal("-inf"), Literal("inf")),
     "argmin": Pair(Literal("inf"), Literal("inf")),
 }
+STARTS = {"maximum": "least ", "minimum": "most "}
+NO_PLACE = ("inf", str(2**63 - 1), "most tl.int64")
 
 
 def is_identity(operation: str, term: Term) -> bool:
-    """True for what changes nothing; as the place of nothing, any that is not before another."""
+    """True for what changes nothing; as the place of nothing, any that is not before another.
+
+    The least number of a type is one for `max`, since operands of `max` have one type.
+    """
     match term:
         case Pair(value=value, place=Literal(text=text)) if operation in ("argmax", "argmin"):
-            nothing = IDENTITY["maximum" if operation == "argmax" else "minimum"]
-            return value == nothing and text in ("inf", str(2**63 - 1))
+            within = "maximum" if operation == "argmax" else "minimum"
+            return is_identity(within, value) and text in NO_PLACE
+        case Literal(text=text) if operation in STARTS and text.startswith(STARTS[operation]):
+            return True
+        case Literal(text="0") if operation == "or":
+            return True
         case _:
-            return term == IDENTITY[operation]
+            return plain(term) == IDENTITY[operation]
 
 
 def assigned(body: list[ast.stmt]) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dtpoly.verify import kinds
-from dtpoly.verify.building import applied, brought, literal, rounded, whole_in
+from dtpoly.verify.building import NOT_NUMBERS, applied, brought, literal, plain, rounded
 from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.values import Pointer, Radix, Tile, Unread, as_term, is_truth
 from dtpoly.verify.whole import Whole
@@ -38,6 +38,7 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
     """A value of one type as one of another."""
     if kind == to:
         return term
+    term = plain(term)
     if to == kinds.BOOL:
         return applied("ne", [term, literal(0)])
     if kind == kinds.BOOL:
@@ -45,7 +46,7 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
     if kinds.is_whole(to):
         if isinstance(term, Literal) and "/" in term.text:
             term = literal(int(Fraction(term.text)))  # towards 0
-        if kinds.holds(to, kind) or _fits(term, to):
+        if kinds.holds(to, kind) or fits(term, to):
             return term
         if kinds.is_narrow(to) and (kinds.is_whole(kind) or kind == kinds.WEAK):
             return rounded(to, term)
@@ -55,14 +56,12 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
     return brought(term, kind, to)
 
 
-def _fits(term: Term, to: str) -> bool:
-    """True for a number that is one of a type of whole numbers."""
-    value = whole_in(term)
-    return (
-        value is not None
-        and value.constant is not None
-        and kinds.LEAST.get(to, 1) <= value.constant <= kinds.LARGEST.get(to, 0)
-    )
+def fits(term: Term, to: str) -> bool:
+    """True for a number that is one of a type of whole numbers, rounded towards 0."""
+    if not isinstance(term, Literal) or term.text in NOT_NUMBERS or "inf" in term.text:
+        return False
+    value = int(Fraction(kinds.exact(term.text)))
+    return kinds.LEAST.get(to, 1) <= value <= kinds.LARGEST.get(to, 0)
 
 
 def full(tile: Tile, to: str, line: int) -> Tile:
@@ -70,10 +69,8 @@ def full(tile: Tile, to: str, line: int) -> Tile:
     item = tile.item
     if isinstance(item, Whole) and item.constant is not None:
         extreme = kinds.extreme(item.constant, to)
-        if item.constant == 0 and to == "tl.uint8":
-            extreme = float("-inf")
         if extreme is not None:
-            return replace(tile, item=literal(extreme), kind=to)
+            return replace(tile, item=Literal(extreme), kind=to)
         if kinds.is_float(to):
             return replace(tile, item=brought(literal(item.constant), kinds.WEAK, to), kind=to)
     return cast(tile, to, line)

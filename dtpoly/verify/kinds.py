@@ -9,9 +9,11 @@ from __future__ import annotations
 
 FLOATS = ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16", "tl.float32", "tl.float64")
 WHOLES = ("tl.int8", "tl.uint8", "tl.int16", "tl.int32", "tl.int64")
-LEAST = {one: -(2 ** (int(one.removeprefix("tl.int")) - 1)) for one in WHOLES if "u" not in one}
+LEAST: dict[str, int] = {
+    one: -(2 ** (int(one.removeprefix("tl.int")) - 1)) for one in WHOLES if "u" not in one
+}
 LEAST["tl.uint8"] = 0
-LARGEST = {one: -1 - least if least else 255 for one, least in LEAST.items()}
+LARGEST: dict[str, int] = {one: -1 - least if least else 255 for one, least in LEAST.items()}
 # How many binary digits the values of a type of floats have.
 DIGITS = {
     "tl.float8e4nv": 4,
@@ -112,10 +114,21 @@ def is_narrow(kind: str) -> bool:
     return kind not in WIDE and kind not in ("tl.int32", "tl.int64", SIZE, OFFSET, BOOL)
 
 
-def extreme(value: int, kind: str) -> float | None:
-    """Minus or plus infinity, if a number is the least or largest of a type of whole numbers."""
-    if kind not in WHOLES or kind == "tl.uint8":
+def extreme(value: int, kind: str) -> str | None:
+    """`least` or `most` and the type, if a number is the least or largest of its type.
+
+    Nothing of that type is less, or more: there it is what `max` or `min` may start with. In any
+    other type it is a number like others (see `exact`).
+    """
+    if kind not in WHOLES:
         return None
     if value == LEAST[kind]:
-        return float("-inf")
-    return float("inf") if value == LARGEST[kind] else None
+        return f"least {kind}"
+    return f"most {kind}" if value == LARGEST[kind] else None
+
+
+def exact(text: str) -> str:
+    """A number as written; of one that is the least or largest of its type, its digits."""
+    word, _, kind = text.partition(" ")
+    bounds = {"least": LEAST, "most": LARGEST}.get(word)
+    return text if bounds is None else str(bounds[kind])

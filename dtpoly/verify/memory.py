@@ -55,6 +55,8 @@ class Memory:
         default_factory=dict[tuple[int, int], tuple[Case, ...]]
     )
     open: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    # Tensors that hold a Func, proved where it is stored (see lemmas).
+    funcs: dict[str, str] = field(default_factory=dict[str, str])
     done: dict[tuple[int, Term], Term] = field(default_factory=dict[tuple[int, Term], Term])
 
     def seen(self, at: int, term: Term) -> Term:
@@ -66,10 +68,15 @@ class Memory:
 
     def _seen(self, at: int, term: Term) -> Term:
         match term:
-            case Element(tensor=tensor, load=load, at=where) if tensor not in self.inputs:
+            case Element(tensor=tensor, indices=indices, load=load, at=where) if (
+                tensor not in self.inputs
+            ):
                 (access,) = (a for a in self.launches[at].accesses if a.load == load)
                 values = dict(zip((*access.lanes, *access.loops), where, strict=True))
-                return put(Stored(self.cases(at, access)), values)
+                found = self.cases(at, access)
+                if tensor in self.funcs:
+                    return Element(self.funcs[tensor], indices, 0, ())
+                return put(Stored(found), values)
             case _:
                 parts = tuple(self.seen(at, one) for one in children(term))
                 word, kind = split(term)

@@ -79,12 +79,14 @@ class Case:
 
 def cases(term: Term, where: Region) -> list[Case]:
     """The term at each part of a set; choices inside of reductions stay."""
-    return list(_cases(term, where, ()))
+    return [] if where.is_empty() else list(_cases(term, where, ()))
 
 
 def _cases(term: Term, where: Region, bound: tuple[str, ...]) -> Iterator[Case]:
-    if where.is_empty():
-        return
+    """The cases on a set that may have points.
+
+    Where a choice is decided everywhere, the set stays as it is: it has fewer parts so.
+    """
     check_time()
     split = _choice(term)
     match split:
@@ -92,14 +94,21 @@ def _cases(term: Term, where: Region, bound: tuple[str, ...]) -> Iterator[Case]:
             yield Case(bound, where, _folded(term))
         case Choose(condition=condition, yes=yes, no=no):
             holds = set_of(condition)
-            yield from _cases(_swapped(term, split, yes), where.intersect(holds), bound)
-            yield from _cases(_swapped(term, split, no), where.subtract(holds), bound)
+            inside, outside = where.intersect(holds), where.subtract(holds)
+            if inside.is_empty():
+                yield from _cases(_swapped(term, split, no), where, bound)
+            elif outside.is_empty():
+                yield from _cases(_swapped(term, split, yes), where, bound)
+            else:
+                yield from _cases(_swapped(term, split, yes), inside, bound)
+                yield from _cases(_swapped(term, split, no), outside, bound)
         case Stored(cases=stored):
             for case in stored:
                 is_used = not where.names.isdisjoint(case[0])
                 names, condition, value = renamed_case(case) if is_used else case
                 inside = where.intersect(set_of(condition))
-                yield from _cases(_swapped(term, split, value), inside, (*bound, *names))
+                if not inside.is_empty():
+                    yield from _cases(_swapped(term, split, value), inside, (*bound, *names))
 
 
 def _choice(term: Term) -> Choose | Stored | None:

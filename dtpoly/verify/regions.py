@@ -7,7 +7,7 @@ another attempt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -16,6 +16,7 @@ from dtpoly.verify.terms import fresh
 from dtpoly.verify.whole import (
     FALSE,
     TRUE,
+    All,
     Atom,
     Either,
     Extreme,
@@ -28,6 +29,7 @@ from dtpoly.verify.whole import (
     name,
     names_of,
     one_of,
+    put_whole,
 )
 
 # What the names of program ids begin with.
@@ -202,3 +204,37 @@ def _is_affine(of: Atom) -> bool:
             return is_affine(left) and is_affine(right)
         case Either(condition=condition, yes=yes, no=no):
             return is_affine(condition) and is_affine(yes) and is_affine(no)
+
+
+def said(of: Region) -> dict[str, Whole]:
+    """What formulas of a set say that names are, over the others; it is not proved here."""
+    found: dict[str, Whole] = {}
+    for one in _equations(of):
+        left = put_whole(one, found)
+        for monomial, factor in left.terms:
+            if len(monomial) != 1 or factor not in (1, -1) or not isinstance(monomial[0], str):
+                continue
+            rest = (left - name(monomial[0]) * factor) * -factor
+            if monomial[0] not in names_of(rest):
+                put = {monomial[0]: rest}
+                found = {old: put_whole(value, put) for old, value in found.items()} | put
+                break
+    return found
+
+
+def _equations(of: Region) -> Iterator[Whole]:
+    """Numbers that are 0 on a set."""
+    match of:
+        case Holds(truth=truth):
+            for part in truth.parts if isinstance(truth, All) else (truth,):
+                if isinstance(part, Sign) and part.exactly:
+                    yield part.operand
+        case Meet(left=left, right=right):
+            yield from _equations(left)
+            yield from _equations(right)
+        case Minus(left=left):
+            yield from _equations(left)
+        case Without(of=inner):
+            yield from _equations(inner)
+        case _:
+            return

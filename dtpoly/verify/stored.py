@@ -10,15 +10,28 @@ from dtpoly.verify.asking import about
 from dtpoly.verify.carrying import IDENTITY
 from dtpoly.verify.domains import domain, renaming
 from dtpoly.verify.findings import ATOMIC, Finding, Proof
-from dtpoly.verify.regions import set_of
+from dtpoly.verify.lemmas import with_known
+from dtpoly.verify.memory import Unwritten
+from dtpoly.verify.regions import NotAffine, set_of
 from dtpoly.verify.rounding import split
 from dtpoly.verify.terms import Apply, Term, Total, children, put, walk
 from dtpoly.verify.value import difference
+from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import both, compare, name, put_truth, put_whole
 
 
 def value(proof: Proof) -> Iterator[Finding]:
-    """What is stored is what the algorithm says."""
+    """What is stored is what the algorithm says: Func by Func if that is enough, else in one."""
+    known = with_known(proof)
+    try:
+        if known is not None and next(_value(known), None) is None:
+            return
+    except (Unread, Unwritten, NotAffine):
+        pass
+    yield from _value(proof)
+
+
+def _value(proof: Proof) -> Iterator[Finding]:
     atomics = [one for one in proof.stores() if one[2].kind in ATOMIC]
     for at, ran, access in proof.stores():
         if access.kind in ATOMIC:
@@ -36,7 +49,7 @@ def value(proof: Proof) -> Iterator[Finding]:
         found = difference(stored, wanted, here)
         if found is not None:
             yield Finding(
-                "value", access.line, found.why, found.where, access, terms(stored, wanted)
+                found.layer, access.line, found.why, found.where, access, terms(stored, wanted)
             )
     if atomics:
         yield from _atomic(proof, atomics)
@@ -72,8 +85,9 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
     where = set_of(both(proof.facts, proof.box(outputs)))
     found = difference(total, wanted, where)
     if found is not None:
-        line = atomics[-1][2].line
-        yield Finding("value", line, found.why, found.where, atomics[-1][2], terms(total, wanted))
+        last = atomics[-1][2]
+        compared = terms(total, wanted)
+        yield Finding(found.layer, last.line, found.why, found.where, last, compared)
 
 
 def terms(kernel: Term, algorithm: Term) -> tuple[Term, Term, frozenset[str]]:

@@ -303,6 +303,12 @@ def walk(term: Term) -> Iterator[Term]:
 
 
 @cache
+def weight(term: Term) -> int:
+    """How many parts it has, as it is written out."""
+    return 1 + sum(weight(one) for one in children(term))
+
+
+@cache
 def sources(term: Term) -> frozenset[str]:
     """The tensors and scalars that the value is made of."""
     match term:

@@ -9,6 +9,7 @@ from dtpoly.verify.pieces import Piece, pieces
 from dtpoly.verify.rounding import split
 from dtpoly.verify.terms import (
     Apply,
+    Choose,
     Element,
     Pair,
     Place,
@@ -24,6 +25,7 @@ COMMUTATIVE = {"add", "mul", "maximum", "minimum", "and", "or", "eq", "ne"}
 Equation = tuple[Whole, Whole]
 MOST_WAYS = 64
 MOST_SUMS = 24
+MOST_PRODUCTS = 4096
 
 
 def guesses(kernel: Piece, algorithm: Piece) -> Iterator[dict[str, Whole]]:
@@ -32,7 +34,7 @@ def guesses(kernel: Piece, algorithm: Piece) -> Iterator[dict[str, Whole]]:
     for equations in islice(_equations(kernel.body, algorithm.body), MOST_WAYS):
         found = _solved(equations, algorithm.bound)
         left = [one for one in algorithm.bound if one not in found]
-        for chosen in product(*(_numbers(kernel, algorithm, one) for one in left)):
+        for chosen in _likeliest([_numbers(kernel, algorithm, one) for one in left]):
             guess = found | dict(zip(left, chosen, strict=True))
             key = tuple(sorted(guess.items(), key=lambda one: one[0]))
             if key not in tried:
@@ -42,9 +44,18 @@ def guesses(kernel: Piece, algorithm: Piece) -> Iterator[dict[str, Whole]]:
                 return
 
 
+def _likeliest(choices: Sequence[Sequence[Whole]]) -> list[tuple[Whole, ...]]:
+    """One number of each list: those first that stand far in front in all of them."""
+    ways = product(*(range(len(one)) for one in choices))
+    ordered = sorted(islice(ways, MOST_PRODUCTS), key=lambda way: (sum(way), max(way, default=0)))
+    return [
+        tuple(one[at] for one, at in zip(choices, way, strict=True)) for way in ordered[:MOST_WAYS]
+    ]
+
+
 def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
     """What a name may be that the values do not show: what is below the same size, or sums."""
-    found: dict[Whole, None] = {}
+    found: dict[Whole, int] = {}
     for part in _parts(algorithm.domain):
         if unknown not in names_of(part):
             continue
@@ -54,28 +65,28 @@ def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
             is_low = dict(part.operand.terms).get((unknown,)) == 1
             number = name(unknown) + (apart if is_low else -apart)
             if names_of(number) & {*kernel.bound}:
-                found[number] = None
-    # Those without sizes first, and of the most names: a value that shows none is there for each.
+                found[number] = found.get(number, 0) + 1
+    # Those that have the same bounds first, without sizes, and of the most names: a value that
+    # shows none is there for each.
     own, bound = {*kernel.own}, {*kernel.bound}
-    found = dict.fromkeys(
-        sorted(
-            found,
-            key=lambda one: (
-                not names_of(one) <= bound,
-                not names_of(one) <= own,
-                -len(names_of(one)),
-            ),
-        )
+    likely = sorted(
+        found,
+        key=lambda one: (
+            not names_of(one) <= bound,
+            not names_of(one) <= own,
+            -found[one],
+            -len(names_of(one)),
+        ),
     )
-    mixed = [one for one in found if not names_of(one) <= bound]
-    found = {one: None for one in found if names_of(one) <= bound}
+    mixed = [one for one in likely if not names_of(one) <= bound]
+    known = {one: None for one in likely if names_of(one) <= bound}
     for count in (2, 1, 0):
         for chosen in combinations(kernel.own, count):
             total = Whole(())
             for one in chosen:
                 total = total + name(one)
-            found[total] = None
-    return [*found, *(one for one in mixed if names_of(one) & own)][:MOST_SUMS]
+            known[total] = None
+    return [*known, *(one for one in mixed if names_of(one) & own)][:MOST_SUMS]
 
 
 def _parts(of: Truth) -> Iterator[Sign]:
@@ -95,6 +106,12 @@ def _equations(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
         yield from _equations(*(_unrounded(one) for one in (kernel, algorithm)))
         return
     match kernel, algorithm:
+        case Choose(yes=yes, no=no), _:
+            yield from _equations(yes, algorithm)
+            yield from _equations(no, algorithm)
+        case _, Choose(yes=yes, no=no):
+            yield from _equations(kernel, yes)
+            yield from _equations(kernel, no)
         case Element(tensor=a, indices=mine), Element(tensor=b, indices=theirs) if a == b:
             yield list(zip(theirs, mine, strict=True))
         case Place(value=mine), Place(value=theirs):
@@ -121,15 +138,17 @@ def _unrounded(term: Term) -> Term:
 
 
 def _inside(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
-    if isinstance(algorithm, Total):
-        mine, theirs = pieces(algorithm.operation, kernel), pieces(algorithm.operation, algorithm)
-        for one in mine[:4]:
-            for other in theirs[:4]:
-                for equations in _equations(one.body, other.body):
-                    own = {*one.bound, *other.bound}
-                    yield [e for e in equations if not own & {*names_of(e[0]), *names_of(e[1])}]
-    else:
+    if not isinstance(algorithm, Total):
         yield []
+        return
+    mine, theirs = pieces(algorithm.operation, kernel), pieces(algorithm.operation, algorithm)
+    if not mine or not theirs:
+        yield []
+    for one in mine[:4]:
+        for other in theirs[:4]:
+            for equations in _equations(one.body, other.body):
+                own = {*one.bound, *other.bound}
+                yield [e for e in equations if not own & {*names_of(e[0]), *names_of(e[1])}]
 
 
 def _lists(mine: Sequence[Term], theirs: Sequence[Term]) -> Iterator[list[Equation]]:

@@ -8,14 +8,14 @@ between floats are left out; operands of a commutative operation may change plac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dtpoly.verify.asking import take
-from dtpoly.verify.building import whole_in
+from dtpoly.verify.building import plain, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.pieces import Piece, cases, pieces
-from dtpoly.verify.regions import Region, equal, is_single, same, set_of, without
+from dtpoly.verify.regions import Region, equal, is_affine, is_single, said, same, set_of, without
 from dtpoly.verify.rounding import allows, rounds, split, without_may
 from dtpoly.verify.terms import (
     Apply,
@@ -29,12 +29,16 @@ from dtpoly.verify.terms import (
     Term,
     Total,
     ValueOf,
+    children,
     put,
     sources,
+    weight,
 )
 from dtpoly.verify.unify import COMMUTATIVE, guesses
-from dtpoly.verify.whole import Whole, name
+from dtpoly.verify.whole import Atom, Whole, atoms_of, exchanged, name, put_whole
 
+# Of pieces without choices: with more of them, it is tried first with the choices left in.
+MOST_PAIRS = 12
 IDEMPOTENT = {"maximum", "minimum", "and", "or", "argmax", "argmin"}
 
 
@@ -46,6 +50,8 @@ class Difference:
     kernel: Term
     algorithm: Term
     why: str
+    # To which layer it belongs.
+    layer: str = "value"
 
 
 def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
@@ -68,9 +74,11 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
         return rounded[0]
     match kernel, algorithm:
         case ((Literal() | Given()), (Literal() | Given())):
+            if plain(kernel) == plain(algorithm):
+                return None
             return Difference(where, kernel, algorithm, "other values")
         case ((Place() | Literal()), (Place() | Literal())):
-            first_number, second_number = whole_in(kernel), whole_in(algorithm)
+            first_number, second_number = whole_in(plain(kernel)), whole_in(plain(algorithm))
             if first_number is None or second_number is None:
                 return Difference(where, kernel, algorithm, "other values")
             return _numbers(first_number, second_number, where, kernel, algorithm)
@@ -78,7 +86,7 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
             for one, other in zip(own, wanted, strict=True):
                 found = _numbers(one, other, where, kernel, algorithm)
                 if found is not None:
-                    return found
+                    return replace(found, layer="loads")
             return None
         case Total(operation=operation), _ if operation in IDENTITY:
             return _bags(operation, kernel, algorithm, where)
@@ -94,7 +102,7 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
             if is_turned and _lists(mine[::-1], theirs, where) is None:
                 take(f"operands of '{a}' change places")
                 return None
-            if a in IDENTITY and _has_total(kernel) and _has_total(algorithm):
+            if a in IDENTITY and (_is_bag(a, kernel) or _is_bag(a, algorithm)):
                 return None if _bags(a, kernel, algorithm, where) is None else first
             return first
         case Pair(value=a, place=i), Pair(value=b, place=j):
@@ -102,14 +110,19 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
         case (PlaceOf(pair=a), PlaceOf(pair=b)) | (ValueOf(pair=a), ValueOf(pair=b)):
             word = _pair_operation(b)
             return _bags(word, a, b, where) if word else difference(a, b, where)
-        case Apply(operation=operation), _ if operation in IDENTITY and _has_total(kernel):
+        case Apply(operation=operation), _ if operation in IDENTITY and _is_bag(operation, kernel):
             return _bags(operation, kernel, algorithm, where)
         case _:
             return Difference(where, kernel, algorithm, "other operations")
 
 
 def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference | None] | None:
-    """The difference of values one of which may be rounded; nothing if neither is."""
+    """The difference of values one of which may be rounded; nothing if neither is.
+
+    The first leave that allows what the kernel rounds to is taken for it, and stays for what is
+    rounded further inside. That loses nothing: what later leaves allow they allow as well after
+    it; only where the algorithm itself rounds is the other way tried too.
+    """
     own, kind = split(kernel)
     word, allowed = split(algorithm)
     if not own and not word:
@@ -117,18 +130,23 @@ def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference |
     inner = kernel.operands[0] if isinstance(kernel, Apply) else kernel
     wanted = algorithm.operands[0] if isinstance(algorithm, Apply) else algorithm
     if word == "may":
-        found = difference(kernel, wanted, where)
-        # Rounded on the way to a type that holds what it may be rounded to, also twice.
-        while found is not None and own and allows(allowed, kind):
-            take(f"a value is rounded to '{kind}', where it may be to '{allowed}'")
-            found = difference(inner, wanted, where)
-            own, kind = split(inner)
-            inner = inner.operands[0] if isinstance(inner, Apply) else inner
+        if not own or not allows(allowed, kind):
+            return (difference(kernel, wanted, where),)
+        take(f"a value is rounded to '{kind}', where it may be to '{allowed}'")
+        found = difference(inner, algorithm, where)
+        if found is not None and _is_rounded(wanted):
+            found = difference(kernel, wanted, where)
         return (found,)
     if own and word and kind == allowed:
         return (difference(inner, wanted, where),)
     why = f"is rounded to {kind}" if own else f"is not rounded to {allowed}"
     return (Difference(where, kernel, algorithm, why),)
+
+
+def _is_rounded(term: Term) -> bool:
+    """True if the algorithm itself rounds the value."""
+    word, _ = split(term)
+    return word == "round" or (word == "may" and _is_rounded(children(term)[0]))
 
 
 def _pair_operation(term: Term) -> str | None:
@@ -139,27 +157,52 @@ def _pair_operation(term: Term) -> str | None:
             return None
 
 
-def _has_total(term: Term) -> bool:
+def _is_bag(operation: str, term: Term) -> bool:
+    """True if something in it is reduced by the operation, or changes nothing in it."""
     match term:
-        case Total():
-            return True
-        case Apply(operation=operation, operands=operands) if operation in IDENTITY:
-            return any(_has_total(one) for one in operands)
+        case Total(operation=own):
+            return own == operation
+        case Apply(operation=own, operands=operands) if own == operation:
+            return any(_is_bag(operation, one) for one in operands)
         case _:
-            return False
+            return is_identity(operation, term)
 
 
 def _numbers(
     mine: Whole, theirs: Whole, where: Region, kernel: Term, algorithm: Term
 ) -> Difference | None:
-    if equal(mine, theirs, where):
+    if mine == theirs:
         return None
-    apart = where.subtract(same(mine, theirs))
-    return Difference(apart, kernel, algorithm, "another index")
+    if not is_affine(mine - theirs):
+        why = "another product"
+        return None if _products(mine, theirs, where) else Difference(where, kernel, algorithm, why)
+    alike = same(mine, theirs)
+    if where.is_subset(alike):
+        return None
+    return Difference(where.subtract(alike), kernel, algorithm, "another index")
+
+
+def _products(mine: Whole, theirs: Whole, where: Region) -> bool:
+    """True if two numbers with products of names in them are the same polynomial.
+
+    Sound since equal polynomials are equal everywhere; what is put into them, in the place of a
+    name or of a factor, is proved to be the same number first.
+    """
+    known = {one: value for one, value in said(where).items() if equal(name(one), value, where)}
+    mine, theirs = put_whole(mine, known), put_whole(theirs, known)
+    new: dict[Atom, Whole] = {}
+    for other in atoms_of(theirs) - atoms_of(mine):
+        for own in atoms_of(mine):
+            factor, wanted = (Whole((((one,), 1),)) for one in (own, other))
+            if is_affine(factor - wanted) and equal(factor, wanted, where):
+                new[other] = factor
+                break
+    return mine == exchanged(theirs, new)
 
 
 def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region) -> Difference | None:
-    for one, other in zip(mine, theirs, strict=True):
+    # What is small first: if that differs, the rest need not be looked at.
+    for one, other in sorted(zip(mine, theirs, strict=True), key=lambda pair: weight(pair[1])):
         found = difference(one, other, where)
         if found is not None:
             return found
@@ -170,6 +213,24 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
     take(f"reductions by '{operation}' are done in any order")
     mine = _reduced(operation, kernel, where)
     theirs = _reduced(operation, algorithm, where)
+    if len(mine) * len(theirs) > MOST_PAIRS:
+        # With their choices in them, there are fewer; equal terms choose alike.
+        few, fewer = (_unsplit(operation, term, where) for term in (kernel, algorithm))
+        if _laid_over(operation, few, fewer, (kernel, algorithm), is_thorough=False) is None:
+            return None
+    found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=False)
+    if found is not None and operation in IDEMPOTENT:
+        found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=True)
+    return found
+
+
+Bag = list[tuple[Piece, Region]]
+
+
+def _laid_over(
+    operation: str, mine: Bag, theirs: Bag, whole: tuple[Term, Term], *, is_thorough: bool
+) -> Difference | None:
+    kernel, algorithm = whole
     # For each of the algorithm's pieces what of it the kernel has so far.
     got: list[Region | None] = [None] * len(theirs)
     for piece, domain in mine:
@@ -179,7 +240,9 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
                 break
             if not _may_be_alike(piece.body, wanted.body):
                 continue
-            taken = _matched(operation, piece, left, wanted, wanted_domain, got[at])
+            taken = _matched(
+                operation, piece, left, wanted, wanted_domain, got[at], is_thorough=is_thorough
+            )
             if taken is not None:
                 image, rest = taken
                 so_far = got[at]
@@ -187,7 +250,10 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
                 left = rest
         if not left.is_empty():
             why = "something is reduced that is not in the algorithm's reduction"
-            return Difference(left, piece.body, algorithm, why)
+            # The rest of what was found in part, or a number: that is what no mask kept out.
+            is_outside = left is not domain or (bool(piece.bound) and not sources(piece.body))
+            layer = "lanes" if is_outside else "value"
+            return Difference(left, piece.body, algorithm, why, layer)
     for (wanted, wanted_domain), so_far in zip(theirs, got, strict=True):
         missing = wanted_domain if so_far is None else wanted_domain.subtract(so_far)
         if not missing.is_empty():
@@ -196,7 +262,7 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
     return None
 
 
-def _reduced(operation: str, term: Term, where: Region) -> list[tuple[Piece, Region]]:
+def _reduced(operation: str, term: Term, where: Region) -> Bag:
     """The bag of a term on a set, in pieces without choices; what changes nothing is left out."""
     found: list[tuple[Piece, Region]] = []
     for piece in pieces(operation, term):
@@ -209,6 +275,12 @@ def _reduced(operation: str, term: Term, where: Region) -> list[tuple[Piece, Reg
     return found
 
 
+def _unsplit(operation: str, term: Term, where: Region) -> Bag:
+    """The bag of a term on a set, in pieces that may choose; each is a value where it is."""
+    found = ((one, where.intersect(set_of(one.domain))) for one in pieces(operation, term))
+    return [(piece, domain) for piece, domain in found if not domain.is_empty()]
+
+
 def _matched(
     operation: str,
     piece: Piece,
@@ -216,6 +288,8 @@ def _matched(
     wanted: Piece,
     wanted_domain: Region,
     before: Region | None,
+    *,
+    is_thorough: bool,
 ) -> tuple[Region, Region] | None:
     """What of the wanted piece a piece is, over its bound names; and what of it is left."""
     images: Region | None = None
@@ -239,8 +313,10 @@ def _matched(
             continue
         images = image if images is None else images.union(image)
         rest = rest.subtract(here)
+        if operation not in IDEMPOTENT:
+            break
         # What is reduced twice changes nothing where the operation has it so: any guess counts.
-        if operation not in IDEMPOTENT or (rest.is_empty() and wanted_domain.is_subset(images)):
+        if rest.is_empty() and (not is_thorough or wanted_domain.is_subset(images)):
             break
     return None if images is None else (images, rest)
 

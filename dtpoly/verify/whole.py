@@ -297,6 +297,22 @@ def _names_of_atom(atom: Atom) -> frozenset[str]:
             return names_of(condition) | names_of(yes) | names_of(no)
 
 
+def atoms_of(of: Whole) -> frozenset[Atom]:
+    """What is multiplied and added up in it and is no name: quotients, extremes, choices."""
+    return frozenset(atom for one, _ in of.terms for atom in one if not isinstance(atom, str))
+
+
+def exchanged(of: Whole, new: Mapping[Atom, Whole]) -> Whole:
+    """The number with others in the place of what is multiplied and added up in it."""
+    total = Whole(())
+    for monomial, coefficient in of.terms:
+        product = number(coefficient)
+        for atom in monomial:
+            product = product * new.get(atom, Whole((((atom,), 1),)))
+        total = total + product
+    return total
+
+
 Put = Mapping[str, Whole]
 
 

@@ -168,6 +168,19 @@ def test_64_bits_where_32_are_not_enough(shared: Any) -> None:
     assert offset(5, empty(2**16, 2**16)[:, :9]) == tl.int64  # few elements, far apart
     assert offset(5, empty(2**16, 2**16)[:9]) == tl.int32  # not all of what there is
     assert offset(2**30, empty(1).expand(2**30)) == tl.int64
+    # Two indices together, and the lanes beyond the last.
+    assert offset(2**30 - 2**20, empty(3)) == tl.int64
+
+
+def test_a_size_just_below_32_bits_is_refused(shared: Any) -> None:
+    offset, near = shared["dt_offset"], 2**31 - 1
+    one = torch.empty((), device="meta").expand(near)
+    with pytest.raises(ValueError, match="too near to"):
+        offset(near)
+    with pytest.raises(ValueError, match="too near to"):
+        offset(2**31, one)
+    with pytest.raises(ValueError, match="too near to"):
+        offset(2**31, sizes=(3, near))
 
 
 def test_shared_by_follows_what_parts_use() -> None:

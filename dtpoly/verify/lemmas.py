@@ -1,0 +1,70 @@
+"""Funcs that kernels leave in memory for others, in; which of them hold what the algorithm says.
+
+Each is proved once, where it is stored. From then on an element of it is an element on both sides:
+what a load is sure to see is the algorithm's value, so equal terms over it stay equal when that
+value is put in its place. What differs over it may yet be equal: then nothing is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dtpoly.verify.access import Ran
+from dtpoly.verify.algorithm import Unsaid, value_of
+from dtpoly.verify.asking import about
+from dtpoly.verify.domains import domain
+from dtpoly.verify.findings import Proof
+from dtpoly.verify.memory import Memory, Unwritten
+from dtpoly.verify.regions import NotAffine, set_of
+from dtpoly.verify.value import difference
+from dtpoly.verify.values import Unread
+from dtpoly.verify.whole import both
+
+
+def with_known(proof: Proof) -> Proof | None:
+    """The proof with elements for what kernels leave and is proved; None if there is none such."""
+    memory = Memory(proof.memory.launches, proof.memory.inputs, proof.memory.facts)
+    known = replace(proof, memory=memory)
+    for at, ran in enumerate(proof.runs):
+        for array in dict.fromkeys(a.tensor for a in ran.accesses if a.kind != "load"):
+            for func in _funcs(proof, array):
+                if _is_it(known, at, ran, array, func):
+                    memory.funcs[array] = func
+                    opaque = known.meaning.opaque | {func}
+                    known = replace(known, meaning=replace(known.meaning, opaque=opaque, known={}))
+                    break
+    return known if memory.funcs else None
+
+
+def _funcs(proof: Proof, array: str) -> Iterator[str]:
+    """Which Func it may be, by the name; that it is the Func is proved."""
+    if array in proof.memory.inputs or array == proof.result:
+        return
+    rank = len(proof.arrays[array].shape)
+    for func in proof.meaning.program.funcs:
+        if len(func.labels) == rank and re.fullmatch(rf"{re.escape(func.name)}(_\d+)?", array):
+            yield func.name
+
+
+def _is_it(proof: Proof, at: int, ran: Ran, array: str, func: str) -> bool:
+    """True if all that is ever stored there is the Func's value at that element."""
+    others = (one for one in proof.runs if one is not ran)
+    if any(a.tensor == array and a.kind != "load" for one in others for a in one.accesses):
+        return False
+    for access in ran.accesses:
+        if access.tensor != array or access.kind == "load":
+            continue
+        if access.kind != "store" or access.value is None:
+            return False
+        about(access.line, f"stores what the algorithm says '{func}' is")
+        try:
+            here = set_of(both(proof.facts, domain(ran, access)))
+            stored = proof.memory.seen(at, access.value)
+            wanted = value_of(proof.meaning, func, access.indices)
+            if difference(stored, wanted, here) is not None:
+                return False
+        except (Unread, Unwritten, Unsaid, NotAffine):
+            return False
+    return True
