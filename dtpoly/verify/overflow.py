@@ -117,7 +117,7 @@ def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
     What is added up to an address is nowhere negative, so each part is at most the whole.
     """
     used = {access.tensor for access in ran.accesses}
-    owners = [name for name in used if _parts(one.value, proof.arrays[name].strides)]
+    owners = [name for name in sorted(used) if _parts(one.value, proof.arrays[name].strides)]
     if not owners or not ran.launch.near.issuperset(owners):
         return False
     parts = _parts(one.value, proof.arrays[owners[0]].strides)
