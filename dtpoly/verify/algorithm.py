@@ -124,7 +124,7 @@ def _strict(of: Format) -> str:
     """The type of a value; of a number, the one that it has where nothing is beside it."""
     if not of.weak or of.category == 0:
         return of.kind
-    return "tl.float64" if of.category == 2 else TYPES[of.dtype or DType.I64]
+    return "tl.float64" if of.category == 2 else next(iter(of.held))
 
 
 def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:

@@ -10,6 +10,7 @@ from dtpoly.verify.access import Array
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.held import Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.shared import rank
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import (
     Truth,
@@ -252,7 +253,8 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             extents = {extent for array in arrays for extent in array.shape}
             extents |= {wrapper.size(one, node) for one in told}
             # One that is too near is refused only if the largest number is large, too.
-            wrapper.apart |= {one for one in extents if _is_covered(wrapper, one, parts)}
+            ordered = sorted(extents, key=rank)
+            wrapper.apart |= {one for one in ordered if _is_covered(wrapper, one, parts)}
             # Of several numbers of which only a bound is known, the largest alone is looked at.
             wrapper.apart |= {*parts} if len(parts) == 1 else frozenset[Whole]()
             return Kind(kinds.OFFSET)
