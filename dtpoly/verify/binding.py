@@ -42,7 +42,9 @@ def binding_of(file: File, wanted: str, meaning: Meaning, said: Sequence[Said]) 
     }
     wrapper = Wrapper(file, wanted, names, arrays, frozenset(), (), scalars, result=wanted)
     wrapper.is_finite = meaning.is_finite
-    sizes = {*meaning.sizes.values(), *(size for one in arrays.values() for size in one.shape)}
+    sizes = dict.fromkeys(
+        (*meaning.sizes.values(), *(size for one in arrays.values() for size in one.shape))
+    )
     wrapper.facts += [compare(">=", size, number(0)) for size in sizes]
     wrapper.facts += [
         compare("==", name(f"{one.name}.shape[{axis}]"), size)

@@ -99,8 +99,11 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
             assume(Lemma.REACH, one.value)
         return
     # The grid has less than 2^31 programs, and the wrapper has looked at some products.
-    if one.value in ran.divisors or (one.kind == kinds.OFFSET and _is_part(one.value, launch)):
-        assume(Lemma.LOOKED_AT, one.value)
+    if one.value in ran.divisors:
+        assume(Lemma.LOOKED_AT, one.value, (), one.value)
+        return
+    if one.kind == kinds.OFFSET and (factors := _factors(one.value, launch)) is not None:
+        assume(Lemma.LOOKED_AT, one.value, factors, _product(one.value, factors))
         return
     if not is_affine(one.value):
         if any(_is_below(proof, ran, one, *promise) for promise in launch.below):
@@ -131,7 +134,7 @@ def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
     What is added up to an address is nowhere negative, so each part is at most the whole.
     """
     used = {access.tensor for access in ran.accesses}
-    owners = [name for name in used if _parts(one.value, proof.arrays[name].strides)]
+    owners = [name for name in sorted(used) if _parts(one.value, proof.arrays[name].strides)]
     if not owners or not ran.launch.near.issuperset(owners):
         return False
     parts = _parts(one.value, proof.arrays[owners[0]].strides)
@@ -185,7 +188,10 @@ def _is_small(proof: Proof, ran: Ran, one: Computed) -> bool:
     constant = largest.constant
     if constant is not None:
         return constant < HALF
-    return one.kind == kinds.OFFSET and _is_part(largest, ran.launch)
+    factors = _factors(largest, ran.launch) if one.kind == kinds.OFFSET else None
+    if factors is not None:
+        assume(Lemma.LOOKED_AT, largest, factors, _product(largest, factors))
+    return factors is not None
 
 
 def _limit(atom: Atom, factor: Whole) -> Whole:
@@ -196,17 +202,20 @@ def _limit(atom: Atom, factor: Whole) -> Whole:
             return factor
 
 
-def _is_part(value: Whole, launch: Launch) -> bool:
-    """True if it is a number that was looked at, but for extents of the grid, which are not 0."""
+def _factors(value: Whole, launch: Launch) -> tuple[Whole, ...] | None:
+    """Extents of the grid, which are not 0, that make it a number that was looked at."""
     extents = [extent for axis in launch.grid for extent in axis]
     for count in range(len(extents) + 1):
         for chosen in combinations(extents, count):
-            total = value
-            for one in chosen:
-                total = total * one
-            if total in launch.largest:
-                return True
-    return False
+            if _product(value, chosen) in launch.largest:
+                return chosen
+    return None
+
+
+def _product(value: Whole, factors: Sequence[Whole]) -> Whole:
+    for one in factors:
+        value = value * one
+    return value
 
 
 def _bits(ran: Ran, one: Computed) -> Truth:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol
@@ -125,6 +126,7 @@ def _section(base: Base, random: Random, change: Change) -> Forged:
     """The good texts, with a change in what is said of the function."""
     document = base.document()
     change(document["functions"][0], document, random)
+    assert json.dumps(document) != json.dumps(base.document())
     return Forged(json.dumps(document), base.dt, base.kernel)
 
 
@@ -185,8 +187,8 @@ def repeat_an_obligation(of: Document, _: Document, random: Random) -> None:
 
 
 def exchange_obligations(of: Document, _: Document, random: Random) -> None:
-    at = random.randrange(len(of["obligations"]) - 1)
-    first, second = of["obligations"][at : at + 2]
+    pairs = pairwise(of["obligations"])
+    first, second = random.choice([two for two in pairs if two[0]["empty"] != two[1]["empty"]])
     first["empty"], second["empty"] = second["empty"], first["empty"]
 
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NoReturn, cast
@@ -12,6 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dtpoly.algorithm.show import show
+from dtpoly.compile import load
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.source import Source
 from dtpoly.verify import sets
 from dtpoly.verify.certificate import certificate
 from dtpoly.verify.checker import check_certificate
@@ -19,6 +24,7 @@ from dtpoly.verify.notation import plain
 from dtpoly.verify.obligations import attempts, heading
 from dtpoly.verify.regions import Holds, Region
 from dtpoly.verify.table import parts_of
+from tests.codegen.cases import random_case
 from tests.verify.forgeries import BASES, KINDS, base_of, forged
 from tests.verify.texts import FILES, ROOT, program_of, text_of
 
@@ -119,21 +125,53 @@ def test_no_two_names_are_written_alike() -> None:
         assert len({plain(one) for one in names}) == len(names)
 
 
-def test_it_is_the_same_in_every_process() -> None:
-    code = (
-        "import sys; from pathlib import Path; from tests.verify.forgeries import base_of; "
-        "sys.stdout.write(base_of(Path(sys.argv[1])).certificate)"
-    )
+PRINTED = """
+import sys
+from pathlib import Path
+from tests.codegen.cases import random_case
+from tests.verify.forgeries import base_of
+for path in sys.argv[1:]:
+    sys.stdout.write(base_of(Path(path)).certificate)
+"""
+
+
+def _are_the_same(paths: Sequence[Path]) -> None:
+    """Whoever checks a certificate is another process, with other addresses and hashes."""
     for seed in ("1", "2"):
         done = subprocess.run(
-            [sys.executable, "-c", code, str(MATMUL)],
+            [sys.executable, "-c", PRINTED, *map(str, paths)],
             capture_output=True,
             text=True,
             check=True,
             cwd=ROOT,
             env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
         )
-        assert done.stdout == base_of(MATMUL).certificate
+        assert done.stdout == "".join(base_of(path).certificate for path in paths)
+
+
+def test_it_is_the_same_in_every_process() -> None:
+    _are_the_same([MATMUL])
+
+
+@pytest.mark.long
+def test_that_of_each_listing_is_the_same_in_every_process() -> None:
+    _are_the_same(ALL)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(24))
+def test_that_of_a_random_kernel_is_accepted(seed: int) -> None:
+    dt = show(random_case(seed).program)
+    try:
+        program = load(Source("random.dt", dt))
+    except DtpolyError:
+        pytest.skip("the schedule is not legal")
+    kernel = text_of(program)
+    made = certificate(program, dt, kernel, 20.0)
+    verdicts = {v for one in json.loads(made)["functions"] for v in one["verdicts"].values()}
+    checked = check_certificate(made, dt, kernel)
+    assert checked.accepted is (verdicts == {"proved"}), checked.complaints
+    assert checked.not_decided == 0
 
 
 def test_it_says_what_is_not_proved() -> None:
