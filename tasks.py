@@ -68,7 +68,7 @@ def pip_install(environment: Path, *what: str | Path) -> None:
 
 
 def demo() -> None:
-    """Install; check, explain and compile an example, run it and say how far off it is."""
+    """Install; check, explain, compile and verify an example, run it, say how far off it is."""
     make_environment(ENVIRONMENT)
     pip_install(ENVIRONMENT, "--editable", ".")
     dtpoly = program(ENVIRONMENT, "dtpoly")
@@ -76,6 +76,7 @@ def demo() -> None:
     run([dtpoly, "check", EXAMPLE])
     run([dtpoly, "explain", EXAMPLE])
     run([dtpoly, "compile", EXAMPLE, "--test", SIZES, "-o", BUILD / "softmax.py"])
+    run([dtpoly, "verify", EXAMPLE, "--kernel", BUILD / "softmax.py"])
     run([dtpoly, "show", "--stage", "triton", EXAMPLE])
     run([dtpoly, "run", EXAMPLE, "--size", SIZES])
 

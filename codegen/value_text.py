@@ -242,6 +242,8 @@ def address_text(tensor: str, indices: tuple[Affine, ...], axes: Axes) -> str:
     for axis, index in enumerate(indices):
         if index != Affine():
             text = _within(affine_text(index, axes), PRODUCT)
+            if not index.terms and index.constant > 1:
+                text = f"tl.cast({text}, offset)"  # labels have this type already
             terms.append(f"{text} * {tensor}_stride_{axis}")
     return " + ".join(terms)
 

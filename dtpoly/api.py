@@ -3,6 +3,7 @@
 It speaks with the words of the language: `load("mm.dt").mm.block(m=32).tensorize(m=0, k=16)`.
 """
 
+import warnings
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from dtpoly.frontend.added import add_directives
 from dtpoly.frontend.parse import parse as parse_source
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of, outputs
-from dtpoly.notebook import as_html, as_text
+from dtpoly.notebook import as_html, as_layers, as_text
 from dtpoly.plugins import completed, with_plugins
 from dtpoly.render.text import plain, render
 from dtpoly.runtime.cache import remembered
@@ -34,37 +35,43 @@ from dtpoly.schedule.tree_text import show_tree
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Source, Span
 from dtpoly.suggest import near
+from dtpoly.verdict_messages import of_emitted
+from dtpoly.verification import Proved, proved
+from dtpoly.verify.report import Verdict as Found
 
 Plugins = Iterable[str | Path | type[Primitive]]
 LEGAL = "legal for all sizes"
 TYPED = "<schedule>"  # what messages call directives that stand in no file
 
 
-def load(path: str | Path, plugins: Plugins = ()) -> "Scheduled":
+def load(path: str | Path, plugins: Plugins = (), *, verify: bool = True) -> "Scheduled":
     """The .dt file at a path. Raises DtpolyError if it is wrong.
 
-    Plugins are primitives of one's own, or Python files that define some.
+    Plugins are primitives of one's own, or Python files that define some. What is generated is
+    proved to compute the algorithm before it runs, unless that is not wanted.
     """
     with _told():
-        return _read(read_file(str(path)), plugins)
+        return _read(read_file(str(path)), plugins, verify)
 
 
-def parse(text: str, plugins: Plugins = (), name: str = "<text>") -> "Scheduled":
+def parse(
+    text: str, plugins: Plugins = (), name: str = "<text>", *, verify: bool = True
+) -> "Scheduled":
     """A .dt text; `name` stands for its file in messages. Raises DtpolyError if it is wrong."""
     with _told():
-        return _read(Source(name, text), plugins)
+        return _read(Source(name, text), plugins, verify)
 
 
-def _read(source: Source, plugins: Plugins) -> "Scheduled":
+def _read(source: Source, plugins: Plugins, verify: bool) -> "Scheduled":
     primitives = with_plugins(plugins)
     parsed = parse_source(source)
-    return _understood(understand(parsed.file, parsed.found, primitives), None)
+    return _understood(understand(parsed.file, parsed.found, primitives), None, verify)
 
 
-def _understood(checked: Checked, focus: str | None) -> "Scheduled":
+def _understood(checked: Checked, focus: str | None, verify: bool) -> "Scheduled":
     if checked.program is None:
         raise DtpolyError(in_source_order(checked.diagnostics))
-    return Scheduled(checked, checked.program, focus)
+    return Scheduled(checked, checked.program, focus, verify)
 
 
 @contextmanager
@@ -94,6 +101,7 @@ class Scheduled:
     checked: Checked
     program: Program
     focus: str | None = None  # the Func that directives are said of
+    verifies: bool = True  # whether what is generated is proved before it runs
 
     @property
     def primitives(self) -> Primitives:
@@ -117,7 +125,8 @@ class Scheduled:
             if has_errors(found):
                 raise DtpolyError(in_source_order(found))
             checked = understand(added.file, (), self.primitives)
-            return _understood(checked, self.focus), len(added.directives)
+            understood = _understood(checked, self.focus, self.verifies)
+            return understood, len(added.directives)
 
     def __getitem__(self, func: str) -> "Scheduled":
         """The same, turned to a Func; also to one whose name means something else here."""
@@ -215,15 +224,47 @@ class Scheduled:
 
     @property
     def report(self) -> str:
-        """Whether the schedule is legal, and why not; if it is, also what each directive does."""
+        """Whether the schedule is legal, and why not; if it is, also what each directive does.
+
+        At its end what is proved of the code that is generated, layer by layer.
+        """
         said = plain(render(self.diagnostics)) if self.diagnostics else ""
         if not self.is_legal:
             return said
-        return "\n".join(filter(None, (f"{self.name} is {LEGAL}\n", said, self.explain())))
+        parts = [f"{self.name} is {LEGAL}\n", said, self.explain()]
+        if self.verifies:
+            try:
+                parts.append(as_layers(self._proof.report, self._unproved))
+            except DtpolyError as error:
+                parts.append(plain(render(error.diagnostics)))
+        return "\n".join(filter(None, parts))
 
     @cached_property
     def source(self) -> str:
-        """The Python file that `dtpoly compile` writes. Raises DtpolyError if it is refused."""
+        """The Python file that `dtpoly compile` writes. Raises DtpolyError if it is refused.
+
+        So it does if the text is found to be wrong, which is a bug of dtpoly. What cannot be
+        proved is warned of.
+        """
+        if not self.verifies:
+            return self._generated
+        if self._proof.report.verdict is Found.REFUTED:
+            raise _error(self._unproved)
+        if self._unproved:
+            warnings.warn(plain(render(self._unproved)), stacklevel=2)
+        return self._proof.text
+
+    @property
+    def _unproved(self) -> tuple[Diagnostic, ...]:
+        found = self._proof
+        return of_emitted(found.report, Source("<kernels>", found.text), self.name)
+
+    @cached_property
+    def _proof(self) -> Proved:
+        return proved(self.program, self._generated, outputs(self.program))
+
+    @cached_property
+    def _generated(self) -> str:
         heading = header(__version__, self.name)
 
         def make() -> str:

@@ -1,11 +1,11 @@
 """What was proved of a schedule in; what a notebook or someone at a prompt sees of it out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 
 from dtpoly.compile import Checked
-from dtpoly.diagnostics import Severity, has_errors, in_source_order
+from dtpoly.diagnostics import Diagnostic, Severity, has_errors, in_source_order
 from dtpoly.explanation import HEAD, heading, rows, show_recomputed
 from dtpoly.pictures import map_picture
 from dtpoly.render.html import page
@@ -16,6 +16,9 @@ from dtpoly.schedule.sample import sample_sizes
 from dtpoly.schedule.state import State
 from dtpoly.schedule.table import SizesError
 from dtpoly.schedule.tree_text import show_tree
+from dtpoly.verdict_table import head
+from dtpoly.verdict_table import rows as layer_rows
+from dtpoly.verify.report import Report
 
 
 def as_html(name: str, text: str, proved: Checked) -> str:
@@ -49,3 +52,10 @@ def as_text(found: Explanation, sizes: Mapping[str, int]) -> str:
     parts.append(table(HEAD, kernels, None, colour=False))
     parts.append("".join(f"{show_recomputed(one, sizes)}\n" for one in found.recomputed))
     return "\n".join(filter(None, parts))
+
+
+def as_layers(found: Report, told: Sequence[Diagnostic]) -> str:
+    """What is proved of the code, layer by layer, and why not."""
+    table: Callable[..., str] = import_module("dtpoly.render.table").table
+    shown = table(head(found), layer_rows(found), None, colour=False)
+    return f"{shown}\n{plain(render(told))}" if told else shown

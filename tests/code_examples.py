@@ -13,6 +13,8 @@ from dtpoly.targets.advice import advice, refused, too_large
 from dtpoly.targets.binary import Binary, Failed
 from dtpoly.targets.subject import Subject, subjects
 from dtpoly.targets.target import parse_target
+from dtpoly.verdict_messages import of_edited, of_emitted
+from dtpoly.verify.verify import verify
 
 COPY = """\
 Func copy;
@@ -97,6 +99,33 @@ def triton_refuses() -> None:
     raise DtpolyError([refused(copy, parse_target("cuda:80"), failure, lines)])
 
 
+def changed(old: str, new: str) -> tuple[State, Source]:
+    """The kernels of copies of 16 elements, with a mistake."""
+    state, code = generated(COPY + "copy.tensorize(y:16);\n")
+    assert old in code.text
+    return state, Source("kernels.py", code.text.replace(old, new, 1))
+
+
+def wrong_code() -> None:
+    state, text = changed("y_mask = y < y_size", "y_mask = y <= y_size")
+    raise DtpolyError(of_emitted(verify(state.program, text.text), text, "kernels.dt"))
+
+
+def unproved_code() -> None:
+    state, text = changed("@triton.jit\n", "@triton.jit\n@again\n")
+    raise DtpolyError(of_emitted(verify(state.program, text.text), text, "kernels.dt"))
+
+
+def late_code() -> None:
+    state, text = changed("2", "2")
+    raise DtpolyError(of_emitted(verify(state.program, text.text, 1e-9), text, "kernels.dt"))
+
+
+def wrong_kernel() -> None:
+    state, text = changed("2.0 * A_tile", "3.0 * A_tile")
+    raise DtpolyError(of_edited(verify(state.program, text.text), text))
+
+
 CALLS: dict[str, Callable[[], object]] = {
     "DT300": too_large_always,
     "DT301": too_large_at_sizes,
@@ -106,4 +135,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT305": exact,
     "DT305_f16": not_exact,
     "DT306": triton_refuses,
+    "DT310": wrong_code,
+    "DT311": unproved_code,
+    "DT311_late": late_code,
+    "DT312": wrong_kernel,
 }

@@ -39,4 +39,20 @@ CODE: dict[str, Entry] = {
         "The message of Triton's compiler is in a note. It may depend on the tiles, the dtype and "
         "the GPU: change one of them.",
     ),
+    # What is proved of it.
+    "DT310": Entry(
+        "generated code is wrong",
+        "What dtpoly would write does not compute the algorithm; so it is not written. This is a "
+        "bug of dtpoly, never of the file: please report it. Another schedule may avoid it.",
+    ),
+    "DT311": Entry(
+        "code is not proved",
+        "It may be right, but the layers that are named have no proof. Where the proof ran out of "
+        "time, give it more; else try it with dtpoly run, or with dtpoly verify --ring.",
+    ),
+    "DT312": Entry(
+        "a kernel does not compute the algorithm",
+        "A text that was changed or written by hand is refuted: at the sizes in the note it does "
+        "what the label says. Mend it, or write it anew with dtpoly compile.",
+    ),
 }

@@ -59,6 +59,24 @@ def unlaunched(model: Model, paths: Iterable[Path]) -> Iterator[Broken]:
                     yield from _broken(statement, none.identity(), model.context)
 
 
+def unreached_by(statement: Statement, path: Path, paths: Iterable[Path], model: Model) -> isl.Set:
+    """The instances that some axis on the way does not reach."""
+    known = by_name(model)
+    owners = {
+        (one.kernel, axis.name, known[one.statement].func)
+        for one in paths
+        for axis in (*one.grid, *one.loops)
+    }
+    missing = _nowhere(statement, path, _given(statement, path, owners))
+    return isl.Set.empty(statement.domain.get_space()) if missing is None else missing.domain()
+
+
+def doubled(statement: Statement, path: Path) -> isl.Map:
+    """`instance -> place`, lanes too: two of one image are in one place."""
+    names = tuple(axis.name for axis in (*walked(path), *several(path.lanes)))
+    return coordinate_map(path, statement, names).intersect_domain(statement.domain)
+
+
 def _given(statement: Statement, path: Path, inside: Set[tuple[int, str, str]]) -> Set[str]:
     """Axes whose value a statement is given: it is a copy for each, or in the one tile of each.
 

@@ -32,6 +32,25 @@ def facts_text(model: Model) -> str:
     return _body(model.context)
 
 
+def plain_text(one: isl.Set | isl.Map) -> str:
+    """A set or a relation by itself, with names that isl can read again."""
+    if isinstance(one, isl.Set) and one.is_params():
+        return str(one.coalesce())
+    kinds = (
+        (isl.dim_type.set,) if isinstance(one, isl.Set) else (isl.dim_type.in_, isl.dim_type.out)
+    )
+    for kind in kinds:
+        for at in range(one.dim(kind)):
+            if name := one.get_dim_name(kind, at):
+                one = one.set_dim_name(kind, at, _plain(name))
+        name = one.get_tuple_name() if isinstance(one, isl.Set) else one.get_tuple_name(kind)
+        if name and isinstance(one, isl.Set):
+            one = one.set_tuple_name(_plain(name))
+        elif name and isinstance(one, isl.Map):
+            one = one.set_tuple_name(kind, _plain(name))
+    return str(one.coalesce())
+
+
 def _named(one: isl.Set | isl.Map) -> str:
     if isinstance(one, isl.Set):
         return _body(one.set_tuple_name(_plain(one.get_tuple_name() or "")))

@@ -49,42 +49,76 @@ class Meeting:
     after: int
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question: which pairs of a dependence have their ends at places that are `wrong`.
+
+    `before` and `after` say where source and target are on the axes that they share, by name;
+    `moved` is the dependence between such places. Without places, every pair is wrong.
+    """
+
+    dependence: Dependence
+    kind: ViolationKind
+    axes: tuple[str, ...] = ()
+    before: isl.Map | None = None
+    after: isl.Map | None = None
+    moved: isl.Map | None = None
+    wrong: isl.Map | None = None
+
+    def pairs(self, context: isl.Set) -> isl.Map:
+        """The pairs that are broken: none, or a violation."""
+        pairs = self.dependence.relation
+        if self.before is not None and self.after is not None and self.wrong is not None:
+            pairs = pairs & self.before.apply_range(self.wrong).apply_range(self.after.reverse())
+        return pairs.intersect_params(context)
+
+
 def broken(
     model: Model, paths: Mapping[str, Path], found: tuple[Dependence, ...]
 ) -> tuple[Broken, ...]:
     """Every dependence that is broken at some sizes."""
     with computing("the order of a schedule"):
-        statements = by_name(model)
-        wrong: dict[tuple[int, int, int], Wrong] = {}
         result: list[Broken] = []
-        for dependence in _merged(found):
-            source, target = paths.get(dependence.source), paths.get(dependence.target)
-            if source is None or target is None:
-                continue  # what stands nowhere has no instances, or is reported as lost
-            if source.kernel < target.kernel:
+        for one in asked(model, paths, found):
+            places = None if one.moved is None or one.wrong is None else one.moved & one.wrong
+            if places is not None and places.is_empty():  # quick, and the common case
                 continue
-            if source.kernel > target.kernel:
-                pairs = dependence.relation.intersect_params(model.context)
-                if not pairs.is_empty():
-                    result.append(Broken(dependence, ViolationKind.LATE, pairs))
-                continue
-            met = meeting(source, target)
-            key = (len(met.grid), len(met.time), met.after)
-            if key not in wrong:
-                wrong[key] = _wrong(*key)
-            result.extend(_broken(dependence, statements, paths, met, wrong[key], model.context))
+            pairs = one.pairs(model.context)
+            if not pairs.is_empty():
+                result.append(Broken(one.dependence, one.kind, pairs))
         return tuple(result)
 
 
-def _broken(
+def asked(
+    model: Model, paths: Mapping[str, Path], found: tuple[Dependence, ...]
+) -> Iterator[Asked]:
+    """What there is to ask of each dependence; nothing of one whose source has its kernel first."""
+    statements = by_name(model)
+    wrong: dict[tuple[int, int, int], Wrong] = {}
+    for dependence in _merged(found):
+        source, target = paths.get(dependence.source), paths.get(dependence.target)
+        if source is None or target is None:
+            continue  # what stands nowhere has no instances, or is reported as lost
+        if source.kernel < target.kernel:
+            continue
+        if source.kernel > target.kernel:
+            yield Asked(dependence, ViolationKind.LATE)
+            continue
+        met = meeting(source, target)
+        key = (len(met.grid), len(met.time), met.after)
+        if key not in wrong:
+            wrong[key] = _wrong(*key)
+        yield from _asked(dependence, statements, paths, met, wrong[key])
+
+
+def _asked(
     dependence: Dependence,
     statements: Mapping[str, Statement],
     paths: Mapping[str, Path],
     met: Meeting,
     wrong: Wrong,
-    context: isl.Set,
-) -> Iterator[Broken]:
-    """How a dependence within one kernel is broken."""
+) -> Iterator[Asked]:
+    """What there is to ask of a dependence within one kernel."""
     source, target = statements[dependence.source], statements[dependence.target]
     is_reduction = dependence.kind is DependenceKind.REDUCTION
     if is_reduction and source.is_atomic:
@@ -92,19 +126,13 @@ def _broken(
     names = met.grid + met.time
     if not names and met.after < 0:
         return
-    pairs = dependence.relation
     before = coordinate_map(paths[source.name], source, names)
     after = coordinate_map(paths[target.name], target, names)
-    moved = pairs.apply_domain(before).apply_range(after)
+    moved = dependence.relation.apply_domain(before).apply_range(after)
     for kind, relation in wrong.items():
         if is_reduction and kind is not ViolationKind.CROSSES:
             continue
-        if (moved & relation).is_empty():
-            continue
-        culprits = before.apply_range(relation).apply_range(after.reverse())
-        bad = (pairs & culprits).intersect_params(context)
-        if not bad.is_empty():
-            yield Broken(dependence, kind, bad)
+        yield Asked(dependence, kind, names, before, after, moved, relation)
 
 
 def meeting(one: Path, two: Path) -> Meeting:

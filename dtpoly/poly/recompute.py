@@ -11,19 +11,30 @@ from dtpoly.poly.spaces import computing
 
 def repeated_in_loop(statement: Statement, grid: frozenset[str], context: isl.Set) -> Broken | None:
     """The pairs of iterations of one program that compute one instance, each for itself."""
-    if set(statement.copies) <= grid:
+    same = told_apart(statement, grid)
+    if same is None:
         return None
     with computing("what is computed again"):
-        kept = frozenset(statement.labels) | grid
-        same = _without(statement, kept)
         if same.is_injective():
             return None
-        pairs = _alike(statement, same).intersect_params(context)
+        pairs = alike(statement, same).intersect_params(context)
         if pairs.is_empty():
             return None
         one = statement.name
         pair = Dependence(DependenceKind.OUTPUT, statement.writes.array, one, one, pairs)
         return Broken(pair, ViolationKind.RECOMPUTES, pairs)
+
+
+def told_apart(statement: Statement, grid: frozenset[str]) -> isl.Map | None:
+    """`instance -> its labels and its program`: two of one image repeat one computation in a loop.
+
+    None of a copy that is private to programs alone.
+    """
+    if set(statement.copies) <= grid:
+        return None
+    with computing("what is computed again"):
+        kept = frozenset(statement.labels) | grid
+        return _without(statement, kept)
 
 
 def repeated_by_programs(statement: Statement, axis: str) -> bool:
@@ -44,6 +55,7 @@ def _without(statement: Statement, kept: frozenset[str]) -> isl.Map:
     return result
 
 
-def _alike(statement: Statement, same: isl.Map) -> isl.Map:
+def alike(statement: Statement, same: isl.Map) -> isl.Map:
+    """The pairs of instances with one image, the earlier iteration first."""
     pairs = same.apply_range(same.reverse())
     return pairs & isl.Map.lex_lt(statement.domain.get_space())

@@ -6,12 +6,41 @@ Without a write there is no dependence, so that the order of a schedule says not
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from dtpoly.poly.dependences import Dependence, DependenceKind
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Array, Model
 from dtpoly.poly.order import Broken, ViolationKind
 from dtpoly.poly.spaces import computing
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """One question: what do the `readers` of an array read that is not `written`.
+
+    Of a private copy only what is `defined` counts, elements of the Func that is copied:
+    `original` says which element of that an element of the copy is.
+    """
+
+    statement: str
+    array: str
+    readers: isl.Set
+    read: isl.Map  # reader -> element
+    written: isl.Set
+    original: isl.Map | None = None
+    defined: isl.Set | None = None
+
+    def uncovered(self, context: isl.Set) -> isl.Set:
+        """The readers that find something missing: none, or a violation."""
+        readers = self.readers
+        served = self.read.intersect_range(self.written).domain()
+        if readers.is_subset(served):  # the common case
+            return isl.Set.empty(readers.get_space())
+        missing = self.read.intersect_domain(readers - served).intersect_params(context)
+        if self.original is not None and self.defined is not None:
+            missing = missing.apply_range(self.original).intersect_range(self.defined)
+        return missing.domain()
 
 
 def never_written(lifted: Model, model: Model) -> Iterator[Broken]:
@@ -21,25 +50,34 @@ def never_written(lifted: Model, model: Model) -> Iterator[Broken]:
     What is undefined to begin with, beyond the end of a Func, is not this question.
     """
     with computing("what is written before it is read"):
-        defined, written = _written(lifted), _written(model)
-        for statement in model.statements:
-            own = (statement.writes.array, statement.writes.indices)
-            for read in statement.reads:
-                if read.array not in written or (read.array, read.indices) == own:
-                    continue
-                readers = statement.domain
-                if read.within:
-                    readers = readers & read.relation.domain()
-                served = read.relation.intersect_range(written[read.array]).domain()
-                if readers.is_subset(served):  # the common case
-                    continue
-                elements = read.relation.intersect_domain(readers - served)
-                missing = elements.intersect_params(model.context)
-                unserved = _of_defined(missing, model.arrays[read.array], defined)
-                if not unserved.is_empty():
-                    name, pairs = statement.name, unserved.identity()
-                    pair = Dependence(DependenceKind.FLOW, read.array, name, name, pairs)
-                    yield Broken(pair, ViolationKind.UNWRITTEN, pairs)
+        for one in reads_of_copies(lifted, model):
+            unserved = one.uncovered(model.context)
+            if not unserved.is_empty():
+                name, pairs = one.statement, unserved.identity()
+                pair = Dependence(DependenceKind.FLOW, one.array, name, name, pairs)
+                yield Broken(pair, ViolationKind.UNWRITTEN, pairs)
+
+
+def reads_of_copies(lifted: Model, model: Model) -> Iterator[Covered]:
+    """Each read of what statements write, but for what a statement reads of its own result."""
+    defined, written = _written(lifted), _written(model)
+    for statement in model.statements:
+        own = (statement.writes.array, statement.writes.indices)
+        for read in statement.reads:
+            if read.array not in written or (read.array, read.indices) == own:
+                continue
+            readers = statement.domain
+            if read.within:
+                readers = readers & read.relation.domain()
+            array = model.arrays[read.array]
+            # All elements of an array that only the schedule made, such as partial results, count.
+            original, there = None, defined.get(array.name.partition("@")[0])
+            if there is not None:
+                original = _original(array, written[read.array].get_space(), there.get_space())
+            yield Covered(
+                *(statement.name, read.array, readers, read.relation, written[read.array]),
+                *(original, there),
+            )
 
 
 def _written(model: Model) -> Mapping[str, isl.Set]:
@@ -52,13 +90,9 @@ def _written(model: Model) -> Mapping[str, isl.Set]:
     return found
 
 
-def _of_defined(reads: isl.Map, array: Array, defined: Mapping[str, isl.Set]) -> isl.Set:
-    """The instances that read an element which the Program defines, whoever's copy it is in.
-
-    All elements of an array that only the schedule made, such as partial results, are.
-    """
-    original = array.name.partition("@")[0]
-    if original in defined:
-        reads = reads.project_out(isl.dim_type.out, 0, len(array.copies))
-        reads = reads.set_tuple_name(isl.dim_type.out, original).intersect_range(defined[original])
-    return reads.domain()
+def _original(array: Array, copy: isl.Space, original: isl.Space) -> isl.Map:
+    """`element of a private copy -> element of what it is a copy of`."""
+    result = isl.Map.universe(copy.map_from_domain_and_range(original.align_params(copy)))
+    for at in range(original.dim(isl.dim_type.set)):
+        result = result.equate(isl.dim_type.in_, len(array.copies) + at, isl.dim_type.out, at)
+    return result

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.program import Program, Tensor
@@ -14,7 +18,14 @@ from dtpoly.ring import field
 from dtpoly.ring.algorithm import in_ring
 from dtpoly.ring.interpreter import in_ring as text_in_ring
 from dtpoly.ring.interpreter import ring
+from dtpoly.ring.memory import Memory, TouchError
+from dtpoly.ring.watching import watched
 from dtpoly.runtime.load import load_module
+
+# Triton has no types.
+errors: Any = import_module("triton.runtime.errors")
+# Whole numbers that nobody has written.
+UNWRITTEN = 91
 
 
 @dataclass(frozen=True)
@@ -37,41 +48,129 @@ def wide(program: Program) -> Program:
 def agreement(
     program: Program, text: str, outputs: tuple[str, ...], sizes: Mapping[str, int], seed: int
 ) -> Agreement:
-    """Run the wrappers of a generated file in the ring, and compare with the algorithm there."""
-    widened = wide(program)
-    dtypes = {one.name: DType.F64 for one in widened.inputs}
-    given = random_inputs(widened, sizes, seed, dtypes)
-    # A float input is a random element, not a number that looks like one.
-    random = np.random.default_rng(seed)
-    for one in widened.inputs:
-        value = given[one.name]
-        if (
-            isinstance(one, Tensor)
-            and isinstance(value, torch.Tensor)
-            and value.is_floating_point()
-        ):
-            elements = field.whole(random.integers(-(2**40), 2**40, tuple(value.shape)))
-            given[one.name] = torch.tensor(elements.tolist(), dtype=torch.float64).reshape(
-                value.shape
-            )
+    """Run the wrappers of a generated file in the ring, and compare with the algorithm there.
+
+    Each runs twice: as one would call it, and with gaps between the elements of all tensors, so
+    that every stride is another one. Raises TouchError at an access that is outside, or a race.
+    """
+    given = _inputs(program, sizes, seed)
     known = {n: v.numpy() if isinstance(v, torch.Tensor) else v for n, v in given.items()}
     wanted = in_ring(program, known, sizes)
     module = load_module(text_in_ring(text), "ring")
     passed = {rule.label: sizes[rule.label] for rule in size_rules(program) if rule.is_passed}
     differing: dict[str, int] = {}
     first: dict[str, tuple[int, ...]] = {}
-    with ring():
-        for output in outputs:
-            wrapper = getattr(module, output)
-            names = [n for n in given if n in wrapper.__code__.co_varnames]
-            options = {n: v for n, v in passed.items() if n in wrapper.__code__.co_varnames}
-            got = np.asarray(wrapper(**{n: given[n] for n in names}, **options))
-            right = np.asarray(wanted[output])
-            if right.dtype == np.float64:
-                same = (got == right) | (np.isnan(got) & np.isnan(right))
-            else:
-                same = got == right
-            differing[output] = int(np.sum(~same))
-            if differing[output]:
-                first[output] = tuple(int(i) for i in np.argwhere(~same)[0])
+    for output in outputs:
+        right = np.asarray(wanted[output])
+        accepted = getattr(module, output).__code__.co_varnames
+        options = {n: v for n, v in passed.items() if n in accepted}
+        mine = {n: v for n, v in given.items() if n in accepted}
+        got = _called(module, output, mine, options, None)
+        wrong = _unlike(got, right)
+        if not wrong.any():
+            out = with_gaps(torch.empty(right.shape, dtype=got.dtype))
+            apart = {n: with_gaps(v) if isinstance(v, torch.Tensor) else v for n, v in mine.items()}
+            wrong = _unlike(_called(module, output, apart, options, out), right)
+        differing[output] = int(np.sum(wrong))
+        if differing[output]:
+            first[output] = tuple(int(i) for i in np.argwhere(wrong)[0])
     return Agreement(differing, first)
+
+
+def _inputs(program: Program, sizes: Mapping[str, int], seed: int) -> dict[str, torch.Tensor | Any]:
+    """Random inputs; a float is a random element, not a number that looks like one."""
+    widened = wide(program)
+    dtypes = {one.name: DType.F64 for one in widened.inputs}
+    given: dict[str, torch.Tensor | Any] = dict(random_inputs(widened, sizes, seed, dtypes))
+    random = np.random.default_rng(seed)
+    for one in widened.inputs:
+        value = given[one.name]
+        if isinstance(one, Tensor) and value.is_floating_point():
+            elements = field.whole(random.integers(-(2**40), 2**40, tuple(value.shape)))
+            made = torch.tensor(elements.tolist(), dtype=torch.float64)
+            given[one.name] = made.reshape(value.shape)
+    return given
+
+
+def _called(
+    module: ModuleType,
+    func: str,
+    given: Mapping[str, torch.Tensor | Any],
+    options: Mapping[str, int],
+    out: torch.Tensor | None,
+) -> torch.Tensor:
+    """What a wrapper gives, its memory watched."""
+    assert module.__file__ is not None
+    memory = Memory(source=module.__file__)
+    for value in given.values():
+        if isinstance(value, torch.Tensor):
+            memory.add(value, is_output=False)
+    if out is not None:
+        memory.add(out, is_output=True)
+    vars(module)["torch"] = TorchOf(memory)
+    try:
+        with ring(), watched(memory):
+            got = getattr(module, func)(**given, **options, out=out)
+    except errors.InterpreterError as error:
+        raise _first(error) from None
+    finally:
+        vars(module)["torch"] = torch
+    assert isinstance(got, torch.Tensor)
+    return got
+
+
+def _first(error: BaseException) -> BaseException:
+    """What the interpreter stopped at, if it is about memory."""
+    one: BaseException | None = error
+    while one is not None and not isinstance(one, TouchError):
+        one = one.__cause__
+    return one or error
+
+
+def _unlike(got: torch.Tensor, right: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which elements are others; all are, if the shape is another."""
+    if tuple(got.shape) != right.shape:
+        return np.ones(right.shape or (1,), np.bool_)
+    found = np.asarray(got)
+    if right.dtype == np.float64:
+        return ~((found == right) | (np.isnan(found) & np.isnan(right)))
+    return np.asarray(found != right)
+
+
+class TorchOf:
+    """Torch as a file sees it: what it makes belongs to a memory, and holds nothing to rely on."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(torch, name)
+
+    def empty(self, *shape: Any, **options: Any) -> torch.Tensor:
+        """Memory that nobody has written."""
+        made = torch.empty(*shape, **options)
+        made.fill_(UNWRITTEN if not made.is_floating_point() else torch.nan)
+        return self._added(made)
+
+    def zeros(self, *shape: Any, **options: Any) -> torch.Tensor:
+        """Zeros."""
+        return self._added(torch.zeros(*shape, **options))
+
+    def full(self, *shape: Any, **options: Any) -> torch.Tensor:
+        """Some number everywhere."""
+        return self._added(torch.full(*shape, **options))
+
+    def _added(self, made: torch.Tensor) -> torch.Tensor:
+        self.memory.add(made, is_output=True)
+        return made
+
+
+def with_gaps(tensor: torch.Tensor) -> torch.Tensor:
+    """The same elements, with others between them along every axis, the first axis innermost."""
+    whole = torch.full([2 * size + 1 for size in reversed(tensor.shape)], UNWRITTEN).to(
+        tensor.dtype
+    )
+    view = whole[tuple(slice(1, None, 2) for _ in tensor.shape)]
+    view = view.permute(*reversed(range(tensor.dim()))) if tensor.dim() else view
+    view.copy_(tensor)
+    return view

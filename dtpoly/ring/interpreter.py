@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from dtpoly.ring import field
 from dtpoly.ring.field import Elements
 
+# Where it interprets, triton can only be imported after torch.
+import_module("torch")
 # Triton has no types.
 tl: Any = import_module("triton.language")
 interpreter: Any = import_module("triton.runtime.interpreter")
@@ -23,28 +25,24 @@ TAGS = {
     "dt_tanh": "def dt_tanh(a):\n    return tl.sin(tl.erf(a))\n",
     "dt_pow": "def dt_pow(a, b):\n    return tl.sin(tl.erf(a) * 3.0 + b)\n",
 }
+OPERATOR = re.compile(r'(dt_operator(?:_with_numbers)?\(\s*"\w+)"')
 FLOAT = re.compile(r"\b(tl|torch)\.(?:float(?:16|32|8\w+)|bfloat16)\b")
 
 
 def in_ring(text: str) -> str:
-    """The text of a generated file with all its floats of 64 bits: the carriers of elements."""
-    module = ast.parse(text)
-    for node in module.body:
-        if isinstance(node, ast.FunctionDef) and node.name in TAGS:
-            (replacement,) = ast.parse(TAGS[node.name]).body
-            assert isinstance(replacement, ast.FunctionDef)
-            node.body = replacement.body
-        # An operator of torch has one meaning for ever, and this is not the file's.
-        for call in ast.walk(node):
-            match call:
-                case ast.Call(
-                    func=ast.Name(id="dt_operator"),
-                    args=[ast.Constant(value=str() as old) as name, *_],
-                ):
-                    name.value = f"{old}_in_ring"
-                case _:
-                    pass
-    return FLOAT.sub(r"\1.float64", ast.unparse(module))
+    """The text of a generated file with all its floats of 64 bits: the carriers of elements.
+
+    Each line stays where it is, so that what is said of it is right.
+    """
+    lines = text.splitlines()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and node.name in TAGS and node.end_lineno is not None:
+            new = TAGS[node.name].splitlines()
+            room = node.end_lineno - node.lineno + 1 - len(new)
+            lines[node.lineno - 1 : node.end_lineno] = new + [""] * room
+    # An operator of torch has one meaning for ever, and this is not the file's.
+    named = OPERATOR.sub(r'\1_in_ring"', "\n".join(lines))
+    return FLOAT.sub(r"\1.float64", named) + "\n"
 
 
 def tanh(a: Elements) -> Elements:

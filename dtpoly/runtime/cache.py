@@ -48,21 +48,32 @@ def compiler() -> str:
     return key([__version__, *facts])
 
 
-def remembered(parts: Iterable[str], make: Callable[[], str]) -> str:
+def _always(_: str) -> bool:
+    return True
+
+
+def remembered(
+    parts: Iterable[str],
+    make: Callable[[], str],
+    kind: str = "texts",
+    is_lasting: Callable[[str], bool] = _always,
+) -> str:
     """The text that is made from these parts by this compiler.
 
-    Whatever is wrong with the cache (no room, no permission, a damaged file) costs only time.
+    What would be another one next time is not kept. Whatever is wrong with the cache (no room, no
+    permission, a damaged file) costs only time.
     """
     base = folder()
     if base is None:
         return make()
-    path = base / "texts" / key([compiler(), *parts])
+    path = base / kind / key([compiler(), *parts])
     with contextlib.suppress(OSError, UnicodeDecodeError):
         check, _, text = path.read_bytes().decode().partition("\n")
         if check == key([text]):
             return text
     text = make()
-    keep(path, f"{key([text])}\n{text}")
+    if is_lasting(text):
+        keep(path, f"{key([text])}\n{text}")
     return text
 
 

@@ -26,6 +26,8 @@ class Access:
     # What is stored; of a load its number, which the term that it gives names.
     value: Term | None
     load: int
+    # The numbers that its address was added up from.
+    parts: tuple[Whole, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,12 @@ class Launch:
     # What decides how many bits offsets have, if anything does; and sizes that are not just
     # below 2^31, since such are refused.
     largest: tuple[Whole, ...] = ()
+    reaches: frozenset[str] = frozenset()  # strides of tensors that decide it, too
     apart: frozenset[Whole] = frozenset()
+    # Tensors whose last element is nearer than 2^31; what products are below; are values finite.
+    near: frozenset[str] = frozenset()
+    below: tuple[tuple[Whole, int], ...] = ()
+    is_finite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,8 @@ class Computed:
     kind: str
     where: Truth
     line: int
+    # Something is taken from it, or it from something: it may be larger than what becomes of it.
+    is_less: bool = False
 
 
 @dataclass(frozen=True, slots=True)

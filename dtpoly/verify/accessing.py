@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dtpoly.verify import wrapping
 from dtpoly.verify.access import Access, Array, Barrier
 from dtpoly.verify.building import brought
 from dtpoly.verify.strides import indices_of
 from dtpoly.verify.terms import Element, Literal, Term, choose
 from dtpoly.verify.tiles import aligned
 from dtpoly.verify.values import Item, Pointer, Tile, Unread, as_term, is_truth, lanes_of
-from dtpoly.verify.whole import TRUE, Truth, Whole, both, compare, name, number
+from dtpoly.verify.whole import TRUE, Truth, Whole, both, compare, name, names_of, number
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -24,10 +26,19 @@ def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None,
     if len(axes) > len(pointer.axes) or not isinstance(address, Pointer):
         raise Unread(line, "a load from what is not an address")
     where = TRUE if mask is None else _mask(items[1], line)
+    inside = wrapping.unwrapped(address.offset)
+    if inside.where != TRUE:
+        # Beyond the end it is an element that does not matter; but there must be one.
+        there = replace(address, offset=inside.outside)
+        _remember(machine, "load", there, both(where, wrapping.beyond(inside)), axes, None, line)
+        address = replace(address, offset=inside.inside)
+    here = both(where, inside.where)
     number_of_load = len(machine.accesses) + 1
-    array, indices = _remember(machine, "load", address, where, axes, None, number_of_load, line)
+    array, indices = _remember(machine, "load", address, here, axes, None, line)
     at = tuple(name(one) for one in (*lanes_of(axes), *machine.loops))
     element: Term = Element(array.name, indices, number_of_load, at)
+    if inside.where != TRUE:
+        element = choose(inside.where, element, Literal("undefined"))
     if mask is None:
         return Tile(axes, element, array.kind)
     missing: Term = Literal("undefined")
@@ -47,7 +58,7 @@ def store(
     where = TRUE if mask is None else _mask(items[2], line)
     held = machine.arrays[items[0].tensor].kind
     left = brought(as_term(items[1], line), value.kind, held)
-    _remember(machine, kind, items[0], where, axes, left, 0, line)
+    _remember(machine, kind, items[0], where, axes, left, line)
 
 
 def barrier(machine: Machine, line: int) -> None:
@@ -63,7 +74,6 @@ def _remember(
     where: Truth,
     axes: tuple[str | None, ...],
     value: Term | None,
-    number_of_load: int,
     line: int,
 ) -> tuple[Array, tuple[Whole, ...]]:
     """Note an access; which element it is."""
@@ -72,18 +82,20 @@ def _remember(
         return array, tuple(number(0) for _ in array.strides)
     indices = indices_of(array, address.offset, line)
     time = (*machine.time, machine.tick())
+    wraps = (one for index in indices for one in names_of(index) if one in machine.wraps)
     machine.accesses.append(
         Access(
             kind,
             array.name,
             indices,
             both(machine.where, where),
-            lanes_of(axes),
+            (*lanes_of(axes), *dict.fromkeys(wraps)),
             machine.loops,
             time,
             line,
             value,
-            number_of_load,
+            len(machine.accesses) + 1 if kind == "load" else 0,
+            address.parts,
         )
     )
     return array, indices

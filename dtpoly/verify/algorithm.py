@@ -32,6 +32,7 @@ from dtpoly.verify.building import applied, literal, place, rounded, whole_in
 from dtpoly.verify.casts import as_kind, fits
 from dtpoly.verify.extents import extent, sizes_of
 from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined
+from dtpoly.verify.infinite import decided
 from dtpoly.verify.terms import Element, Given, Literal, PlaceOf, Term, Total, choose, fresh, pair
 from dtpoly.verify.whole import TRUE, Truth, Whole, both, name, number, within
 
@@ -63,6 +64,8 @@ class Meaning:
     formats: Mapping[str, Format]
     # In what products of f32 may be computed: `tf32`, if that was asked for.
     precisions: frozenset[str]
+    # Whether values are promised to be finite.
+    is_finite: bool = False
     # Funcs whose elements are elements, since they are proved apart (see lemmas).
     opaque: frozenset[str] = frozenset()
     known: dict[tuple[str, tuple[Whole, ...]], Term] = field(
@@ -70,13 +73,14 @@ class Meaning:
     )
 
 
-def meaning_of(program: Program) -> Meaning:
+def meaning_of(program: Program, *, is_finite: bool = False) -> Meaning:
     """Sizes as numbers over the shapes of the inputs; those that are passed have names."""
     asked = [d.arguments for d in program.directives if d.name == "precision"]
     words = {str(argument.target) for arguments in asked for argument in arguments}
     if "tf32" in words:
         words.add("tf32x3")
-    return Meaning(program, sizes_of(program), formats_of(program), frozenset(words - {"ieee"}))
+    precisions = frozenset(words - {"ieee"})
+    return Meaning(program, sizes_of(program), formats_of(program), precisions, is_finite)
 
 
 def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
@@ -107,9 +111,9 @@ def _beside(terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
     computed in f32, it is an f32 itself. Beside f64 it stays as it is.
     """
     met = joined(formats)
-    if met.category < 2 or met.weak or met.dtype is DType.F64:
+    if met.category < 2 or met.weak or TYPES[DType.F64] in met.held:
         return list(terms)
-    kind = kinds.REAL if met.callers else "tl.float32"
+    kind = kinds.REAL if met.is_callers else "tl.float32"
     return [
         rounded(kind, term, may=True) if f.weak and f.category == 2 else term
         for term, f in zip(terms, formats, strict=True)
@@ -120,7 +124,7 @@ def _strict(of: Format) -> str:
     """The type of a value; of a number, the one that it has where nothing is beside it."""
     if not of.weak or of.category == 0:
         return of.kind
-    return "tl.float64" if of.category == 2 else TYPES[of.dtype or DType.I64]
+    return "tl.float64" if of.category == 2 else next(iter(of.held))
 
 
 def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
@@ -230,7 +234,8 @@ class _Reading:
         if met.category == 2 or own.category == 2:
             # A whole number beside floats is the nearest float.
             terms = _beside([_near(term) for term in terms], formats)
-        result = applied(NAMES.get(operation, operation), terms)
+        by = decided if self.meaning.is_finite else applied
+        result = by(NAMES.get(operation, operation), terms)
         return rounded(own.kind, result, may=True) if is_narrow else result
 
     def reduced(

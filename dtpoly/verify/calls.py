@@ -6,14 +6,18 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dtpoly.verify import accessing, kinds
+from dtpoly.verify import accessing, descriptors, kinds
 from dtpoly.verify.building import applied, brought, literal
 from dtpoly.verify.casts import cast, full
+from dtpoly.verify.digits import programs_of
+from dtpoly.verify.domains import ranged
 from dtpoly.verify.functions import called, dot, permuted, reduced, reduced_by
-from dtpoly.verify.operators import chosen, in_kind, joined
+from dtpoly.verify.operators import chosen, in_kind, joined, value_of
+from dtpoly.verify.regions import set_of
 from dtpoly.verify.terms import Literal
 from dtpoly.verify.tiles import aligned
 from dtpoly.verify.values import (
+    Descriptor,
     Function,
     Group,
     Item,
@@ -26,7 +30,7 @@ from dtpoly.verify.values import (
     is_truth,
     scalar,
 )
-from dtpoly.verify.whole import Whole, extreme, name, number
+from dtpoly.verify.whole import Whole, both, extreme, name, names_of, negation, number
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -37,7 +41,7 @@ UNARY = {
 }
 REDUCED = {"sum": "add", "max": "maximum", "min": "minimum"}
 BINARY = {"fdiv": "div", "div_rn": "div_rn"}
-IGNORED = ("static_assert", "assume")
+IGNORED = ("static_assert",)
 HINTS = ("multiple_of", "max_contiguous")
 ALL_NANS = Type("tl.PropagateNan.ALL")
 
@@ -51,6 +55,10 @@ def call(machine: Machine, node: ast.Call) -> Value:
             return _triton(machine, word, node.args, node)
         case ast.Attribute(value=ast.Name(id="triton"), attr="cdiv"):
             return _triton(machine, "cdiv", node.args, node)
+        case ast.Attribute(value=ast.Name(id=one), attr=("load" | "store") as word) if isinstance(
+            found := machine.names.get(one), Descriptor
+        ):
+            return descriptors.call(machine, found, word, node)
         case ast.Attribute(value=value, attr=word):
             return _triton(machine, "cast" if word == "to" else word, [value, *node.args], node)
         case ast.Name(id="min" | "max" as word):
@@ -74,6 +82,8 @@ def call(machine: Machine, node: ast.Call) -> Value:
 # Which options a call may have; any other is not understood.
 OPTIONS = {
     "program_id": {"axis"},
+    "num_programs": {"axis"},
+    "make_tensor_descriptor": {"shape", "strides", "block_shape"},
     "zeros": {"dtype"},
     "full": {"dtype"},
     "load": {"mask", "other", "eviction_policy", "cache_modifier"},
@@ -96,7 +106,7 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
     if word not in IGNORED and set(named) - OPTIONS.get(word, set()):
         raise Unread(line, f"'{ast.unparse(node)}'")
     match word:
-        case "program_id" | "arange" | "full" | "zeros" | "cdiv":
+        case "program_id" | "num_programs" | "arange" | "full" | "zeros" | "cdiv":
             return _made(machine, word, args, named, node)
         case "cast" if len(args) == 2:
             changed = cast(machine.tile(args[0]), _type(machine, args[1]), line)
@@ -113,10 +123,20 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             value = machine.tile(args[1])
             accessing.store(machine, word, machine.tile(args[0]), value, mask, line)
             return Nothing()
+        case "make_tensor_descriptor":
+            return descriptors.made(machine, args, named, node)
         case "debug_barrier":
             accessing.barrier(machine, line)
             return Nothing()
         case _ if word in IGNORED:
+            return Nothing()
+        case "assume" if len(args) == 1:
+            # Triton compiles for those calls only of which it is true.
+            claimed = negation(machine.truth(args[0]))
+            there = both(machine.facts, machine.here(), claimed)
+            ranges = ranged(machine.digits.ranges, machine.ranges, names_of(there))
+            if not set_of(both(there, ranges)).is_empty():
+                raise Unread(line, f"'{ast.unparse(args[0])}' is not sure to be true")
             return Nothing()
         case _ if word in HINTS:
             return machine.value(args[0])
@@ -125,7 +145,8 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
         case "sum" | "max" | "min":
             axis = machine.whole(args[1] if len(args) > 1 else named["axis"]).constant
             tile = machine.tile(args[0])
-            return reduced(machine, tile, axis, _of_floats(REDUCED[word], tile.kind, None), line)
+            operation = _of_floats(machine, REDUCED[word], tile.kind, None)
+            return reduced(machine, tile, axis, operation, line)
         case "reduce" if len(args) == 3:
             function = machine.value(args[2])
             axis = machine.whole(args[1]).constant
@@ -183,7 +204,7 @@ def _elementwise(
                 brought(as_term(item, line), tile.kind, kind)
                 for item, tile in zip((a, b), tiles, strict=True)
             ]
-            return Tile(axes, applied(_of_floats(word, kind, nans), operands), kind)
+            return Tile(axes, applied(_of_floats(machine, word, kind, nans), operands), kind)
         case "fma" if len(args) == 3:
             tiles = [machine.tile(arg) for arg in args]
             axes, (a, b, c) = aligned(machine, tiles, line)
@@ -192,7 +213,7 @@ def _elementwise(
             return Tile(axes, in_kind(joined(machine, "add", product, c, line), kind, word), kind)
         case _ if word in UNARY and len(args) == 1:
             tile = machine.tile(args[0])
-            item = in_kind(applied(word, [as_term(tile.item, line)]), tile.kind, word)
+            item = in_kind(value_of(machine, word, [as_term(tile.item, line)]), tile.kind, word)
             return replace(tile, item=item)
         case _ if word in BINARY and len(args) == 2:
             tiles = [machine.tile(arg) for arg in args]
@@ -210,9 +231,11 @@ def _is_end(item: Item, kind: str) -> bool:
     return constant is not None and kinds.extreme(constant, kind) is not None
 
 
-def _of_floats(word: str, kind: str, nans: Value | None) -> str:
+def _of_floats(machine: Machine, word: str, kind: str, nans: Value | None) -> str:
     """`maximum` and `minimum` of floats are those of the language only if a nan wins."""
     if word == "add" or nans == ALL_NANS or kinds.is_whole(kind) or kind == kinds.BOOL:
+        return word
+    if machine.launch.is_finite:
         return word
     return f"{word} without nan"
 
@@ -233,14 +256,18 @@ def _made(
 ) -> Value:
     """Numbers that come out of nothing."""
     match word:
-        case "program_id":
+        case "program_id" | "num_programs":
             axis = machine.whole(args[0] if args else named["axis"]).constant
             grid = machine.launch.grid
             if axis is None or not 0 <= axis < 3:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
             extents = grid[axis] if axis < len(grid) else (number(1),)
+            if word == "num_programs":
+                return scalar(programs_of(extents), "tl.int32")
             return scalar(machine.digits.of(f"program_{axis}", extents), "tl.int32")
         case "arange":
+            if any(machine.tile(arg).kind != kinds.WEAK for arg in args):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}' of what is no constexpr")
             low, high = machine.whole(args[0]), machine.whole(args[1])
             lane = machine.lane(high - low)
             return Tile((lane,), (name(lane) if lane else number(0)) + low, "tl.int32")
@@ -265,7 +292,8 @@ def _shape(machine: Machine, shape: Value, node: ast.expr) -> tuple[str | None, 
     parts = shape.parts if isinstance(shape, Group) else (shape,)
     axes: list[str | None] = []
     for part in parts:
-        if not isinstance(part, Tile) or not isinstance(part.item, Whole):
+        is_size = isinstance(part, Tile) and part.kind == kinds.WEAK and not part.axes
+        if not isinstance(part, Tile) or not isinstance(part.item, Whole) or not is_size:
             raise Unread(node.lineno, f"a shape in '{ast.unparse(node)}'")
         axes.append(machine.lane(part.item))
     return tuple(axes)

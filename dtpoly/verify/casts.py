@@ -60,8 +60,8 @@ def fits(term: Term, to: str) -> bool:
     """True for a number that is one of a type of whole numbers, rounded towards 0."""
     if not isinstance(term, Literal) or term.text in NOT_NUMBERS or "inf" in term.text:
         return False
-    number = int(Fraction(kinds.exact(term.text)))
-    return bool(kinds.LEAST.get(to, 1) <= number <= kinds.LARGEST.get(to, 0))
+    value = int(Fraction(kinds.exact(term.text)))
+    return kinds.LEAST.get(to, 1) <= value <= kinds.LARGEST.get(to, 0)
 
 
 def full(tile: Tile, to: str, line: int) -> Tile:

@@ -28,6 +28,11 @@ Form = list[list[object]]
 def certificate(program: Program, dt_text: str, kernel_text: str, seconds: float = SECONDS) -> str:
     """A certificate; also of what is not proved, which then says so."""
     found = attempts(program, kernel_text, seconds, lambda _: is_empty)
+    return text_of(found, dt_text, kernel_text, seconds)
+
+
+def text_of(found: list[Attempt], dt_text: str, kernel_text: str, seconds: float = SECONDS) -> str:
+    """The certificate of some proofs."""
     functions = [section(one) | {"witnesses": _witnesses(one, seconds)} for one in found]
     return f"{_written(heading(dt_text, kernel_text) | {'functions': functions}, 0)}\n"
 
@@ -52,13 +57,13 @@ def _witnesses(attempt: Attempt, seconds: float) -> dict[str, list[list[Form]]]:
     for obligation in attempt.run.obligations:
         for one in taken_away(obligation.region):
             key = str(attempt.table.add(one))
-            if key not in found and (ways := _witness(one, seconds)):
+            if key not in found and (ways := _witness(one, seconds)) is not None:
                 found[key] = ways
     return found
 
 
-def _witness(of: Without, seconds: float) -> list[list[Form]]:
-    """The least values of the names for which there is a point; nothing if there are none such."""
+def _witness(of: Without, seconds: float) -> list[list[Form]] | None:
+    """The least values of the names for which there is a point; no ways if there never is one."""
     ways: list[list[Form]] = []
 
     def note(_: isl.Set, values: isl.MultiAff) -> None:
@@ -70,7 +75,7 @@ def _witness(of: Without, seconds: float) -> list[list[Form]]:
         with limited(seconds):
             as_points(polyhedra_of(of.of), of.gone).lexmin_pw_multi_aff().foreach_piece(note)
     except isl.Error:
-        return []
+        return None
     return ways
 
 

@@ -3,7 +3,7 @@
 Mixed radix: for p in [0, M * R), p // R is in [0, M) and p % R in [0, R), and the two together
 say p. Groups: if p // (c * R) is g, then p % (c * R) is below R * min(c, M - c * g), and the two
 together say p. Both are proved in docs/proofs.md; they are all that isl is not asked about a
-program id, since R is a product of sizes.
+program id, since R is a product of sizes. No factor of a grid is negative: launching sees to that.
 """
 
 from __future__ import annotations

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
 from dtpoly.verify import kinds
+from dtpoly.verify.limits import OutOfTimeError, check_time
 from dtpoly.verify.rounding import split
 from dtpoly.verify.sets import as_points, points_of
 from dtpoly.verify.terms import (
@@ -30,12 +31,44 @@ from dtpoly.verify.terms import (
     Term,
     Total,
     ValueOf,
+    names,
 )
-from dtpoly.verify.whole import TRUE, Truth, Whole, names_of, number, put_truth, put_whole
+from dtpoly.verify.whole import (
+    All,
+    Atom,
+    Either,
+    Extreme,
+    Floor,
+    Not,
+    Sign,
+    Some,
+    Truth,
+    Whole,
+    number,
+    put_truth,
+)
 
 Number = float | tuple[float, float]
-MOST_POINTS = 3_000
+MOST_POINTS = 6_000
 CLOSE = 1e-7
+# With all elements above 0, and below: a maximum with 0 is another one.
+SIGNS = (1.0, -1.0)
+
+
+OF_ONE: dict[str, Callable[[float], float]] = {
+    "exp": math.exp,
+    "exp2": lambda a: 2.0**a,
+    "log": math.log,
+    "log2": math.log2,
+    "sqrt": math.sqrt,
+    "sqrt_rn": math.sqrt,
+    "rsqrt": lambda a: 1 / math.sqrt(a),
+    "sin": math.sin,
+    "cos": math.cos,
+    "erf": math.erf,
+    "tanh": math.tanh,
+    "sigmoid": lambda a: 1 / (1 + math.exp(-a)),
+}
 
 
 class NoNumberError(Exception):
@@ -49,18 +82,27 @@ class Evaluation:
     point: Mapping[str, int]
     # Types to which values may be rounded: there that makes no difference.
     allowed: frozenset[str]
+    # Of the elements of inputs.
+    sign: float = 1.0
     done: dict[Term, Number] = field(default_factory=dict[Term, Number])
-    left: int = MOST_POINTS
+    left: list[int] = field(default_factory=lambda: [MOST_POINTS])
+    # What holds where the names are not chosen that a reduction binds.
+    outer: Evaluation | None = None
+    own: frozenset[str] = frozenset()
 
 
 def differ(
     kernel: Term, algorithm: Term, point: Mapping[str, int], allowed: frozenset[str]
 ) -> bool:
     """Do two terms have other numbers there? False where that cannot be said."""
+    return any(_differ(kernel, algorithm, Evaluation(point, allowed, sign)) for sign in SIGNS)
+
+
+def _differ(kernel: Term, algorithm: Term, at: Evaluation) -> bool:
     try:
-        first = _number(kernel, Evaluation(point, allowed))
-        second = _number(algorithm, Evaluation(point, allowed))
-    except (NoNumberError, OverflowError, ZeroDivisionError):
+        first = _number(kernel, at)
+        second = _number(algorithm, replace(at, done={}, left=[MOST_POINTS]))
+    except (NoNumberError, OutOfTimeError, ValueError, OverflowError, ZeroDivisionError):
         return False
     return not _alike(first, second)
 
@@ -80,19 +122,40 @@ def _some(*parts: object) -> float:
 
 
 def _whole(of: Whole, at: Evaluation) -> int:
-    values = {one: number(value) for one, value in at.point.items()}
-    for one in names_of(of):
-        values.setdefault(one, number(0))
-    found = put_whole(of, values).constant
-    if found is None:
-        raise NoNumberError
-    return found
+    """A number; a name that nothing is known of is 0."""
+    total = 0
+    for monomial, coefficient in of.terms:
+        product = coefficient
+        for atom in monomial:
+            product *= _atom(atom, at)
+        total += product
+    return total
+
+
+def _atom(atom: Atom, at: Evaluation) -> int:
+    match atom:
+        case str():
+            return at.point.get(atom, 0)
+        case Floor(operand=operand, divisor=divisor):
+            return _whole(operand, at) // divisor
+        case Extreme(largest=largest, left=left, right=right):
+            ends = (_whole(left, at), _whole(right, at))
+            return max(ends) if largest else min(ends)
+        case Either(condition=condition, yes=yes, no=no):
+            return _whole(yes if _holds(condition, at) else no, at)
 
 
 def _holds(of: Truth, at: Evaluation) -> bool:
-    values = {one: number(0) for one in names_of(of)}
-    values |= {one: number(value) for one, value in at.point.items()}
-    return put_truth(of, values) == TRUE
+    match of:
+        case Sign(operand=operand, exactly=exactly):
+            value = _whole(operand, at)
+            return value == 0 if exactly else value >= 0
+        case All(parts=parts):
+            return all(_holds(part, at) for part in parts)
+        case Some(parts=parts):
+            return any(_holds(part, at) for part in parts)
+        case Not(operand=operand):
+            return not _holds(operand, at)
 
 
 def _plain(term: Term, at: Evaluation) -> float:
@@ -103,9 +166,11 @@ def _plain(term: Term, at: Evaluation) -> float:
 
 
 def _number(term: Term, at: Evaluation) -> Number:
+    while at.outer is not None and not at.own & names(term):
+        at = at.outer
     if term not in at.done:
-        at.left -= 1
-        if at.left < 0:
+        at.left[0] -= 1
+        if at.left[0] < 0:
             raise NoNumberError
         at.done[term] = _evaluated(term, at)
     return at.done[term]
@@ -120,7 +185,7 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
         case Place(value=value):
             return _whole(value, at)
         case Element(tensor=tensor, indices=indices):
-            return _some(tensor, *(_whole(index, at) for index in indices))
+            return at.sign * _some(tensor, *(_whole(index, at) for index in indices))
         case Choose(condition=condition, yes=yes, no=no):
             return _number(yes if _holds(condition, at) else no, at)
         case Pair(value=value, place=where):
@@ -160,6 +225,7 @@ def _literal(text: str) -> float:
 
 def _inside(bound: tuple[str, ...], where: Truth, at: Evaluation) -> list[Evaluation]:
     """The choices of the bound names for which a formula holds."""
+    check_time()
     values = {one: number(value) for one, value in at.point.items() if one not in bound}
     there = as_points(points_of(put_truth(where, values)), bound)
     for one in range(there.dim(isl.dim_type.param)):
@@ -173,13 +239,13 @@ def _inside(bound: tuple[str, ...], where: Truth, at: Evaluation) -> list[Evalua
             one: int(point.get_coordinate_val(isl.dim_type.set, i).to_python())
             for i, one in enumerate(bound)
         }
-        inner = Evaluation({**at.point, **chosen}, at.allowed, {}, at.left)
+        inner = replace(at, point={**at.point, **chosen}, done={}, outer=at, own=frozenset(chosen))
         found.append(inner)
 
     if int(there.count_val().to_python()) > MOST_POINTS:
         raise NoNumberError
     there.foreach_point(note)
-    at.left -= len(found)
+    at.left[0] -= len(found)
     return found
 
 
@@ -220,8 +286,14 @@ def _applied(operation: str, operands: list[Number]) -> Number:
             return min(a, b)
         case "not", [a]:
             return 1 - a
-        case "exp", [a]:
-            return math.exp(a)
+        case _, [a] if operation in OF_ONE:
+            return OF_ONE[operation](a)
+        case "rem", [a, b]:
+            return math.fmod(a, b)
+        case "mod", [a, b]:
+            return a - b * math.floor(a / b)
+        case "div_rn", [a, b]:
+            return a / b
         case "lt", [a, b]:
             return float(a < b)
         case "le", [a, b]:

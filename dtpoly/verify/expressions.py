@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Array
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.held import Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.shared import rank
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import (
     Truth,
@@ -236,16 +239,23 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
             return Kind(kinds.operand(given.name))
         case "dt_offset":
+            if wrapper.largest or wrapper.reaches:
+                raise Unread(node.lineno, "another type of offsets, before a launch has the first")
             largest = value(wrapper, args[0])
             together = largest.parts if isinstance(largest, Bound) else (largest,)
             parts = [wrapper.size(part, node) for part in together]
             wrapper.largest = tuple(parts)
-            arrays = (wrapper.tensor(value(wrapper, arg), arg) for arg in args[1:])
-            extents = (extent for array in arrays for extent in array.shape)
+            arrays = [wrapper.tensor(value(wrapper, arg), arg) for arg in args[1:]]
+            strides = (stride for array in arrays for stride in array.strides)
+            wrapper.reaches = frozenset(str(one.plain) for one in strides)
             others = [one.value for one in node.keywords if one.arg == "sizes"]
             told = [s for one in others for s in wrapper.parts(value(wrapper, one), node)]
+            extents = {extent for array in arrays for extent in array.shape}
+            extents |= {wrapper.size(one, node) for one in told}
+            # One that is too near is refused only if the largest number is large, too.
+            ordered = sorted(extents, key=rank)
+            wrapper.apart |= {one for one in ordered if _is_covered(wrapper, one, parts)}
             # Of several numbers of which only a bound is known, the largest alone is looked at.
-            wrapper.apart |= {*extents, *(wrapper.size(one, node) for one in told)}
             wrapper.apart |= {*parts} if len(parts) == 1 else frozenset[Whole]()
             return Kind(kinds.OFFSET)
         case "dt_check":
@@ -253,6 +263,13 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             return Opaque(ast.unparse(node))
         case _:
             return Opaque(ast.unparse(node))
+
+
+def _is_covered(wrapper: Wrapper, one: Whole, parts: Sequence[Whole]) -> bool:
+    """True if one of the parts is never less than a number."""
+    known = [compare(">=", part, one) for part in parts]
+    calls = both(*wrapper.facts)
+    return any(is_affine(both(calls, least)) and holds(least, set_of(calls)) for least in known)
 
 
 def look_at(wrapper: Wrapper, args: list[ast.expr]) -> None:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import re
+from collections.abc import Set
 from dataclasses import dataclass
 
+from dtpoly.verify.said import Said, said_in
 from dtpoly.verify.values import Unread
 
-IMPORTS = ("import torch", "import triton", "import triton.language as tl")
+IMPORTS = ("import sys", "import torch", "import triton", "import triton.language as tl")
+# These are read as what Python and Triton mean by them.
+FIXED = frozenset(dir(builtins)) | {"sys", "torch", "triton", "tl"}
+# What Python takes for the end of a line; `str.splitlines` has more.
+LINE_END = re.compile(r"\r\n|\r|\n")
+MAIN = ast.unparse(ast.parse("__name__ == '__main__'"))
+# A value made of these alone does nothing when the file is loaded.
+PLAIN = (
+    *(ast.Constant, ast.Name, ast.Attribute, ast.expr_context),
+    *(ast.Dict, ast.Set, ast.Tuple, ast.List, ast.UnaryOp, ast.unaryop),
+)
+OPERATORS = ("dt_operator", "dt_operator_with_numbers")
 
 
 @dataclass(frozen=True)
@@ -17,8 +32,12 @@ class File:
     text: str
     jitted: dict[str, ast.FunctionDef]
     plain: dict[str, ast.FunctionDef]
-    # Of each function and constant its text, with one space between words.
+    # Of each function and constant its text; how far a line is set in says what it means.
     texts: dict[str, str]
+    # The functions that are called when the file is loaded.
+    called: set[str]
+    # What it says of its kernels by `# verify:` and `# assume:`.
+    said: tuple[Said, ...] = ()
 
 
 def read_file(text: str) -> File:
@@ -28,24 +47,77 @@ def read_file(text: str) -> File:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
         raise Unread(line or 1, f"this is not Python: {error}") from error
-    lines = text.splitlines()
-    file = File(text, {}, {}, {})
+    lines = LINE_END.split(text)
+    file = File(text, {}, {}, {}, set(), said_in(text))
     for node in module.body:
         match node:
             case ast.FunctionDef(name=one, decorator_list=decorators):
                 is_jitted = [ast.unparse(decorator) for decorator in decorators] == ["triton.jit"]
                 if decorators and not is_jitted:
                     raise Unread(node.lineno, f"the decorators of '{one}'")
+                _check_signature(node)
                 (file.jitted if is_jitted else file.plain)[one] = node
-            case ast.Assign(targets=[ast.Name(id=one)]):
-                pass
+            case ast.Assign(targets=[ast.Name(id=one)], value=value):
+                _check_value(file, value)
             case ast.Import() if ast.unparse(node) in IMPORTS:
                 continue
             case ast.Expr(value=ast.Constant(value=str())):
+                continue
+            case ast.If(test=test, orelse=[]) if ast.unparse(test) == MAIN:
+                # It does not run where the file is imported.
                 continue
             case _:
                 raise Unread(node.lineno, f"'{ast.unparse(node).splitlines()[0]}'")
         if one in file.texts:
             raise Unread(node.lineno, f"'{one}' is defined twice")
-        file.texts[one] = " ".join("\n".join(lines[node.lineno - 1 : node.end_lineno]).split())
+        if one in FIXED:
+            raise Unread(node.lineno, f"'{one}' is defined, which has a meaning of its own")
+        file.texts[one] = "\n".join(map(str.rstrip, lines[node.lineno - 1 : node.end_lineno]))
+    fixed = FIXED | file.jitted.keys() | {one for one in file.texts if one.startswith("dt_")}
+    for function in (*file.jitted.values(), *file.plain.values()):
+        _check_names(function, fixed)
     return file
+
+
+def _check_names(function: ast.FunctionDef, fixed: Set[str]) -> None:
+    """Inside, nothing may hide what is read as Python's, Triton's, or the file's. Raises Unread."""
+    inside = (part for statement in function.body for part in ast.walk(statement))
+    for part in (*ast.walk(function.args), *inside):
+        match part:
+            case (
+                ast.FunctionDef(name=one, lineno=line)
+                | ast.arg(arg=one, lineno=line)
+                | ast.Name(id=one, ctx=ast.Store(), lineno=line)
+                | ast.ExceptHandler(name=str() as one, lineno=line)
+            ) if one in fixed:
+                raise Unread(line, f"'{one}' is defined, which has a meaning of its own")
+            case ast.Import() | ast.ImportFrom() | ast.Global() | ast.Nonlocal():
+                raise Unread(part.lineno, f"'{ast.unparse(part)}'")
+            case _:
+                pass
+
+
+def _check_signature(node: ast.FunctionDef) -> None:
+    """Defaults and annotations are evaluated when the file is loaded. Raises Unread."""
+    given = node.args
+    annotations = [one.annotation for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    for part in (*given.defaults, *given.kw_defaults, *annotations, node.returns):
+        if part is not None and not _is_plain(part):
+            raise Unread(part.lineno, f"'{ast.unparse(part)}' in the signature of '{node.name}'")
+
+
+def _check_value(file: File, value: ast.expr) -> None:
+    """What a constant is given must do nothing else. Raises Unread."""
+    match value:
+        case ast.Call(func=ast.Name(id=one), args=args, keywords=[]) if one in OPERATORS:
+            parts: list[ast.expr] = args
+            file.called.add(one)
+        case _:
+            parts = [value]
+    for part in parts:
+        if not _is_plain(part):
+            raise Unread(part.lineno, f"'{ast.unparse(part)}'")
+
+
+def _is_plain(value: ast.expr) -> bool:
+    return all(isinstance(one, PLAIN) for one in ast.walk(value))

@@ -1,12 +1,16 @@
-"""An expression of the algorithm in; the type of its values, as the language says, out."""
+"""An expression of the algorithm in; the type of its values, as docs/language.md says, out.
+
+The page's section on dtypes is a table, and so is this: each row names what it is about in the
+page's words. Nothing here is shared with what emits kernels.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from dtpoly.algorithm.dtypes import DType, category, is_float, promote, summed
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Apply,
     Cast,
@@ -22,69 +26,153 @@ from dtpoly.algorithm.expressions import (
     ScalarRead,
     Size,
 )
-from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.verify import kinds
 
+BOOL, WHOLE, FLOAT = range(3)
 TYPES = {
-    DType.BOOL: "tl.int1",
+    DType.BOOL: kinds.BOOL,
     DType.U8: "tl.uint8",
-    DType.I8: "tl.int8",
-    DType.I16: "tl.int16",
-    DType.I32: "tl.int32",
-    DType.I64: "tl.int64",
+    **{DType(f"i{bits}"): f"tl.int{bits}" for bits in (8, 16, 32, 64)},
     DType.F8E4M3: "tl.float8e4nv",
     DType.F8E5M2: "tl.float8e5",
-    DType.F16: "tl.float16",
     DType.BF16: "tl.bfloat16",
-    DType.F32: "tl.float32",
-    DType.F64: "tl.float64",
+    **{DType(f"f{bits}"): f"tl.float{bits}" for bits in (16, 32, 64)},
 }
+# From narrow to wide: the first that holds all of some types is what torch promotes them to.
+ORDERS = ((kinds.BOOL,), ("tl.uint8", *(f"tl.int{bits}" for bits in (8, 16, 32, 64))), kinds.FLOATS)
+SHORT = (kinds.BOOL, "tl.int8", "tl.uint8", "tl.int16")
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The promoted type of the callers' inputs, all floats, and of a known type.
+    """What values are: their category, and whose values their type must hold.
 
-    Weak is the type of a number: beside a tensor only its category counts.
+    That is a type, or inputs whose types the caller decides, or both. Weak is that of a number:
+    "numbers and sizes only change the category of a tensor's type, never its width".
     """
 
-    dtype: DType | None
-    callers: frozenset[str] = frozenset()
+    category: int
+    held: frozenset[str]
     weak: bool = False
-
-    @property
-    def category(self) -> int:
-        """0 for bool, 1 for whole numbers, 2 for floats."""
-        return 2 if self.callers or self.dtype is None else category(self.dtype)
 
     @property
     def kind(self) -> str:
         """Its name (see kinds)."""
         if self.weak:
-            return kinds.BOOL if self.category == 0 else kinds.WEAK
-        if not self.callers:
-            return TYPES[self.dtype or DType.F32]
-        own = () if self.dtype is None else (TYPES[self.dtype],)
-        return kinds.stored(self.callers.union(own))
+            return kinds.BOOL if self.category == BOOL else kinds.WEAK
+        return kinds.stored(self.held) if self.is_callers else next(iter(self.held))
+
+    @property
+    def is_callers(self) -> bool:
+        """True if the caller has a say in it."""
+        return not self.held <= _ALL
 
 
+_ALL = frozenset(TYPES.values())
 Formats = Mapping[str, Format]
 
 
+def of_type(kind: str, *, weak: bool = False) -> Format:
+    """Values of one type."""
+    category = FLOAT if kind in kinds.FLOATS else BOOL if kind == kinds.BOOL else WHOLE
+    return Format(category, frozenset({kind}), weak)
+
+
+def joined(formats: Sequence[Format]) -> Format:
+    """The promoted type of several values: "Promotion is torch's".
+
+    The highest category wins. Of what is in it, the narrowest type that holds all: of the tensors,
+    and only if there is none, of the numbers.
+    """
+    highest = max(one.category for one in formats)
+    decide = [one for one in formats if one.category == highest]
+    decide = [one for one in decide if not one.weak] or decide
+    held = frozenset[str]().union(*(one.held for one in decide))
+    types = held & _ALL
+    known = (_narrowest(types, highest),) if types else ()
+    return Format(highest, (held - types).union(known), weak=all(one.weak for one in formats))
+
+
+def _narrowest(types: frozenset[str], category: int) -> str:
+    """The first type that holds all. 8-bit floats that meet others are refused before."""
+    if len(types) == 1:
+        return next(iter(types))
+    order = ORDERS[category]
+    return next(one for one in order if all(kinds.holds(one, other) for other in types))
+
+
+def stored(of: Format) -> Format:
+    """The type in which values are kept: there a number is a tensor too."""
+    return Format(of.category, of.held)
+
+
+def _floats(operands: Sequence[Format]) -> Format:
+    """The promoted type; "f32 where that is not a float"."""
+    total = joined(operands)
+    return total if total.category == FLOAT else of_type("tl.float32", weak=total.weak)
+
+
+def _bools(operands: Sequence[Format]) -> Format:
+    """A bool; of numbers it is one of those too."""
+    return of_type(kinds.BOOL, weak=all(one.weak for one in operands))
+
+
+def _chosen(operands: Sequence[Format]) -> Format:
+    """Of `where`: the promoted type of the two that it chooses from."""
+    return joined(operands[1:])
+
+
+def _summed(operands: Sequence[Format]) -> Format:
+    """A float keeps its type; "8- and 16-bit whole numbers give i32, wider ones i64"; so a bool."""
+    total = stored(joined(operands))
+    if total.category == FLOAT:
+        return total
+    return of_type("tl.int32" if total.kind in SHORT else "tl.int64")
+
+
+def _kept(operands: Sequence[Format]) -> Format:
+    """The operand's."""
+    return stored(operands[0])
+
+
+def _truths(_: Sequence[Format]) -> Format:
+    return of_type(kinds.BOOL)
+
+
+def _places(_: Sequence[Format]) -> Format:
+    return of_type("tl.int64")
+
+
+# The rows of the page's table: operations, and the type of what they give.
+ROWS: tuple[tuple[str, Callable[[Sequence[Format]], Format]], ...] = (
+    ("add sub mul mod neg abs ceil floor cdiv clamp fma maximum minimum pow", joined),
+    ("where", _chosen),
+    ("div fdiv div_rn exp exp2 log log2 sqrt sqrt_rn rsqrt sin cos tanh erf sigmoid", _floats),
+    ("lt le gt ge eq ne and or not", _bools),
+    ("rany rall", _truths),
+    ("rmax rmin", _kept),
+    ("rsum rprod rdot", _summed),
+    ("rargmax rargmin", _places),
+)
+RULES = {word: rule for words, rule in ROWS for word in words.split()}
+
+
 def formats_of(program: Program) -> dict[str, Format]:
-    """The type of every input, and of every Func as it is stored."""
-    formats = {
-        tensor.name: Format(tensor.dtype)
-        if tensor.dtype
-        else Format(None, frozenset({tensor.name}))
-        for tensor in program.tensors
-    }
-    formats |= {s.name: Format(s.dtype or DType.F32, weak=True) for s in program.scalars}
+    """The type of every input, and of every Func as it is stored.
+
+    "Without one an input has the caller's, a Func that of its definition."
+    """
+    formats: dict[str, Format] = {}
+    for tensor in program.tensors:
+        callers = Format(FLOAT, frozenset({tensor.name}))
+        formats[tensor.name] = callers if tensor.dtype is None else of_type(TYPES[tensor.dtype])
+    for scalar in program.scalars:
+        kind = "tl.float32" if scalar.dtype is None else TYPES[scalar.dtype]
+        formats[scalar.name] = of_type(kind, weak=True)
     for func in in_order(program):
-        found = format_of(func.body, formats)
-        own = Format(found.dtype, found.callers)
-        formats[func.name] = Format(func.dtype) if func.dtype else own
+        defined = stored(format_of(func.body, formats))
+        formats[func.name] = defined if func.dtype is None else of_type(TYPES[func.dtype])
     return formats
 
 
@@ -92,72 +180,22 @@ def format_of(expr: Expr, formats: Formats) -> Format:
     """The type of an expression."""
     match expr:
         case Integer() | Size() | ProgramId():
-            return Format(DType.I64, weak=True)
-        case Index():
-            return Format(DType.I64)
+            return of_type("tl.int64", weak=True)
         case Float():
-            return Format(DType.F32, weak=True)
+            return of_type("tl.float32", weak=True)
+        case Index():
+            return _places(())  # "a label as a value is i64"
         case ScalarRead(name=one) | Read(tensor=one):
             return formats[one]
         case Cast(dtype=dtype):
-            return Format(dtype)
+            return of_type(TYPES[dtype])
         case Reshape(operand=operand):
             return format_of(operand, formats)
         case Dot(left=left, right=right):
-            return _summed(_met(format_of(left, formats), format_of(right, formats)))
+            return RULES["rdot"]([format_of(one, formats) for one in (left, right)])
         case Reduce(operation=operation, operand=operand):
-            return _of_reduction(operation, format_of(operand, formats))
+            return RULES[operation]([format_of(operand, formats)])
         case Apply(operation=operation, operands=operands):
-            return _of_operation(operation, [format_of(one, formats) for one in operands])
+            return RULES[operation]([format_of(one, formats) for one in operands])
         case _:
             assert_never(expr)
-
-
-def _met(one: Format, two: Format) -> Format:
-    if one.weak != two.weak:
-        strong, weak = (two, one) if one.weak else (one, two)
-        return strong if weak.category <= strong.category else Format(weak.dtype)
-    callers = one.callers | two.callers
-    known = [f.dtype for f in (one, two) if f.dtype is not None]
-    if callers:
-        known = [dtype for dtype in known if is_float(dtype)]
-    total = known[0] if known else None
-    for other in known[1:]:
-        total = promote(total, other) if total else other
-    return Format(total, callers, one.weak)
-
-
-def joined(formats: Sequence[Format]) -> Format:
-    """The type of several values together."""
-    total = formats[0]
-    for one in formats[1:]:
-        total = _met(total, one)
-    return total
-
-
-def _summed(of: Format) -> Format:
-    if of.callers or of.dtype is None:
-        return Format(of.dtype, of.callers)
-    return Format(summed(of.dtype))
-
-
-def _of_reduction(operation: str, operand: Format) -> Format:
-    match operation:
-        case "rany" | "rall":
-            return Format(DType.BOOL)
-        case "rargmax" | "rargmin":
-            return Format(DType.I64)
-        case "rsum" | "rprod":
-            return _summed(operand)
-        case _:
-            return Format(operand.dtype, operand.callers)
-
-
-def _of_operation(operation: str, operands: Sequence[Format]) -> Format:
-    result = OPERATION[operation].result
-    if result is Result.BOOL:
-        return Format(DType.BOOL, weak=all(one.weak for one in operands))
-    total = joined(operands[1:] if result is Result.CHOSEN else operands)
-    if result is Result.FLOAT and total.category < 2:
-        return Format(DType.F32, weak=total.weak)
-    return total

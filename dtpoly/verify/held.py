@@ -79,6 +79,13 @@ class Wrapper:
     result: str | None = None
     # What the last call of `dt_offset` was told: all of these are below 2^30, or it gives 64 bits.
     largest: tuple[Whole, ...] = ()
+    # The strides of the tensors that it was told of: they reach less far than 2^31, or it does.
+    reaches: frozenset[str] = frozenset()
+    # Tensors whose last element is known to be nearer than 2^31; what products of sizes are
+    # below; and whether values are finite.
+    near: frozenset[str] = frozenset()
+    below: tuple[tuple[Whole, int], ...] = ()
+    is_finite: bool = False
     # Sizes that are refused if they are just below 2^31, by this launch or those before it.
     apart: frozenset[Whole] = frozenset()
 

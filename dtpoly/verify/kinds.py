@@ -9,9 +9,11 @@ from __future__ import annotations
 
 FLOATS = ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16", "tl.float32", "tl.float64")
 WHOLES = ("tl.int8", "tl.uint8", "tl.int16", "tl.int32", "tl.int64")
-LEAST = {one: -(2 ** (int(one.removeprefix("tl.int")) - 1)) for one in WHOLES if "u" not in one}
+LEAST: dict[str, int] = {
+    one: -(2 ** (int(one.removeprefix("tl.int")) - 1)) for one in WHOLES if "u" not in one
+}
 LEAST["tl.uint8"] = 0
-LARGEST = {one: -1 - least if least else 255 for one, least in LEAST.items()}
+LARGEST: dict[str, int] = {one: -1 - least if least else 255 for one, least in LEAST.items()}
 # How many binary digits the values of a type of floats have.
 DIGITS = {
     "tl.float8e4nv": 4,

@@ -12,7 +12,7 @@ WORD = re.compile(r"\bdt_\w+")
 
 
 def fingerprint(file: File, one: str) -> str:
-    """The hash of the text of a function and of what it uses, without white space."""
+    """The hash of the text of a function and of what it uses."""
     needed: dict[str, None] = {}
     pending = [one]
     while pending:

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
-from dtpoly.verify import kinds
+from dtpoly.verify import expressions, kinds
 from dtpoly.verify.access import Launch
-from dtpoly.verify.expressions import value
 from dtpoly.verify.held import Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Pointer, Type, Unread, Value, scalar
-from dtpoly.verify.whole import Whole, number
+from dtpoly.verify.whole import Whole, both, compare, number
 
 OPTIONS = ("num_warps", "num_stages")
 
 
-def launch(wrapper: Wrapper, call: ast.Call, func: ast.Subscript) -> None:
-    """Note a launch."""
+Reader = Callable[[Wrapper, ast.expr], Held]
+
+
+def launch(
+    wrapper: Wrapper, call: ast.Call, func: ast.Subscript, value: Reader = expressions.value
+) -> None:
+    """Note a launch; its arguments are read as a wrapper's expressions, or as it is told."""
     kernel = ast.unparse(func.value)
     definition = wrapper.file.jitted.get(kernel)
     if definition is None:
@@ -28,9 +34,10 @@ def launch(wrapper: Wrapper, call: ast.Call, func: ast.Subscript) -> None:
         else:
             given.append(value(wrapper, arg))
     arguments = definition.args
-    if arguments.defaults or arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
+    if arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
         raise Unread(definition.lineno, f"the parameters of '{kernel}'")
     parameters = [one.arg for one in arguments.args]
+    defaults = dict(zip(reversed(parameters), reversed(arguments.defaults), strict=False))
     if len(given) > len(parameters):
         raise Unread(call.lineno, f"'{kernel}' is given too much")
     bound: dict[str, Held] = dict(zip(parameters, given, strict=False))
@@ -47,6 +54,9 @@ def launch(wrapper: Wrapper, call: ast.Call, func: ast.Subscript) -> None:
                 bound[word] = value(wrapper, given_value)
             case _:
                 raise Unread(call.lineno, f"'{kernel}' has no '{keyword.arg}' to give")
+    for one, default in defaults.items():
+        if one not in bound and isinstance(default, ast.Constant):
+            bound[one] = value(wrapper, default)
     if missing := [one for one in parameters if one not in bound]:
         raise Unread(call.lineno, f"'{kernel}' is not given '{missing[0]}'")
     annotated = {
@@ -60,17 +70,21 @@ def launch(wrapper: Wrapper, call: ast.Call, func: ast.Subscript) -> None:
                 one: _argument(wrapper, one, held, annotated[one], call.lineno)
                 for one, held in bound.items()
             },
-            _grid(wrapper, func.slice),
+            _grid(wrapper, func.slice, value),
             stages,
             call.lineno,
             wrapper.largest,
+            wrapper.reaches,
             wrapper.apart,
+            wrapper.near,
+            wrapper.below,
+            wrapper.is_finite,
         )
     )
-    wrapper.largest = ()
+    wrapper.largest, wrapper.reaches = (), frozenset()
 
 
-def _grid(wrapper: Wrapper, node: ast.expr) -> tuple[tuple[Whole, ...], ...]:
+def _grid(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[tuple[Whole, ...], ...]:
     """The number of programs along each axis, as factors."""
     match node:
         case ast.Call(func=ast.Name(id="dt_grid"), args=[_, programs]):
@@ -88,6 +102,11 @@ def _grid(wrapper: Wrapper, node: ast.expr) -> tuple[tuple[Whole, ...], ...]:
                 axes.append(() if part.constant == 1 else (part,))
             case _:
                 raise Unread(node.lineno, f"a grid '{ast.unparse(node)}'")
+    # Two numbers below 0 have a product that is not, and no lemma is about such coordinates.
+    calls = set_of(both(*wrapper.facts))
+    for one in (extent for axis in axes for extent in axis):
+        if not is_affine(one) or not holds(compare(">=", one, number(0)), calls):
+            raise Unread(node.lineno, f"a grid '{ast.unparse(node)}' of what may be negative")
     return tuple(axes)
 
 

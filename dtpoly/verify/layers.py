@@ -1,8 +1,9 @@
-"""The layers of a proof, each a list of findings; an empty list means proved.
+"""The arguments of a proof, each a list of findings; an empty list means proved.
 
-cover: each element of the output is stored once. bounds: each access is inside. order: no race
-and no stale value. value: what is stored is what the algorithm says. overflow: whole numbers
-stay in their types.
+stores: each element of the output is stored once. bounds: each access is inside. order: no race
+and no stale value. value: what is stored is what the algorithm says, so also each load, and what
+lanes outside of the domain contribute: a finding says which. overflow: whole numbers stay in
+their types.
 """
 
 from __future__ import annotations
@@ -44,21 +45,21 @@ def cover(proof: Proof) -> Iterator[Finding]:
         image = without(here, own_names(ran, access))
         outside = image.subtract(wanted)
         if not outside.is_empty():
-            yield Finding("cover", access.line, "is not an element of the output", outside, access)
+            yield Finding("stores", access.line, "is not an element of the output", outside, access)
         if access.kind != "store":
             continue
         if written is not None and not written.is_disjoint(image):
             where = written.intersect(image)
-            yield Finding("cover", access.line, "is stored twice", where, access)
+            yield Finding("stores", access.line, "is stored twice", where, access)
         again = _twice(proof, ran, access)
         if not again.is_empty():
-            yield Finding("cover", access.line, "is stored by two instances", again, access)
+            yield Finding("stores", access.line, "is stored by two instances", again, access)
         written = image if written is None else written.union(image)
     line = proof.runs[-1].launch.line if proof.runs else 1
     about(line, "every element of the output is stored")
     missing = wanted if written is None else wanted.subtract(written)
     if not missing.is_empty():
-        yield Finding("cover", line, "is not stored", missing)
+        yield Finding("stores", line, "is not stored", missing)
 
 
 def _twice(proof: Proof, ran: Ran, access: Access) -> Region:
@@ -106,8 +107,8 @@ def guards(proof: Proof) -> Iterator[Finding]:
                 yield Finding("bounds", line, "divides what may be negative", left, is_exact=False)
 
 
-LAYERS: Mapping[str, Callable[[Proof], Iterator[Finding]]] = {
-    "cover": cover,
+ARGUMENTS: Mapping[str, Callable[[Proof], Iterator[Finding]]] = {
+    "stores": cover,
     "bounds": bounds,
     "order": order,
     "value": value,

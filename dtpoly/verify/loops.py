@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dtpoly.verify import kinds
+from dtpoly.verify import kinds, persistent
 from dtpoly.verify.carrying import after_loop, assigned
 from dtpoly.verify.terms import Carried, fresh
 from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, lanes_of, scalar
@@ -41,9 +41,16 @@ class Changes:
         return one in self.grows or one in self.data or one in self.lost
 
 
-def run(machine: Machine, counter: str, over: ast.expr, body: list[ast.stmt]) -> None:
+def run(machine: Machine, counter: str, node: ast.For) -> None:
     """Run the body once, for any iteration; then say what the loop leaves behind."""
-    low, high, step, options = _range_of(machine, over)
+    over, body = node.iter, node.body
+    low, high, by, options = _range_of(machine, over)
+    if persistent.program_of(machine, low, by) is not None:
+        persistent.run(machine, counter, (low, high, by), node)
+        return
+    step = by.constant
+    if step is None or step <= 0:
+        raise Unread(over.lineno, "a loop whose step is not a positive number")
     loop = fresh(counter)
     here = within(low, name(loop), high)
     if step != 1:
@@ -195,7 +202,7 @@ def _grown(start: Value, end: Value | None, at_start: Value, inner: set[str]) ->
     return None if names_of(grown) & inner else grown
 
 
-def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, int, dict[str, Value]]:
+def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, Whole, dict[str, Value]]:
     """The bounds of a loop, its step, and options of `tl.range`."""
     match over:
         case ast.Call(func=func, args=args, keywords=keywords) if ast.unparse(func) in RANGES:
@@ -207,13 +214,13 @@ def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, int, dict
         raise Unread(over.lineno, f"a loop over '{ast.unparse(over)}'")
     match values:
         case [high]:
-            return number(0), high, 1, options
+            return number(0), high, number(1), options
         case [low, high]:
-            return low, high, 1, options
-        case [low, high, step] if step.constant is not None and step.constant > 0:
-            return low, high, step.constant, options
+            return low, high, number(1), options
+        case [low, high, step]:
+            return low, high, step, options
         case _:
-            raise Unread(over.lineno, "a loop whose step is not a positive number")
+            raise Unread(over.lineno, f"a loop over '{ast.unparse(over)}'")
 
 
 def _carried(one: str, loop: str) -> str:
@@ -225,8 +232,8 @@ def moved(value: Value, by: Whole) -> Value:
     """A tile with something added to its number or address."""
     assert isinstance(value, Tile)
     match value.item:
-        case Pointer(tensor=tensor, offset=offset):
-            return replace(value, item=Pointer(tensor, offset + by))
+        case Pointer() as item:
+            return replace(value, item=item.plus(by))
         case Whole() as item:
             return replace(value, item=item + by)
         case _:

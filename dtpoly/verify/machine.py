@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dtpoly.verify import calls, loops
+from dtpoly.verify import calls, loops, persistent, wrapping
 from dtpoly.verify.access import Access, Array, Barrier, Computed, Launch, Ran
 from dtpoly.verify.asking import about
 from dtpoly.verify.building import literal
@@ -24,6 +24,7 @@ from dtpoly.verify.values import (
     Item,
     Lost,
     Nothing,
+    Pointer,
     Text,
     Tile,
     Type,
@@ -72,6 +73,10 @@ class Machine:
     numbers: list[Computed] = field(default_factory=list[Computed])
     time: tuple[Whole, ...] = ()
     clock: int = 0
+    # The loop that takes in all iterations of all programs, if there is one.
+    over_programs: persistent.OverPrograms | None = None
+    # Names of remainders by a size, and where they are computed.
+    wraps: dict[str, int] = field(default_factory=dict[str, int])
     # Of the statement that runs.
     line: int = 0
     # How many loops are being tried out: nothing that is noted there is kept.
@@ -86,10 +91,10 @@ class Machine:
         """What holds where the machine is now."""
         return self.where
 
-    def computed(self, item: Item, kind: str, line: int) -> None:
+    def computed(self, item: Item, kind: str, line: int, is_less: bool = False) -> None:
         """Note a whole number that is computed."""
         if isinstance(item, Whole) and item.constant is None:
-            self.numbers.append(Computed(item, kind, self.where, line))
+            self.numbers.append(Computed(item, kind, self.where, line, is_less))
 
     def either(self, first: Truth, second: Truth) -> Truth:
         """One of two conditions: the weaker one, if the other implies it.
@@ -139,8 +144,8 @@ class Machine:
                 self.value(value)
             case ast.If(test=test, body=body, orelse=orelse):
                 self.branch(test, body, orelse)
-            case ast.For(target=ast.Name(id=counter), iter=over, body=body, orelse=[]):
-                loops.run(self, counter, over, body)
+            case ast.For(target=ast.Name(id=counter), orelse=[]):
+                loops.run(self, counter, node)
             case _:
                 raise Unread(node.lineno, f"a statement '{ast.unparse(node).splitlines()[0]}'")
 
@@ -209,6 +214,10 @@ class Machine:
                 return subscripted(self, self.value(value), index, node)
             case ast.Attribute() if (dotted := ast.unparse(node)).startswith("tl."):
                 return Type(dotted)
+            case ast.Attribute(
+                value=ast.Attribute(value=value, attr="dtype"), attr="element_ty"
+            ) if isinstance(self.tile(value).item, Pointer):
+                return Type(self.tile(value).kind)
             case ast.Attribute(value=value, attr="dtype"):
                 return Type(self.tile(value).kind)
             case ast.Call():
@@ -266,6 +275,8 @@ def run_kernel(file: File, arrays: Mapping[str, Array], launch: Launch, facts: T
     for axis, extents in enumerate(launch.grid):
         machine.digits.of(f"program_{axis}", extents)
     machine.block(definition.body)
+    persistent.check(machine)
+    wrapping.check(machine)
     return Ran(
         launch,
         tuple(machine.accesses),

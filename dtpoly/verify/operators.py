@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
 from dtpoly.verify.building import applied, rounded
-from dtpoly.verify.terms import Literal, choose
+from dtpoly.verify.infinite import decided
+from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.tiles import aligned
 from dtpoly.verify.values import (
     Group,
@@ -30,10 +32,12 @@ from dtpoly.verify.whole import (
     both,
     compare,
     either,
+    names_of,
     negation,
     number,
     one_of,
 )
+from dtpoly.verify.wrapping import remainder
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -74,9 +78,16 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
                 kind = "tl.float32" if kind else kinds.WEAK
             item = joined(machine, word, a, b, line)
             machine.computed(item, kind, line)
+            if word == "sub" and isinstance(item, Whole) and _is_product(b):
+                machine.computed(b, kind, line, is_less=True)
             return Tile(axes, in_kind(item, kind, word), kind)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
+
+
+def _is_product(item: Item) -> bool:
+    """True for what may be a part of an address."""
+    return isinstance(item, Whole) and any(len(monomial) > 1 for monomial, _ in item.terms)
 
 
 # What gives one of its operands, or a value that every type holds, rounds nothing.
@@ -93,10 +104,10 @@ def in_kind(item: Item, kind: str, word: str) -> Item:
 def joined(machine: Machine, word: str, left: Item, right: Item, line: int) -> Item:
     """Two values of one lane put together."""
     match left, right:
-        case Pointer(tensor=tensor, offset=offset), Whole() if word in ("add", "sub"):
-            return Pointer(tensor, offset + right if word == "add" else offset - right)
-        case Whole(), Pointer(tensor=tensor, offset=offset) if word == "add":
-            return Pointer(tensor, offset + left)
+        case Pointer(), Whole() if word in ("add", "sub"):
+            return left.plus(right if word == "add" else -right)
+        case Whole(), Pointer() if word == "add":
+            return right.plus(left)
         case Radix(), Whole() if word in ("floordiv", "rem"):
             parts = machine.digits.cut(left, right)
             if parts is None:
@@ -112,7 +123,12 @@ def joined(machine: Machine, word: str, left: Item, right: Item, line: int) -> I
         case _ if is_truth(left) and is_truth(right) and word in ("and", "xor"):
             return formula(word, left, right)
         case _:
-            return applied(word, (as_term(left, line), as_term(right, line)))
+            return value_of(machine, word, (as_term(left, line), as_term(right, line)))
+
+
+def value_of(machine: Machine, word: str, operands: Sequence[Term]) -> Term:
+    """An operation on values; what is infinite decides more if all else is finite."""
+    return (decided if machine.launch.is_finite else applied)(word, operands)
 
 
 def formula(word: str, first: Truth, second: Truth) -> Truth:
@@ -137,6 +153,8 @@ def whole(machine: Machine, word: str, left: Whole, right: Whole, line: int) -> 
             return left * right
         case "floordiv" | "rem":
             by = right.constant
+            if by is None and word == "rem":
+                return remainder(machine, left, right, line)
             if by is None or by <= 0:
                 raise Unread(line, "a division by what is not a positive number")
             if left.constant is None or left.constant < 0:
@@ -190,6 +208,8 @@ def comparison(word: str, left: Item, right: Item, line: int) -> Item:
     if is_truth(left) and isinstance(right, Whole) and right.constant in (0, 1):
         right = TRUE if right.constant else FALSE
     if isinstance(left, Whole) and isinstance(right, Whole):
+        if any(".stride(" in one for one in (*names_of(left), *names_of(right))):
+            raise Unread(line, "a comparison of what strides are in, which may not fit its type")
         return compare(word, left, right)
     if is_truth(left) and is_truth(right) and word in ("==", "!="):
         apart = formula("xor", left, right)

@@ -1,23 +1,27 @@
 """The whole numbers of a kernel in; those that their type may not hold, out.
 
 A size has 32 bits if it fits, else 64; `offset` has 32 only if the wrapper found every index below
-2^30. An index times a stride stays below what the wrapper found the reach of the tensor to be,
-wherever it is inside; elsewhere it is masked, and its value does not matter.
+2^30. An address stays below what the wrapper found the reach of the tensor to be, wherever it is
+inside, and so does each part of it that is not negative; elsewhere it is masked, and its value does
+not matter (lemma 5 of docs/proofs.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Computed, Launch, Ran
 from dtpoly.verify.asking import Lemma, about, assume
-from dtpoly.verify.domains import ranged
+from dtpoly.verify.domains import domain, ranged
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.regions import everywhere, holds, is_affine, set_of
+from dtpoly.verify.room import with_room
 from dtpoly.verify.shared import rank
+from dtpoly.verify.strides import apart_from
 from dtpoly.verify.values import Tile
 from dtpoly.verify.whole import (
     Atom,
@@ -44,26 +48,67 @@ WIDE = ("tl.int64", kinds.WEAK)
 def overflow(proof: Proof) -> Iterator[Finding]:
     """Each whole number that is computed fits its type."""
     for ran in proof.runs:
-        seen: set[tuple[Whole, str, Truth]] = set()
+        seen: set[tuple[Whole, str, Truth, bool]] = set()
         for one in ran.computed:
-            key = (one.value, one.kind, one.where)
+            key = (one.value, one.kind, one.where, one.is_less)
             if key in seen or one.kind in WIDE or kinds.is_float(one.kind):
                 continue
             seen.add(key)
             check_time()
-            yield from _overflow(proof, ran, one)
+            for found in _overflow(proof, ran, one):
+                where = with_room(proof, found.where) if found.is_exact else found.where
+                if not where.is_empty():
+                    yield replace(found, where=where)
+        if ran.launch.reaches or ran.launch.near:
+            yield from _parts_of_addresses(proof, ran)
+
+
+def _parts_of_addresses(proof: Proof, ran: Ran) -> Iterator[Finding]:
+    """No part of an address that is used is below 0: so none is larger than the whole."""
+    for access in ran.accesses:
+        array = proof.arrays[access.tensor]
+        for part in dict.fromkeys(access.parts):
+            apart = apart_from(array.strides, part)
+            factors = [] if apart is None else [*apart[0], apart[1]]
+            # An index is not below 0: that is another layer's care.
+            left = [factor for factor in factors if factor not in access.indices]
+            negative = one_of(*(compare("<", factor, number(0)) for factor in left if factor.terms))
+            where = set_of(both(proof.facts, domain(ran, access), negative))
+            if apart is None or not where.is_empty():
+                what = "adds up an address of parts below 0, and others may not fit"
+                yield Finding("overflow", access.line, what, where, access, is_exact=False)
 
 
 def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
-    if any(".stride(" in used for used in names_of(one.value)) and _is_address(one.value):
-        assume(Lemma.REACH, one.value)
-        return
     launch = ran.launch
+    if one.is_less:
+        what = "takes something from a part of an address, which may be too large before that"
+        yield Finding("overflow", one.line, what, everywhere(), is_exact=False)
+        return
+    if launch.near and _is_near(proof, ran, one):
+        assume(Lemma.PART, one.value)
+        return
+    strides = _strides_in(one.value)
+    if one.value.plain in strides:
+        return  # it is as it was given
+    if strides and _is_address(one.value):
+        if one.kind != kinds.OFFSET or not strides <= launch.reaches:
+            what = "multiplies a stride in 32 bits, and no one looked how far the tensor reaches"
+            yield Finding("overflow", one.line, what, everywhere(), is_exact=False)
+        else:
+            assume(Lemma.REACH, one.value)
+        return
     # The grid has less than 2^31 programs, and the wrapper has looked at some products.
-    if one.value in ran.divisors or (one.kind == kinds.OFFSET and _is_part(one.value, launch)):
-        assume(Lemma.LOOKED_AT, one.value)
+    if one.value in ran.divisors:
+        assume(Lemma.LOOKED_AT, one.value, (), one.value)
+        return
+    if one.kind == kinds.OFFSET and (factors := _factors(one.value, launch)) is not None:
+        assume(Lemma.LOOKED_AT, one.value, factors, _product(one.value, factors))
         return
     if not is_affine(one.value):
+        if any(_is_below(proof, ran, one, *promise) for promise in launch.below):
+            assume(Lemma.BELOW, one.value)
+            return
         if _is_small(proof, ran, one):
             return
         what = "computes a product of which no bound is known"
@@ -72,8 +117,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     about(one.line, "computes whole numbers that their type holds")
     outside = one_of(compare(">=", one.value, number(HALF)), compare("<", one.value, number(-HALF)))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
-    used = names_of(both(one.where, outside, ranges))
-    where = set_of(both(proof.facts, one.where, ranges, _bits(ran, one, used), outside))
+    where = set_of(both(proof.facts, one.where, ranges, _bits(ran, one), outside))
     for size in sorted(launch.apart, key=rank):
         if where.is_empty():
             return
@@ -102,10 +146,15 @@ def _is_small(proof: Proof, ran: Ran, one: Computed) -> bool:
         largest = largest + product
     if largest == one.value:
         return False
+    assume(Lemma.LARGER, one.value, largest)
     constant = largest.constant
     if constant is not None:
         return constant < HALF
-    return one.kind == kinds.OFFSET and _is_part(largest, ran.launch)
+    factors = _factors(largest, ran.launch) if one.kind == kinds.OFFSET else None
+    if factors is None:
+        return False
+    assume(Lemma.LOOKED_AT, largest, factors, _product(largest, factors))
+    return True
 
 
 def _limit(atom: Atom, factor: Whole) -> Whole:
@@ -116,32 +165,75 @@ def _limit(atom: Atom, factor: Whole) -> Whole:
             return factor
 
 
-def _is_part(value: Whole, launch: Launch) -> bool:
-    """True if it is a number that was looked at, but for extents of the grid, which are not 0."""
+def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
+    """True for a part of addresses that are all below 2^31.
+
+    What is added up to an address is nowhere negative, so each part is at most the whole.
+    """
+    used = {access.tensor for access in ran.accesses}
+    owners = [name for name in sorted(used) if _parts(one.value, proof.arrays[name].strides)]
+    if not owners or not ran.launch.near.issuperset(owners):
+        return False
+    parts = _parts(one.value, proof.arrays[owners[0]].strides)
+    negative = one_of(*(compare("<", part, number(0)) for part in parts))
+    ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, negative)))
+    return set_of(both(proof.facts, one.where, ranges, negative)).is_empty()
+
+
+def _is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int) -> bool:
+    """True for a product that is promised to be below a number, and what fits beside it."""
+    rest = one.value - product
+    if not is_affine(rest):
+        return False
+    outside = one_of(compare(">", rest, number(HALF - bound)), compare("<", rest, number(-HALF)))
+    ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
+    return set_of(both(proof.facts, one.where, ranges, outside)).is_empty()
+
+
+def _parts(value: Whole, strides: Sequence[Whole]) -> list[Whole]:
+    """The factors of strides and the rest; nothing if it is no part of such an address."""
+    apart = apart_from(strides, value)
+    if apart is None or not any(factor.terms for factor in apart[0]):
+        return []
+    parts = [*apart[0], apart[1]]
+    is_said = all(is_affine(one) and not _strides_in(one) for one in parts)
+    return parts if is_said and (_strides_in(value) or not is_affine(value)) else []
+
+
+def _strides_in(value: Whole) -> set[str]:
+    return {one for one in names_of(value) if ".stride(" in one}
+
+
+def _factors(value: Whole, launch: Launch) -> tuple[Whole, ...] | None:
+    """Extents of the grid, which are not 0, that make it a number that was looked at."""
     extents = [extent for axis in launch.grid for extent in axis]
     for count in range(len(extents) + 1):
         for chosen in combinations(extents, count):
-            total = value
-            for one in chosen:
-                total = total * one
-            if total in launch.largest:
-                return True
-    return False
+            if _product(value, chosen) in launch.largest:
+                return chosen
+    return None
 
 
-def _bits(ran: Ran, one: Computed, used: frozenset[str]) -> Truth:
+def _product(value: Whole, factors: Sequence[Whole]) -> Whole:
+    for one in factors:
+        value = value * one
+    return value
+
+
+def _bits(ran: Ran, one: Computed) -> Truth:
     """That the number has 32 bits: the type that it has if all that it is made of has."""
+    if one.kind == kinds.OFFSET:
+        parts = (part for part in ran.launch.largest if is_affine(part))
+        return both(*(compare("<", part, number(LARGE)) for part in parts))
     given = [
         value.item
         for value in ran.launch.arguments.values()
         if isinstance(value, Tile) and isinstance(value.item, Whole)
     ]
-    # A size may be 64 bits wide by itself.
-    fit = [compare("<", size, number(HALF)) for size in given if names_of(size) & used]
-    if one.kind == kinds.OFFSET:
-        parts = (part for part in ran.launch.largest if is_affine(part))
-        fit += [compare("<", part, number(LARGE)) for part in parts]
-    return both(*fit)
+    # A size may be 64 bits wide by itself, and so is a loop that goes to it, but no program id;
+    # one that is a value of 32 bits is the algorithm's.
+    used = names_of(ranged({}, ran.ranges, names_of(one.value))) | names_of(one.value)
+    return both(*(compare("<", size, number(HALF)) for size in given if names_of(size) & used))
 
 
 def _is_address(of: Whole) -> bool:

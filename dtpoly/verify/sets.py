@@ -201,7 +201,15 @@ def smallest(of: isl.Set, first: Sequence[str]) -> dict[str, int] | None:
             of = small
             break
     points = as_points(of, order)
-    found = points.lexmin().sample_point() if points.is_bounded() else points.sample_point()
+    found = _least(points) if points.is_bounded() else points.sample_point()
     for at, one in enumerate(order):
         point[one] = found.get_coordinate_val(isl.dim_type.set, at).to_python()
     return point
+
+
+def _least(points: isl.Set) -> isl.Point:
+    """The least point; any, of a set that isl cannot put in order."""
+    try:
+        return points.lexmin().sample_point()
+    except isl.Error:
+        return points.sample_point()

@@ -49,7 +49,7 @@ def _value(proof: Proof) -> Iterator[Finding]:
         found = difference(stored, wanted, here)
         if found is not None:
             yield Finding(
-                "value", access.line, found.why, found.where, access, terms(stored, wanted)
+                found.layer, access.line, found.why, found.where, access, terms(stored, wanted)
             )
     if atomics:
         yield from _atomic(proof, atomics)
@@ -85,8 +85,9 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
     where = set_of(both(proof.facts, proof.box(outputs)))
     found = difference(total, wanted, where)
     if found is not None:
-        line = atomics[-1][2].line
-        yield Finding("value", line, found.why, found.where, atomics[-1][2], terms(total, wanted))
+        last = atomics[-1][2]
+        compared = terms(total, wanted)
+        yield Finding(found.layer, last.line, found.why, found.where, last, compared)
 
 
 def terms(kernel: Term, algorithm: Term) -> tuple[Term, Term, frozenset[str]]:

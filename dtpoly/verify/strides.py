@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dtpoly.verify.access import Array
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.values import Unread
@@ -10,18 +12,70 @@ from dtpoly.verify.whole import Whole, linear_in, number
 
 def indices_of(array: Array, offset: Whole, line: int) -> tuple[Whole, ...]:
     """The index of each axis."""
-    named = {stride.plain: axis for axis, stride in enumerate(array.strides) if stride.plain}
-    apart = linear_in(offset, lambda one: one in named)
+    apart = apart_from(array.strides, offset)
     if apart is None:
         raise Unread(line, "an offset that multiplies strides")
     factors, rest = apart
-    indices = [number(0)] * len(array.strides)
-    for one, factor in factors.items():
-        indices[named[one]] = factor
-    for axis, stride in enumerate(array.strides):
-        if stride.constant == 1:
-            indices[axis], rest = rest, number(0)
+    indices = list(factors)
+    known = {axis: one.constant for axis, one in enumerate(array.strides) if one.constant}
+    for axis, stride in sorted(known.items(), key=lambda one: -one[1]):
+        indices[axis] = rest.floor(stride)
+        rest = rest - indices[axis] * stride
     if rest.terms:
         raise Unread(line, f"an offset into '{array.name}' that is not a sum of index times stride")
-    assume(Lemma.ADDRESS, offset, array.strides, tuple(indices))
+    meant = _borrowed(array, indices)
+    assume(Lemma.ADDRESS, offset, array.strides, meant)
+    return meant
+
+
+def apart_from(strides: Sequence[Whole], offset: Whole) -> tuple[list[Whole], Whole] | None:
+    """The factor of each stride but 1, and the rest; None if strides are multiplied.
+
+    Of a contiguous tensor a stride is a product of sizes: the longest is taken out first. A
+    number is none of these.
+    """
+    named = {stride.plain: axis for axis, stride in enumerate(strides) if stride.plain}
+    factors = [number(0)] * len(strides)
+    products = [axis for axis, one in enumerate(strides) if one.constant is None and not one.plain]
+    for axis in sorted(products, key=lambda axis: -_degree(strides[axis])):
+        factors[axis], offset = _divided(offset, strides[axis])
+    apart = linear_in(offset, lambda one: one in named)
+    if apart is None:
+        return None
+    for one, factor in apart[0].items():
+        factors[named[one]] = factor
+    return factors, apart[1]
+
+
+def _degree(of: Whole) -> int:
+    return max(len(monomial) for monomial, _ in of.terms)
+
+
+def _divided(of: Whole, by: Whole) -> tuple[Whole, Whole]:
+    """Quotient and rest of a division by the longest product in a number."""
+    leading, coefficient = max(by.terms, key=lambda term: len(term[0]))
+    quotient = number(0)
+    for monomial, times in of.terms:
+        left = list(monomial)
+        for atom in leading:
+            if atom not in left:
+                break
+            left.remove(atom)
+        else:
+            if times % coefficient == 0:
+                quotient = quotient + Whole(((tuple(left), times // coefficient),))
+    return quotient, of - quotient * by
+
+
+def _borrowed(array: Array, indices: list[Whole]) -> tuple[Whole, ...]:
+    """Of a contiguous tensor: an index that is below 0 borrows a line from the axis before it.
+
+    So `(rows - i) * columns - 1 - j` is the last column but j of the row before.
+    """
+    for axis in range(len(indices) - 1, 0, -1):
+        before, here = array.strides[axis - 1], array.strides[axis]
+        is_below = indices[axis].terms and all(times < 0 for _, times in indices[axis].terms)
+        if is_below and before == here * array.shape[axis]:
+            indices[axis - 1] = indices[axis - 1] - 1
+            indices[axis] = indices[axis] + array.shape[axis]
     return tuple(indices)

@@ -8,7 +8,7 @@ between floats are left out; operands of a commutative operation may change plac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dtpoly.verify.asking import take
 from dtpoly.verify.building import plain, whole_in
@@ -50,6 +50,8 @@ class Difference:
     kernel: Term
     algorithm: Term
     why: str
+    # To which layer it belongs.
+    layer: str = "value"
 
 
 def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
@@ -84,7 +86,7 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
             for one, other in zip(own, wanted, strict=True):
                 found = _numbers(one, other, where, kernel, algorithm)
                 if found is not None:
-                    return found
+                    return replace(found, layer="loads")
             return None
         case Total(operation=operation), _ if operation in IDENTITY:
             return _bags(operation, kernel, algorithm, where)
@@ -248,7 +250,10 @@ def _laid_over(
                 left = rest
         if not left.is_empty():
             why = "something is reduced that is not in the algorithm's reduction"
-            return Difference(left, piece.body, algorithm, why)
+            # The rest of what was found in part, or a number: that is what no mask kept out.
+            is_outside = left is not domain or (bool(piece.bound) and not sources(piece.body))
+            layer = "lanes" if is_outside else "value"
+            return Difference(left, piece.body, algorithm, why, layer)
     for (wanted, wanted_domain), so_far in zip(theirs, got, strict=True):
         missing = wanted_domain if so_far is None else wanted_domain.subtract(so_far)
         if not missing.is_empty():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from dtpoly.verify import terms
@@ -23,10 +23,18 @@ class Unread(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """An address: a tensor and the distance from its first element, in elements."""
+    """An address: a tensor and the distance from its first element, in elements.
+
+    `parts` are the numbers that were added up, each in its own type; addresses have 64 bits.
+    """
 
     tensor: str
     offset: Whole
+    parts: tuple[Whole, ...] = field(default=(), compare=False)
+
+    def plus(self, by: Whole) -> Pointer:
+        """The address so many elements further."""
+        return Pointer(self.tensor, self.offset + by, (*self.parts, by))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,17 @@ class Tile:
     kind: str = ""
 
 
-Value = Tile | Type | Text | Group | Lost | Nothing | Function
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A tensor with a shape, whose blocks are loaded and stored: what is outside is 0, or left."""
+
+    pointer: Tile
+    shape: tuple[Whole, ...]
+    strides: tuple[Whole, ...]
+    block: tuple[int, ...]
+
+
+Value = Tile | Type | Text | Group | Lost | Nothing | Function | Descriptor
 
 
 def scalar(item: Item, kind: str = "") -> Tile:
@@ -123,8 +141,9 @@ def put_item(item: Item, values: Put) -> Item:
             return put_whole(item, values)
         case Sign() | All() | Some() | Not():
             return put_truth(item, values)
-        case Pointer(tensor=tensor, offset=offset):
-            return Pointer(tensor, put_whole(offset, values))
+        case Pointer(tensor=tensor, offset=offset, parts=parts):
+            moved = tuple(put_whole(part, values) for part in parts)
+            return Pointer(tensor, put_whole(offset, values), moved)
         case Radix():
             return item
         case _:

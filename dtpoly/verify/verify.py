@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from itertools import combinations
+from dataclasses import replace
+from itertools import chain, combinations
 
 import islpy as isl
 
@@ -16,74 +15,36 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import size_rules
 from dtpoly.verify.algorithm import Unsaid, meaning_of
 from dtpoly.verify.asking import Run, running
+from dtpoly.verify.binding import binding_of
+from dtpoly.verify.callers import at_sizes, is_finite, promised, results, some_sizes, typed
 from dtpoly.verify.evaluate import differ
-from dtpoly.verify.file import File, read_file
+from dtpoly.verify.file import File
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.formats import TYPES
 from dtpoly.verify.held import Wrapper
-from dtpoly.verify.layers import LAYERS
+from dtpoly.verify.layers import ARGUMENTS
 from dtpoly.verify.limits import OutOfTimeError, limited
 from dtpoly.verify.machine import run_kernel
 from dtpoly.verify.memory import Memory, Unwritten
+from dtpoly.verify.naming import file_of
 from dtpoly.verify.regions import NotAffine
+from dtpoly.verify.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
 from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, smallest
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Truth, both, compare, name, number
+from dtpoly.verify.witness import witness_of
 from dtpoly.verify.wrapper import wrapper_of
+
+__all__ = ["SECONDS", "Function", "Layer", "Report", "Verdict", "verify"]
 
 SECONDS = 10.0
 MOST_SIZES = 6
+# Where smaller sizes show no difference.
+LARGER = (9, 33, 129)
+# Of the time for a proof, what it may take to look at single sizes: one in so many parts.
+PART = 4
 # Whatever a text makes go wrong in reading it, it is not proved.
 CONFUSED = (LookupError, ValueError, TypeError, AttributeError, AssertionError, ArithmeticError)
-
-
-class Verdict(StrEnum):
-    """What is known of a layer."""
-
-    PROVED = "proved"
-    UNKNOWN = "unknown"
-    REFUTED = "refuted"
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """What is known of one layer of a function; if not proved, the line, the reason, an example."""
-
-    name: str
-    verdict: Verdict
-    line: int = 0
-    why: str = ""
-    # Sizes, program, lanes and iterations for which it goes wrong; the smallest sizes that do.
-    example: Mapping[str, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """What is known of one function of the file."""
-
-    name: str
-    layers: tuple[Layer, ...]
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What is known of a file."""
-
-    functions: tuple[Function, ...]
-
-    @property
-    def layers(self) -> tuple[Layer, ...]:
-        """Those of all functions."""
-        return tuple(layer for function in self.functions for layer in function.layers)
-
-    @property
-    def verdict(self) -> Verdict:
-        """REFUTED if a layer is, PROVED if all are, and there is one."""
-        found = {layer.verdict for layer in self.layers}
-        if Verdict.REFUTED in found:
-            return Verdict.REFUTED
-        return Verdict.PROVED if found == {Verdict.PROVED} else Verdict.UNKNOWN
 
 
 def asking_isl(_: str) -> Run:
@@ -103,35 +64,108 @@ def verify(
     """
     began = time.monotonic()
     try:
-        file = read_file(text)
+        file = file_of(program, text)
     except Unread as error:
         return Report((_unknown("", error.line, error.what, began),))
+    if file.said:
+        return _hand_written(program, file, seconds, run_of)
     wanted = [func.name for func in program.funcs if func.name in file.plain]
     if not wanted:
         return Report((_unknown("", 1, "no function has the name of a Func", began),))
-    return Report(tuple(_function(program, file, func, seconds, run_of(func)) for func in wanted))
+    found = (_function(program, file, func, seconds, run_of(func)) for func in wanted)
+    return Report(tuple(replace(one, assumed=promised(program, file)) for one in found))
 
 
-def _unknown(name: str, line: int, why: str, began: float) -> Function:
-    layers = tuple(Layer(layer, Verdict.UNKNOWN, line, why) for layer in LAYERS)
+def _hand_written(
+    program: Program, file: File, seconds: float, run_of: Callable[[str], Run]
+) -> Report:
+    """A file that says itself how its kernels are launched."""
+    wanted = results(program, file.said)
+    if not wanted:
+        why = "no kernel is given a Func to compute"
+        return Report((_unknown("", file.said[0].line, why, time.monotonic()),))
+    assumed = promised(program, file)
+    found = (_function(program, file, func, seconds, run_of(func)) for func in wanted)
+    found = (_refuted_somewhere(program, file, one, seconds) for one in found)
+    return Report(tuple(replace(one, assumed=assumed) for one in found))
+
+
+def _refuted_somewhere(program: Program, file: File, found: Function, seconds: float) -> Function:
+    """What is known of a function; if that is little, it is looked at for some sizes alone.
+
+    There strides of contiguous tensors are numbers, and it is known what is outside of memory: so
+    what is refuted is looked at again too.
+    """
+    layers = (_looked_at_again(program, file, found, one, seconds) for one in found.layers)
+    found = replace(found, layers=tuple(layers))
+    if found.verdict is not Verdict.UNKNOWN or any(layer.is_late for layer in found.layers):
+        return found
+    end = time.monotonic() + seconds / PART
+    for sizes in some_sizes(program, file.said):
+        left = max(end - time.monotonic(), 0.0)
+        there = _function(program, file, found.name, left, asking_isl(found.name), sizes)
+        if there.verdict is Verdict.REFUTED:
+            both_of = zip(found.layers, there.layers, strict=True)
+            layers = (two if two.verdict is Verdict.REFUTED else one for one, two in both_of)
+            return replace(found, layers=tuple(layers))
+    return found
+
+
+def _unknown(name: str, line: int, why: str, began: float, is_late: bool = False) -> Function:
+    layers = tuple(Layer(one, Verdict.UNKNOWN, line, why, is_late=is_late) for one in LAYERS)
     return Function(name, layers, time.monotonic() - began)
 
 
-def _function(program: Program, file: File, func: str, seconds: float, run: Run) -> Function:
+def _looked_at_again(
+    program: Program, file: File, found: Function, layer: Layer, seconds: float
+) -> Layer:
+    """What is refuted, if it is for these very sizes."""
+    if layer.verdict is not Verdict.REFUTED or layer.witness is None:
+        return layer
+    sizes = dict(layer.witness.sizes)
+    if set(sizes) == {rule.label for rule in size_rules(program)}:
+        there = _function(program, file, found.name, seconds, asking_isl(found.name), sizes)
+        if there.verdict is not Verdict.REFUTED:
+            return replace(layer, verdict=Verdict.UNKNOWN)
+    return layer
+
+
+def _function(
+    program: Program,
+    file: File,
+    func: str,
+    seconds: float,
+    run: Run,
+    sizes: Mapping[str, int] | None = None,
+) -> Function:
     began = time.monotonic()
     try:
         with limited(seconds), running(run):
-            wrapper, proof = _proof(program, file, func)
-            layers = tuple(_layer(name, wrapper, proof, run) for name in LAYERS)
+            wrapper, proof = proof_of(program, file, func, sizes)
+            found = {name: _layer(name, wrapper, proof, run) for name in ARGUMENTS}
     except (Unread, *CONFUSED) as error:
         return _unknown(func, *_told(error), began)
     except (NotAffine, Unsaid, OutOfTimeError, RecursionError, isl.Error) as error:
-        return _unknown(func, *_told(error), began)
-    return Function(func, layers, time.monotonic() - began)
+        return _unknown(func, *_told(error), began, _is_late(error))
+    found |= _compared(found["value"])
+    return Function(func, tuple(found[one] for one in LAYERS), time.monotonic() - began)
 
 
-def _proof(program: Program, file: File, func: str) -> tuple[Wrapper, Proof]:
-    """Everything that the layers look at."""
+def _compared(found: Layer) -> dict[str, Layer]:
+    """The layers that the comparison of terms is about, from what it found."""
+    if found.verdict is Verdict.PROVED:
+        return {one: replace(found, name=one) for one in COMPARED}
+    why = f"not looked at: see '{found.name}'"
+    others = {one: Layer(one, Verdict.UNKNOWN, found.line, why) for one in COMPARED}
+    return {**others, found.name: found}
+
+
+def proof_of(
+    program: Program, file: File, func: str, sizes: Mapping[str, int] | None = None
+) -> tuple[Wrapper, Proof]:
+    """Everything that the layers look at; of a hand-written file also for some sizes alone."""
+    if file.said:
+        program = typed(program)
     ranks = {r.tensor: len(r.indices) for f in program.funcs for r in reads(f.body)}
     ranks = {tensor.name: ranks[tensor.name] for tensor in program.tensors if tensor.name in ranks}
     declared = {t.name: TYPES[t.dtype] for t in program.tensors if t.dtype is not None}
@@ -142,8 +176,12 @@ def _proof(program: Program, file: File, func: str) -> tuple[Wrapper, Proof]:
         for scalar in program.scalars
     }
     passed = [rule.label for rule in size_rules(program) if rule.is_passed]
-    meaning = meaning_of(program)
-    wrapper = wrapper_of(file, func, ranks, declared, scalars, passed)
+    meaning = at_sizes(meaning_of(program, is_finite=is_finite(file.said)), sizes)
+    wrapper = (
+        binding_of(file, func, meaning, file.said)
+        if file.said
+        else wrapper_of(file, func, ranks, declared, scalars, passed)
+    )
     assert wrapper.result is not None
     facts = both(*wrapper.facts)
     runs = [run_kernel(file, wrapper.arrays, launch, facts) for launch in wrapper.launches]
@@ -153,20 +191,25 @@ def _proof(program: Program, file: File, func: str) -> tuple[Wrapper, Proof]:
 
 
 def _layer(name: str, wrapper: Wrapper, proof: Proof, run: Run) -> Layer:
-    """What is known of one layer: its first finding that is sure, else its first."""
+    """What one argument comes to: its first finding that is sure, else its first."""
     found: Layer | None = None
     run.part = name
     try:
-        for finding in LAYERS[name](proof):
-            layer = _judged(name, finding, wrapper)
+        for finding in ARGUMENTS[name](proof):
+            layer = _judged(finding, wrapper, proof)
             if layer.verdict is Verdict.REFUTED:
                 return layer
             found = found or layer
     except (Unread, *CONFUSED) as error:
         return found or Layer(name, Verdict.UNKNOWN, *_told(error))
     except (Unwritten, NotAffine, Unsaid, OutOfTimeError, RecursionError, isl.Error) as error:
-        return found or Layer(name, Verdict.UNKNOWN, *_told(error))
+        late = _is_late(error)
+        return found or Layer(name, Verdict.UNKNOWN, *_told(error), is_late=late)
     return found or Layer(name, Verdict.PROVED)
+
+
+def _is_late(error: BaseException) -> bool:
+    return isinstance(error, OutOfTimeError | isl.Error)
 
 
 def _told(error: BaseException) -> tuple[int, str]:
@@ -188,7 +231,7 @@ def _told(error: BaseException) -> tuple[int, str]:
             return 0, f"it is not understood ({type(error).__name__}: {error})"
 
 
-def _judged(layer: str, finding: Finding, wrapper: Wrapper) -> Layer:
+def _judged(finding: Finding, wrapper: Wrapper, proof: Proof) -> Layer:
     """A finding with an example; it is sure if the example is one of a real call."""
     there = polyhedra_of(finding.where)
     examples = [smallest(where, _sizes_first(where)) for where in _tried(there)]
@@ -198,10 +241,12 @@ def _judged(layer: str, finding: Finding, wrapper: Wrapper) -> Layer:
         is_sure = False
     if is_sure and finding.terms is not None:
         kernel, algorithm, allowed = finding.terms
-        found = [e for e in examples if e and differ(kernel, algorithm, e, allowed)]
-        is_sure, example = bool(found), found[0] if found else example
+        tried = chain(examples, (smallest(one, _sizes_first(one)) for one in _larger(there)))
+        found = next((e for e in tried if e and differ(kernel, algorithm, e, allowed)), None)
+        is_sure, example = found is not None, found or example
     verdict = Verdict.REFUTED if is_sure else Verdict.UNKNOWN
-    return Layer(layer, verdict, finding.line, finding.what, example)
+    witness = None if example is None else witness_of(proof, finding, example)
+    return Layer(finding.layer, verdict, finding.line, finding.what, example, witness)
 
 
 def _tried(where: isl.Set) -> Iterator[isl.Set]:
@@ -213,6 +258,15 @@ def _tried(where: isl.Set) -> Iterator[isl.Set]:
     for one, other in combinations(sizes, 2):
         where = _if_any(where, compare("<", name(one), name(other)))
     yield where
+
+
+def _larger(where: isl.Set) -> Iterator[isl.Set]:
+    """Where sizes are larger than a tile; what goes wrong in the second one only is seen there."""
+    for least in LARGER:
+        larger = where
+        for one in _sizes_first(where)[:MOST_SIZES]:
+            larger = _if_any(larger, compare(">=", name(one), number(least)))
+        yield larger
 
 
 def _if_any(where: isl.Set, condition: Truth) -> isl.Set:

@@ -22,8 +22,8 @@ from tests.cli.conftest import Entry
 from tests.cli.process import COMMAND, SOFTMAX, WRONG, dtpoly, environment
 
 COMMANDS = (
-    *("check", "fmt", "show", "explain", "why-not", "legal", "compile", "run"),
-    "completion",
+    *("check", "fmt", "show", "explain", "why-not", "legal", "compile", "verify"),
+    *("run", "completion"),
 )
 
 

@@ -4,12 +4,14 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli.process import COMMAND, ROOT, WRONG, environment
 
+MATMUL = ROOT / "examples" / "matmul.dt"
 ATTENTION = ROOT / "tests" / "data" / "thesis" / "listing_4_04_attention.dt"
 HEAVY = ("islpy._isl", "numpy", "rich", "torch", "triton")
 ISL = {"islpy._isl"}
@@ -45,6 +47,8 @@ def loaded(*arguments: str) -> set[str]:
         ("show", "--stage", "triton"),
         ("compile", "-o", os.devnull),
         ("compile", "-o", os.devnull, "--test", "x=4,y=1000"),
+        ("compile", "-o", os.devnull, "--no-verify"),
+        ("verify", "--json"),
     ],
 )
 def test_nothing_heavy_for_a_good_file(arguments: tuple[str, ...], good: Path) -> None:
@@ -62,7 +66,8 @@ def test_isl_stays_out_where_nothing_is_to_be_proved(text: str, wrong: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--help",), ("run", "--help"), ("compile", "--help"), ("--version",)]
+    "arguments",
+    [("--help",), ("run", "--help"), ("compile", "--help"), ("verify", "--help"), ("--version",)],
 )
 def test_nothing_heavy_for_help(arguments: tuple[str, ...]) -> None:
     assert loaded(*arguments) == set()
@@ -123,6 +128,20 @@ def test_without_a_proof_it_is_a_quarter_of_a_second(good: Path) -> None:
 def test_mistakes_are_told_as_fast_as_a_proof(text: str, wrong: Path) -> None:
     wrong.write_text(text)
     assert is_under(0.4, "pyparsing, click, rich.console", "check", str(wrong), code=1)
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(("path", "seconds"), [(MATMUL, 1), (ATTENTION, 5)], ids=["matmul", "4.4"])
+def test_a_text_is_verified_in_seconds(path: Path, seconds: float, tmp_path: Path) -> None:
+    """From a .dt file, and nothing that was proved before."""
+    command = [*COMMAND, "verify", str(path)]
+    took: list[float] = []
+    for at in range(5):
+        env = environment(DTPOLY_CACHE_DIR=str(tmp_path / str(at)))
+        start = time.monotonic()
+        subprocess.run(command, check=True, capture_output=True, env=env)
+        took.append(time.monotonic() - start)
+    assert min(took) < seconds
 
 
 @pytest.mark.alone

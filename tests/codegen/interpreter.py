@@ -1,6 +1,5 @@
 """Triton's interpreter with its memory watched: a kernel may touch elements of tensors only.
 
-Programs, barriers and accesses are told to a Memory, which refuses what is outside, and races.
 Mended on the way: it cuts bfloat16 off instead of rounding, multiplies matrices of its bits,
 forgets carries when it rounds to 8 bits, and walks a reduction element by element.
 """
@@ -17,7 +16,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tests.codegen.memory import How, Memory
+from dtpoly.ring.memory import Memory
+from dtpoly.ring.watching import watched
 
 # Triton has no types to check against.
 tl: Any = importlib.import_module("triton.language")
@@ -109,31 +109,9 @@ def interpreted(memory: Memory) -> Generator[None]:
     builder = interpreter.InterpreterBuilder
     load, store = builder.create_masked_load, builder.create_masked_store
     atomic, cast, convert = builder.create_atomic_rmw, builder.cast_impl, builder.create_fp_to_fp
-    dot, barrier, place = builder.create_dot, builder.create_barrier, builder.set_grid_idx
-    launched = interpreter.GridExecutor.__call__
-
-    def launch(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        memory.begin_launch(dict(zip(self.arg_names, arguments, strict=False)))
-        return launched(self, *arguments, **keywords)
-
-    def set_grid_idx(self: Any, *index: int) -> None:
-        memory.begin_program(index)
-        place(self, *index)
-
-    def create_barrier(self: Any) -> Any:
-        memory.pass_barrier()
-        return barrier(self)
-
-    def masked_load(self: Any, ptrs: Any, mask: Any, *rest: Any) -> Any:
-        memory.touch(How.LOADED, ptrs.data, mask.data)
-        return load(self, ptrs, mask, *rest)
-
-    def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        memory.touch(How.STORED, ptrs.data, mask.data, value.data)
-        return store(self, ptrs, value, mask, *rest)
+    dot = builder.create_dot
 
     def atomic_rmw(self: Any, op: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        memory.touch(How.ADDED, ptr.data, mask.data)
         if value.dtype.scalar is tl.bfloat16:
             assert op == ir.ATOMIC_OP.FADD
             return _added(partial(load, self), partial(store, self), ptr, value, mask)
@@ -157,11 +135,6 @@ def interpreted(memory: Memory) -> Generator[None]:
         return convert(self, source, target, rounding)
 
     with (
-        mock.patch.object(interpreter.GridExecutor, "__call__", launch),
-        mock.patch.object(builder, "set_grid_idx", set_grid_idx),
-        mock.patch.object(builder, "create_barrier", create_barrier),
-        mock.patch.object(builder, "create_masked_load", masked_load),
-        mock.patch.object(builder, "create_masked_store", masked_store),
         mock.patch.object(builder, "create_atomic_rmw", atomic_rmw),
         mock.patch.object(builder, "cast_impl", cast_impl),
         mock.patch.object(builder, "create_fp_to_fp", fp_to_fp),
@@ -170,5 +143,6 @@ def interpreted(memory: Memory) -> Generator[None]:
         # Whole numbers may wrap, and looking for it takes a third of the time.
         mock.patch.object(semantic.TritonSemantic, "binary_op_sanitize_overflow_impl", _nothing),
         np.errstate(all="ignore"),
+        watched(memory),
     ):
         yield

@@ -1,6 +1,6 @@
 """Every listing and example: its Program, and the sizes around each of its tiles."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -92,12 +92,12 @@ def size_cases(name: str) -> Iterator[dict[str, int]]:
     seen: list[dict[str, int]] = []
     for chosen, others in wanted:
         sizes = filled(given, chosen, others)
-        if sizes not in seen and _steps(given, sizes) <= MOST_STEPS:
+        if sizes not in seen and steps(given, sizes) <= MOST_STEPS:
             seen.append(sizes)
             yield sizes
 
 
-def _steps(given: Program, sizes: dict[str, int]) -> int:
+def steps(given: Program, sizes: Mapping[str, int]) -> int:
     """How often an interpreted kernel goes through its innermost loop, roughly."""
     tiles = {
         str(argument.target).rpartition(".")[2]: argument.value

@@ -21,11 +21,11 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.reference.inputs import with_dtypes
 from dtpoly.reference.run import run
 from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.ring.memory import Memory
 from tests.codegen.allowed import ProgramIndex, allowed
 from tests.codegen.exact import Allowed, Exact
 from tests.codegen.inputs import Inputs, Layout, poisoned, sliced
 from tests.codegen.interpreter import interpreted, interpreter
-from tests.codegen.memory import Memory
 
 # Sets of floats wider than this share of their size say little.
 TIGHT = 0.05
@@ -51,6 +51,26 @@ class Checked:
         return Checked(
             self.elements + other.elements, self.known + other.known, self.tight + other.tight
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """Of each Func what the reference gives, and all that is allowed."""
+
+    reference: Mapping[str, torch.Tensor]
+    allowed: Mapping[str, Allowed]
+
+
+def expected(
+    program: Program,
+    inputs: Inputs,
+    sizes: Mapping[str, int],
+    program_index: ProgramIndex | None = None,
+) -> Expected:
+    """What results are held against; it is computed on the CPU."""
+    here = {n: v.cpu() if isinstance(v, torch.Tensor) else v for n, v in inputs.items()}
+    reference = run(program, here, sizes=sizes, program_index=program_index)
+    return Expected(reference, allowed(program, here, sizes, program_index))
 
 
 def imported(text: str) -> ModuleType:
@@ -122,18 +142,16 @@ def compared(
     layout: Layout = Layout.PLAIN,
     program_index: ProgramIndex | None = None,
     watched: bool = True,
+    known: Expected | None = None,
 ) -> Checked:
     """Run the wrappers, and raise Wrong where a result is not what is allowed.
 
-    Outputs and scratch hold NaN before; what lies around an output is as it was after. The
-    reference is computed on the CPU.
+    Outputs and scratch hold NaN before; what lies around an output is as it was after.
     """
-    here = {n: v.cpu() if isinstance(v, torch.Tensor) else v for n, v in inputs.items()}
-    reference = run(program, here, sizes=sizes, program_index=program_index)
-    bounds = allowed(program, here, sizes, program_index)
+    wanted = known or expected(program, inputs, sizes, program_index)
     total = Checked()
     for func in funcs:
-        exact, bound = reference[func], bounds[func]
+        exact, bound = wanted.reference[func], wanted.allowed[func]
         _within(exact, exact, bound, f"{func} by the reference")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

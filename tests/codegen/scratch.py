@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from itertools import product
 
 from dtpoly.generate import Code, code_of
+from dtpoly.ring.memory import RaceError
 from dtpoly.schedule.legality import judge
 from tests.codegen.inputs import Recipe
 from tests.codegen.listings import FILES
-from tests.codegen.memory import RaceError
 from tests.codegen.running import compared, imported
 from tests.schedule.told import read
 

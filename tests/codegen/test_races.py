@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from dtpoly.ring.memory import Memory
 from tests.codegen.interpreter import interpreted
-from tests.codegen.memory import Memory
 from tests.codegen.running import imported
 from tests.codegen.scratch import BARRIER, VARIANTS, Variant, race
 

@@ -88,8 +88,8 @@ FAULTS = (
     Fault(
         "kernels may run in any order",
         _poly("order"),
-        "if not pairs.is_empty():\n                    result.append(",
-        "if pairs.is_empty():\n                    result.append(",
+        "yield Asked(dependence, ViolationKind.LATE)",
+        "pass",
         (_ORDER.format("test_a_kernel_that_runs_later_is_too_late"),),
     ),
     Fault(
@@ -242,7 +242,7 @@ FAULTS = (
     Fault(
         "what lies beyond the end counts as missing",
         _poly("unwritten"),
-        ".intersect_range(defined[original])",
+        ".intersect_range(self.defined)",
         "",
         (_UNWRITTEN.format("test_what_lies_beyond_the_end_is_not_missing"),),
     ),

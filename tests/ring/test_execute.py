@@ -72,4 +72,4 @@ def test_the_operators_of_the_file_stay_its_own() -> None:
     text = code("softmax").text
     name = text.partition('dt_operator("')[2].partition('"')[0]
     assert name.startswith("softmax_")
-    assert f"'{name}_in_ring'" in in_ring(text)
+    assert f'"{name}_in_ring"' in in_ring(text)

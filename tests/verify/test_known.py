@@ -24,5 +24,15 @@ def test_a_changed_function_is_not_known() -> None:
     assert not is_known(read_file(other), "dt_promoted")
 
 
+def test_a_line_that_is_set_in_further_is_another() -> None:
+    text = text_of(program_of(ROOT / "examples/matmul.dt"))
+    refusal = "raise dt_wrong(name, tensor, rank, dtypes, device)"
+    # Behind the `return` of the branch before, it is never reached.
+    assert not is_known(
+        read_file(changed(text, f"    {refusal}", f"        {refusal}")), "dt_check"
+    )
+    assert is_known(read_file(changed(text, refusal, f"{refusal}   ")), "dt_check")
+
+
 def test_a_function_of_no_known_name_has_no_meaning() -> None:
     assert meaning(read_file(text_of(program_of(ROOT / "examples/matmul.dt"))), "dt_grid") is None

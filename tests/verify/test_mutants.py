@@ -36,7 +36,7 @@ MUTANTS: dict[str, tuple[Path, str, str, str]] = {
     ),
     "what is summed is not masked": (
         *(SOFTMAX, "tl.where(y_mask[None, :], tl.exp(A_tile), 0.0)", "tl.exp(A_tile)"),
-        "value",
+        "lanes",
     ),
     "what is summed is not masked after exp": (
         *(ATTENTION, "tl.where(l_mask[None, :], e, 0.0)", "e"),
@@ -48,7 +48,7 @@ MUTANTS: dict[str, tuple[Path, str, str, str]] = {
             "total_acc = tl.full((4, 512), 0.0, real)",
             "y_size = y_size - 1\n    total_acc = tl.full((4, 512), 0.0, real)",
         ),
-        "cover",
+        "stores",
     ),
     "a loop stops early": (
         *(MATMUL, "range(0, k_size - 31, 32)", "range(0, k_size - 32, 32)"),
@@ -80,7 +80,7 @@ MUTANTS: dict[str, tuple[Path, str, str, str]] = {
     ),
     "what masked lanes load is another number": (
         *(TILES, "mask=k_mask, other=0.0", "mask=k_mask, other=1.0"),
-        "value",
+        "lanes",
     ),
     "a sum starts with another number": (
         *(MATMUL, "tl.full((128, 64), 0.0, real)", "tl.full((128, 64), 1.0, real)"),
@@ -108,19 +108,19 @@ MUTANTS: dict[str, tuple[Path, str, str, str]] = {
     ),
     "the grid is too small": (
         *(SOFTMAX, "programs = (x_size + 3) // 4", "programs = x_size // 4"),
-        "cover",
+        "stores",
     ),
     "the grid is too large": (
         *(SOFTMAX, "programs = (x_size + 3) // 4", "programs = (x_size + 7) // 4"),
-        "cover",
+        "stores",
     ),
     "program coordinates are exchanged": (
         *(RELU, "pid // x_blocks", "pid % x_blocks"),
-        "cover",
+        "stores",
     ),
     "blocks are counted by another size": (
         *(ATTENTION, "m_start = pid * 16", "m_start = pid * 8"),
-        "cover",
+        "stores",
     ),
     "an even flag is of another number": (
         *(MATMUL, "m_even=m_size % 128 == 0", "m_even=m_size % 64 == 0"),
@@ -145,7 +145,7 @@ MUTANTS: dict[str, tuple[Path, str, str, str]] = {
             "            m_size,\n            n_size,",
             "            n_size,\n            m_size,",
         ),
-        "cover",
+        "stores",
     ),
     "a sum is rounded on the way": (
         *(SOFTMAX, "tl.sum(total_acc, 1)", "tl.sum(total_acc, 1).to(tl.float16)"),
@@ -210,4 +210,4 @@ def test_a_mistake_is_never_proved(name: str) -> None:
     path, old, new = UNSURE[name]
     program = program_of(path)
     report = verify(program, changed(text_of(program), old, new))
-    assert Verdict.UNKNOWN in layer_of(report, "value") + layer_of(report, "cover"), report.layers
+    assert Verdict.UNKNOWN in layer_of(report, "value") + layer_of(report, "stores"), report.layers

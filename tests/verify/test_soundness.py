@@ -161,9 +161,9 @@ ALIKE: dict[str, tuple[Program, str, str]] = {
             LOOP,
             """\
         for k_start in tl.range(0, k_size, 2):
-            f_acc += tl.load(A_at_x + k_start * A_stride_1).to(real)
+            f_acc += tl.load(A_at_x + tl.cast(k_start, offset) * A_stride_1).to(real)
         for k_start in tl.range(1, k_size, 2):
-            f_acc += tl.load(A_at_x + k_start * A_stride_1).to(real)
+            f_acc += tl.load(A_at_x + tl.cast(k_start, offset) * A_stride_1).to(real)
 """,
         ),
     ),

@@ -22,7 +22,7 @@ from dtpoly.verify.checker.comparing import differences
 from dtpoly.verify.checker.lemmas import problem
 from dtpoly.verify.checker.scripts import OpenError, script_of
 from dtpoly.verify.checker.solver import solve
-from dtpoly.verify.obligations import Attempt, attempts, heading, section
+from dtpoly.verify.obligations import Attempt, attempts, heading, section, taken_away
 from dtpoly.verify.regions import Region
 from dtpoly.verify.verify import Verdict
 
@@ -61,6 +61,8 @@ def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Check
                 complaints += [told] if told else []
     except MalformedError as error:
         complaints.append(str(error))
+    except RecursionError:
+        complaints.append("it is nested too deeply")
     seconds = time.monotonic() - began
     shown = tuple(complaints[:MOST_COMPLAINTS])
     return Checked(not complaints, shown, decided, not_decided, seconds)
@@ -89,7 +91,9 @@ def _program(text: str) -> Program:
 
 
 def _answer(claims: dict[str, Claim], func: str) -> Callable[[Region], bool]:
-    """Who is asked what is empty: the certificate."""
+    """Who is asked what is empty: the certificate. A text that is not read has no functions."""
+    if not func:
+        return lambda _: False
     if func not in claims:
         raise MalformedError(f"it says nothing of '{func}'")
     return claims[func].is_empty
@@ -98,18 +102,26 @@ def _answer(claims: dict[str, Claim], func: str) -> Callable[[Region], bool]:
 def _regenerated(found: list[Attempt], claims: dict[str, Claim]) -> Iterator[str]:
     """What is wrong with the list of a certificate: it is not the one that the texts give."""
     names = [attempt.function.name for attempt in found]
-    yield from (f"'{one}' is no function of the kernel" for one in claims if one not in names)
     for attempt in found:
         function = attempt.function
-        for layer in function.layers:
-            if layer.verdict is not Verdict.PROVED:
-                where = f"line {layer.line} of '{function.name}'"
-                yield f"{where}: '{layer.name}' does not follow: {layer.why}"
-        said = claims[function.name].section
-        yield from (f"'{function.name}': {one}" for one in differences(said, section(attempt)))
+        failed = [layer for layer in function.layers if layer.verdict is not Verdict.PROVED]
+        for layer in failed:
+            where = f"line {layer.line} of '{function.name}'"
+            yield f"{where}: '{layer.name}' does not follow: {layer.why}"
+        if failed:
+            continue
+        claim = claims[function.name]
+        wrong = differences(claim.section, section(attempt))
+        yield from (f"'{function.name}': {one}" for one in wrong)
+        away = {one for o in attempt.run.obligations for one in taken_away(o.region)}
+        needed = {attempt.table.add(one) for one in away}
+        for at in claim.witnesses:
+            if at not in needed:
+                yield f"'{function.name}': set {at} needs no witness"
         for one in attempt.run.assumptions:
-            if (wrong := problem(one)) is not None:
-                yield f"'{function.name}': {wrong}"
+            if (what := problem(one)) is not None:
+                yield f"'{function.name}': {what}"
+    yield from (f"'{one}' is no function of the kernel" for one in claims if one not in names)
 
 
 def _decided(attempt: Attempt, claim: Claim) -> Iterator[tuple[str, str]]:

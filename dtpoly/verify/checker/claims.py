@@ -61,12 +61,14 @@ class Claim:
         found = self.table.find(region)
         return found is not None and found in self.empty
 
-    def witness(self, of: Without, at: int) -> list[tuple[Whole, ...]]:
+    def witness(self, of: Without, at: int) -> list[tuple[Whole, ...]] | None:
         """The ways that the certificate gives to choose the names that are projected out."""
+        if at not in self.witnesses:
+            return None
         names = {plain(one): one for one in of.of.names}
         if len(names) < len(of.of.names):
             raise MalformedError("two names of a set are written alike")
-        ways = [_listed(way, "a witness") for way in self.witnesses.get(at, [])]
+        ways = [_listed(way, "a witness") for way in self.witnesses[at]]
         if any(len(way) != len(of.gone) for way in ways):
             raise MalformedError("a witness has not as many numbers as names are projected out")
         return [tuple(_number(form, names, 0) for form in way) for way in ways]

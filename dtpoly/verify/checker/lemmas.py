@@ -39,8 +39,18 @@ def _has_form(of: Assumption) -> bool:
             return MEANINGS.get(function) == (text, meaning)
         case Lemma.REACH, (Whole() as value,):
             return all(_strides(monomial) == 1 for monomial, _ in value.terms if len(monomial) > 1)
-        case Lemma.LOOKED_AT, (Whole(),):
+        case Lemma.LOOKED_AT, (Whole() as value, tuple() as factors, Whole() as total):
+            return _is(total, _product((value, *factors)))
+        case ((Lemma.BELOW | Lemma.PART), (Whole(),)):
             return True
+        case Lemma.ROOM, (Whole(), Whole()):
+            return True
+        case Lemma.WRAPPED, (str() as one, Whole() as value, Whole()):
+            return one not in names_of(value)
+        case Lemma.PROGRAMS, (str(), Whole(), Whole()):
+            return True
+        case Lemma.PROMISED, (str() as text,):
+            return bool(text)
         case _:
             return False
 

@@ -25,7 +25,7 @@ from dtpoly.verify.whole import (
     names_of,
 )
 
-Witness = Callable[[Without], Sequence[tuple[Whole, ...]]]
+Witness = Callable[[Without], Sequence[tuple[Whole, ...]] | None]
 
 
 class OpenError(Exception):
@@ -137,14 +137,14 @@ class Script:
                 return self.defined("Bool", f"(and {there} (not {away}))")
             case Without(of=inner, gone=gone) if is_taken_away:
                 ways = self.witness(of)
-                if not ways:
+                if ways is None:
                     raise OpenError("a projection has no witness")
                 found: list[str] = []
                 for way in ways:
                     values = [self.whole(one, put) for one in way]
                     chosen = Put({**put.terms, **dict(zip(gone, values, strict=True))})
                     found.append(self.point(inner, chosen, is_taken_away))
-                return self.defined("Bool", f"(or {' '.join(found)})")
+                return self.defined("Bool", f"(or false {' '.join(found)})")
             case Without(of=inner, gone=gone):
                 chosen = Put({**put.terms, **{one: self.fresh(one) for one in gone}})
                 return self.point(inner, chosen, is_taken_away)

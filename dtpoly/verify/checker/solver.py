@@ -35,6 +35,8 @@ def solve(script: str, seconds: float) -> tuple[str, str]:
 
 def _point(model: Any) -> str:
     """The unknowns and their values."""
-    values = {str(one.name()).removeprefix("$"): str(model[one]) for one in model.decls()}
-    named = [f"{one} = {values[one]}" for one in sorted(values) if "!" not in one]
-    return ", ".join(named[:MOST_SHOWN])
+    unknowns = {str(one.name()): one for one in model.decls()}
+    named = [one for one in sorted(unknowns) if one.startswith("$") and "!" not in one]
+    return ", ".join(
+        f"{one.removeprefix('$')} = {model[unknowns[one]]}" for one in named[:MOST_SHOWN]
+    )

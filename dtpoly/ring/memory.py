@@ -10,23 +10,49 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from inspect import currentframe
 from linecache import getline
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 Addresses = NDArray[np.uint64]
 Numbers = NDArray[np.int64]
 
-GENERATED = "<generated_"
+
+class Tensor(Protocol):
+    """What torch's tensors say of where their elements are."""
+
+    @property
+    def shape(self) -> Iterable[int]:
+        """The extent of each axis."""
+        ...
+
+    def stride(self) -> tuple[int, ...]:
+        """How many elements apart neighbours along each axis are."""
+        ...
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        ...
+
+    def element_size(self) -> int:
+        """The bytes of an element."""
+        ...
 
 
-class OutsideError(Exception):
+class TouchError(Exception):
+    """What a kernel does to memory is wrong, in a line of the file."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.line = line
+
+
+class OutsideError(TouchError):
     """A kernel touched memory that is no element of its tensors."""
 
 
-class RaceError(Exception):
+class RaceError(TouchError):
     """What a kernel finds in memory depends on which lane or program is faster."""
 
 
@@ -80,7 +106,7 @@ class Touched:
 class Part:
     """The elements of one tensor."""
 
-    tensor: torch.Tensor
+    tensor: Tensor
     places: Addresses  # of its elements, in order, each once
     is_output: bool
     name: str = "a tensor"
@@ -104,7 +130,8 @@ class Memory:
     """The tensors that kernels may touch, and what they did to them.
 
     Programs run one after the other and accesses are numbered; so three numbers tell whether an
-    earlier access was of this launch, of this program, and after its last barrier.
+    earlier access was of this launch, of this program, and after its last barrier. What the file
+    that is run is called begins with `source`: its lines are told.
     """
 
     parts: list[Part] = field(default_factory=list[Part])
@@ -113,8 +140,9 @@ class Memory:
     program: int = 1
     barrier: int = 1
     place: tuple[int, ...] = ()
+    source: str = "<generated"
 
-    def add(self, tensor: torch.Tensor, *, is_output: bool) -> None:
+    def add(self, tensor: Tensor, *, is_output: bool) -> None:
         """Let a tensor be read, and written if it is an output."""
         self.parts.append(Part(tensor, addresses(tensor), is_output))
 
@@ -143,7 +171,7 @@ class Memory:
         shape = mask.shape
         lanes = np.flatnonzero(wanted)
         touched = np.broadcast_to(places, shape).reshape(-1)[lanes].astype(np.uint64)
-        self.accesses.append(Access(how, self.place, *_line(), shape))
+        self.accesses.append(Access(how, self.place, *self._line(), shape))
         for part in self.parts:
             if not touched.size:
                 return
@@ -158,7 +186,12 @@ class Memory:
                 touched, lanes = touched[~found], lanes[~found]
         if touched.size:
             what = "read" if how is How.LOADED else "written"
-            raise OutsideError(f"{touched.size} elements {what} outside of every tensor")
+            mine = self.accesses[-1]
+            raise OutsideError(
+                mine.line,
+                f"{touched.size} elements {what} outside of every tensor: "
+                f"the first {mine.told(int(lanes[0]))}",
+            )
 
     def _note(
         self,
@@ -199,29 +232,31 @@ class Memory:
         number = last if last >= self.barrier else first
         its_lane = int(other.lane[element]) if number == last else None
         before, now = self.accesses[number - 1].told(its_lane), self.accesses[-1].told(lane)
-        raise RaceError(f"{part.element(element)} is {now}, and {before}: nothing orders the two")
+        raise RaceError(
+            self.accesses[-1].line,
+            f"{part.element(element)} is {now}, and {before}: nothing orders the two",
+        )
+
+    def _line(self) -> tuple[str, int]:
+        """The line of the generated file that is being run."""
+        frame = currentframe()
+        while frame is not None and not frame.f_code.co_filename.startswith(self.source):
+            frame = frame.f_back
+        return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
 
 
 def _index(at: Iterable[Any]) -> str:
     return f"[{', '.join(str(int(i)) for i in at)}]"
 
 
-def addresses(tensor: torch.Tensor) -> Addresses:
+def addresses(tensor: Tensor) -> Addresses:
     """Where the elements of a tensor are, in order, each once."""
     return np.unique(_all_addresses(tensor))
 
 
-def _all_addresses(tensor: torch.Tensor) -> Addresses:
+def _all_addresses(tensor: Tensor) -> Addresses:
     places = np.array([tensor.data_ptr()], dtype=np.uint64)
     for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
         steps = np.arange(size, dtype=np.uint64) * np.uint64(stride * tensor.element_size())
         places = (places[:, None] + steps[None, :]).reshape(-1)
     return places
-
-
-def _line() -> tuple[str, int]:
-    """The line of the generated file that is being run."""
-    frame = currentframe()
-    while frame is not None and not frame.f_code.co_filename.startswith(GENERATED):
-        frame = frame.f_back
-    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)

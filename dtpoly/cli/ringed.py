@@ -1,0 +1,44 @@
+"""A Program and the text of its kernels in; whether they agree in the ring, at small sizes, out.
+
+Imports torch and triton.
+"""
+
+import sys
+from collections.abc import Mapping
+from typing import assert_never
+
+from dtpoly.algorithm.program import Program
+from dtpoly.ring import trying
+from dtpoly.ring.trying import Equal, NotRun, Wrong, shown
+from dtpoly.verify.report import Function, Instance, Layer, Verdict, Witness
+
+NAME = "ring"
+
+
+def tried(program: Program, text: str, function: Function, seconds: float) -> Layer:
+    """Whether a function is the algorithm, bit for bit, on elements of the ring."""
+
+    def begin(sizes: Mapping[str, int]) -> None:
+        _tell(f"{function.name} in the ring at {shown(sizes)}")
+
+    try:
+        match trying.tried(program, text, function.name, seconds, begin):
+            case Equal(sizes=sizes):
+                return Layer(NAME, Verdict.TESTED, 0, f"equal at {'; at '.join(map(shown, sizes))}")
+            case Wrong(sizes=sizes, line=line, what=what):
+                witness = Witness(tuple(sizes.items()), Instance())
+                why = f"at {shown(sizes)}, {what}"
+                return Layer(NAME, Verdict.REFUTED, line, why, witness=witness)
+            case NotRun(why=why):
+                return Layer(NAME, Verdict.UNKNOWN, 0, why)
+            case other:
+                assert_never(other)
+    finally:
+        _tell("")
+
+
+def _tell(words: str) -> None:
+    """What is done now, to someone who waits at a terminal."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{words}")
+        sys.stderr.flush()

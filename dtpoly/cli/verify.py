@@ -1,0 +1,176 @@
+"""`dtpoly verify FILE`: a .dt file and the text of its kernels in; what is proved of it out."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from types import ModuleType
+
+import click
+
+from dtpoly import __version__
+from dtpoly.algorithm.program import Program
+from dtpoly.cli.evidence import check_proof, show_fusions, write_proof
+from dtpoly.cli.files import complete_files, file_name
+from dtpoly.cli.func_option import wanted_funcs
+from dtpoly.cli.lazy import load, load_triton
+from dtpoly.cli.main import BUG
+from dtpoly.cli.output import shown, terminal_width, wants_colour, write
+from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.saving import tell_error
+from dtpoly.codegen.header import header
+from dtpoly.compile import Checked, check
+from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.frontend.reading import read_file
+from dtpoly.generate import code_of
+from dtpoly.schedule.primitives import Primitives
+from dtpoly.source import Source
+from dtpoly.verdict_messages import of_edited, of_emitted
+from dtpoly.verification import SECONDS, verified
+from dtpoly.verify.report import Report, Verdict
+
+VERSION = 1  # of the JSON document
+EMITTED = "<kernels>"  # what messages call a text that no file holds
+
+
+@click.command(
+    short_help="Prove that kernels compute what a file says.",
+    epilog="""\b
+Examples:
+  dtpoly verify softmax.dt
+  dtpoly verify softmax.dt --kernel softmax.py
+  dtpoly verify softmax.dt --ring
+  dtpoly verify softmax.dt --kernel softmax.py --certificate softmax.json
+  dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
+  dtpoly verify softmax.dt --fuse-at""",
+)
+@file_name
+@click.option(
+    "--kernel",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="The kernels, also changed or written by hand.  [default: what dtpoly compile writes]",
+)
+@click.option("--func", metavar="FUNC", help="Only what is proved of this Func.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    help="For each function.",
+)
+@click.option("--ring", is_flag=True, help="Also run it, on symbols: no rounding, no tolerance.")
+@click.option(
+    "--certificate",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Also write the proof, for others to check.",
+)
+@click.option(
+    "--check",
+    "to_check",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Check such a proof instead, by another engine.",
+)
+@click.option("--fuse-at", "fusions", is_flag=True, help="Show instead what makes fusions legal.")
+@plugin_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+def command(
+    file: str,
+    kernel: str | None,
+    func: str | None,
+    seconds: float,
+    ring: bool,
+    certificate: str | None,
+    to_check: str | None,
+    fusions: bool,
+    primitives: Primitives,
+    as_json: bool,
+) -> int:
+    """Read the kernels of a .dt file back, and prove that they compute what it says.
+
+    For each function seven layers are proved for all sizes: that each element is stored once, that
+    loads are those of the algorithm, that no access is outside, that masked lanes change nothing,
+    that nothing is read too early or races, that values are right, and that no number overflows.
+    For what is refuted the smallest sizes are shown, the program, the lane and the element.
+
+    Exit codes: 0 all is proved; 1 something is not, or --kernel is refuted; 3 the text that dtpoly
+    itself writes is refuted, which is a bug of dtpoly.
+    """
+    source = read_file(file)
+    checked = check(source, primitives)
+    if fusions and checked.verdict is not None:
+        return show_fusions(checked, file, as_json)
+    if checked.program is None:
+        raise DtpolyError(checked.diagnostics)
+    if checked.verdict is None:
+        tell_error(f"'{source.name}' has no Func, so there is nothing to verify")
+        return 1
+    program = checked.program
+    wanted = wanted_funcs(program, func)
+    text = _text(checked, kernel, wanted)
+    if to_check is not None:
+        return check_proof(source, text, to_check, as_json)
+    asked = wanted if kernel is None or func is not None else ()
+    found = verified(program, text.text, asked, seconds)
+    if func is not None:
+        found = Report(tuple(one for one in found.functions if one.name in (func, "")))
+    if ring:
+        with_ring = _in_ring(program, text.text, found, seconds)
+        if with_ring is None:
+            return 1
+        found = with_ring
+    told = of_emitted(found, text, source.name) if kernel is None else of_edited(found, text)
+    if as_json:
+        told_data: ModuleType = load("dtpoly.verdict_table")
+        data = told_data.verdict_data(found, told)
+        document = {"version": VERSION, "file": file, "kernel": kernel, **data}
+        write(json.dumps(document, indent=2) + "\n")
+    else:
+        _show(found, told)
+    if certificate and not write_proof(program, source, text, certificate, seconds):
+        return 1
+    if found.verdict is Verdict.REFUTED and kernel is None:
+        return BUG
+    return 0 if found.verdict is Verdict.PROVED else 1
+
+
+def _text(checked: Checked, kernel: str | None, wanted: tuple[str, ...]) -> Source:
+    """The kernels: of a file, or those that are generated."""
+    if kernel is not None:
+        return read_file(kernel)
+    assert checked.verdict is not None
+    heading = header(__version__, checked.file.source.name)
+    return Source(EMITTED, code_of(checked.verdict.scheduled, heading, None, wanted).text)
+
+
+def _in_ring(program: Program, text: str, found: Report, seconds: float) -> Report | None:
+    """The same with what running it in the ring says; nothing where that cannot be done."""
+    # Triton reads it when it is imported, and then no more.
+    os.environ["TRITON_INTERPRET"] = "1"
+    # Where it interprets, triton can only be imported after torch.
+    if load_triton("torch") is None:
+        return None
+    ringed: ModuleType | None = load_triton("dtpoly.cli.ringed")
+    if ringed is None:
+        return None
+    return Report(
+        tuple(
+            replace(one, layers=(*one.layers, ringed.tried(program, text, one, seconds)))
+            for one in found.functions
+        )
+    )
+
+
+def _show(found: Report, told: tuple[Diagnostic, ...]) -> None:
+    """The table, and below it what is not proved."""
+    verdicts: ModuleType = load("dtpoly.verdict_table")
+    table: Callable[..., str] = load("dtpoly.render.table").table
+    colour, width = wants_colour(sys.stdout, os.environ), terminal_width(sys.stdout)
+    write(table(verdicts.head(found), verdicts.rows(found), width, colour=colour))
+    write("".join(f"{line}\n" for line in (*verdicts.tests(found), *verdicts.assumptions(found))))
+    if told:
+        render: ModuleType = load("dtpoly.render.text")
+        write("\n" + shown(render.render(told, width), sys.stdout))

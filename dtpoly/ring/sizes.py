@@ -1,0 +1,35 @@
+"""A Program in, a few small sizes at which its kernels can be tried, out."""
+
+from collections.abc import Iterator
+
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.program import Program
+from dtpoly.diagnostics import DtpolyError
+
+MOST = 40
+PRIMES = (3, 5, 7, 2, 11, 4, 6)
+
+
+def few_sizes(program: Program) -> Iterator[dict[str, int]]:
+    """All 1; each another number; and one more than the largest number said of each, if small."""
+    labels = [label.name for label in program.labels]
+    said = {label: 2 for label in labels}
+    for directive in program.directives:
+        for argument in directive.arguments:
+            label = str(argument.target).rpartition(".")[2]
+            if label in said and isinstance(argument.value, int):
+                said[label] = max(said[label], argument.value)
+    seen: list[dict[str, int]] = []
+    for assumed in (
+        dict.fromkeys(labels, 1),
+        {label: PRIMES[at % len(PRIMES)] for at, label in enumerate(labels)},
+        {label: min(size, MOST) + 1 for label, size in said.items()},
+    ):
+        try:
+            sizes = filled(program, {}, assumed)
+        except DtpolyError:
+            # No size of a label follows from these.
+            continue
+        if sizes not in seen:
+            seen.append(sizes)
+            yield sizes

@@ -1,0 +1,73 @@
+"""A Memory in; Triton's interpreter tells it of every launch, program, barrier and access."""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from dtpoly.ring.interpreter import interpreter
+from dtpoly.ring.memory import How, Memory
+
+Function = Callable[..., Any]
+
+
+@contextmanager
+def watched(memory: Memory) -> Generator[None]:
+    """Kernels that run inside touch what the memory lets them touch, or it raises."""
+    builder = interpreter.interpreter_builder
+    launched: Function = interpreter.GridExecutor.__call__
+
+    def launch(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        memory.begin_launch(dict(zip(self.arg_names, arguments, strict=False)))
+        return launched(self, *arguments, **keywords)
+
+    hooks = _hooks(builder, memory)
+    before = {name: vars(builder)[name] for name in hooks if name in vars(builder)}
+    interpreter.GridExecutor.__call__ = launch
+    vars(builder).update(hooks)
+    try:
+        yield
+    finally:
+        interpreter.GridExecutor.__call__ = launched
+        for name in hooks:
+            del vars(builder)[name]
+        vars(builder).update(before)
+
+
+def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:
+    """What the builder does instead: it tells the memory, then it does what it did."""
+    place, barrier = builder.set_grid_idx, builder.create_barrier
+    load, store = builder.create_masked_load, builder.create_masked_store
+    atomic, exchange = builder.create_atomic_rmw, builder.create_atomic_cas
+
+    def set_grid_idx(*index: int) -> None:
+        memory.begin_program(index)
+        place(*index)
+
+    def create_barrier() -> Any:
+        memory.pass_barrier()
+        return barrier()
+
+    def masked_load(ptrs: Any, mask: Any, *rest: Any, **named: Any) -> Any:
+        memory.touch(How.LOADED, ptrs.data, mask.data)
+        return load(ptrs, mask, *rest, **named)
+
+    def masked_store(ptrs: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
+        memory.touch(How.STORED, ptrs.data, mask.data, value.data)
+        return store(ptrs, value, mask, *rest, **named)
+
+    def atomic_rmw(op: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
+        memory.touch(How.ADDED, ptr.data, mask.data)
+        return atomic(op, ptr, value, mask, *rest)
+
+    def atomic_cas(ptr: Any, *rest: Any) -> Any:
+        memory.touch(How.ADDED, ptr.data, ptr.data == ptr.data)
+        return exchange(ptr, *rest)
+
+    return {
+        "set_grid_idx": set_grid_idx,
+        "create_barrier": create_barrier,
+        "create_masked_load": masked_load,
+        "create_masked_store": masked_store,
+        "create_atomic_rmw": atomic_rmw,
+        "create_atomic_cas": atomic_cas,
+    }

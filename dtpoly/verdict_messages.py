@@ -1,0 +1,110 @@
+"""What is not proved of a text in; what to say of it, at its lines, out."""
+
+from collections.abc import Iterator, Sequence
+
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.source import Source, Span
+from dtpoly.verify.report import LAYERS, Function, Instance, Layer, Report, Verdict, Witness
+
+SEE = "not looked at"
+
+
+def of_emitted(report: Report, kernel: Source, name: str) -> tuple[Diagnostic, ...]:
+    """What is said of a text that dtpoly made of a .dt file: what is wrong there is our bug."""
+    bug = (
+        f"this is a bug in dtpoly: please report it with this message and '{name}'; "
+        "dtpoly compile --no-verify writes the file all the same"
+    )
+    return tuple(_all(report, kernel, "DT310", "the code of {} would be wrong", bug))
+
+
+def of_edited(report: Report, kernel: Source) -> tuple[Diagnostic, ...]:
+    """What is said of a text that a user has written or changed."""
+    mend = "change the line, or what it depends on"
+    return tuple(_all(report, kernel, "DT312", "{} does not compute what it should", mend))
+
+
+def _all(report: Report, kernel: Source, code: str, title: str, hint: str) -> Iterator[Diagnostic]:
+    """One message for each function: of what is refuted; without that, of what is not proved."""
+    for function in report.functions:
+        refuted = [one for one in function.layers if one.verdict is Verdict.REFUTED]
+        unknown = [one for one in function.layers if one.verdict is Verdict.UNKNOWN]
+        if refuted:
+            shown = title.format(_quoted(function))
+            yield _told(code, Severity.ERROR, shown, refuted, kernel, hint)
+        elif unknown:
+            looked = [one for one in unknown if not one.why.startswith(SEE)] or unknown
+            shown = f"{_quoted(function)} is not proved"
+            yield _told("DT311", Severity.WARNING, shown, looked, kernel, _way_on(looked))
+
+
+def _quoted(function: Function) -> str:
+    return f"'{function.name}'" if function.name else "the file"
+
+
+def _way_on(layers: Sequence[Layer]) -> str:
+    if any(layer.is_late for layer in layers):
+        return "dtpoly verify --seconds 60 gives the proof more time"
+    return "it may be right all the same: dtpoly verify --ring runs it, without rounding"
+
+
+def _told(
+    code: str,
+    severity: Severity,
+    title: str,
+    layers: Sequence[Layer],
+    kernel: Source,
+    hint: str,
+) -> Diagnostic:
+    first = layers[0]
+    same = [one for one in layers if (one.line, one.why) == (first.line, first.why)]
+    others = [one for one in layers if one not in same]
+    span = _span(kernel, first.line)
+    word = "refuted" if first.verdict is Verdict.REFUTED else "not proved"
+    names = " and ".join(filter(None, (", ".join(one.name for one in same[:-1]), same[-1].name)))
+    meaning = f", which says that {LAYERS[first.name]}" if first.name in LAYERS else ""
+    notes = [Note(f"{word}: {names}{'' if len(same) > 1 else meaning}")]
+    if first.witness is not None:
+        may = "" if first.verdict is Verdict.REFUTED else "it may be wrong "
+        notes.append(Note(f"{may}{show_witness(first.witness)}"))
+    if span is None and first.why:
+        notes.insert(0, Note(first.why))
+    for one in others:
+        notes.append(Note(f"{one.name}: {one.why}", _span(kernel, one.line)))
+    return Diagnostic(code, severity, title, span, first.why, tuple(notes), hint)
+
+
+def _span(source: Source, number: int) -> Span | None:
+    """The words of a line; nothing where there is no such line."""
+    if not 0 < number <= len(source.line_starts):
+        return None
+    line = source.line(number)
+    start = source.line_starts[number - 1]
+    stripped = line.strip()
+    indent = len(line) - len(line.lstrip()) if stripped else 0
+    return Span(source, start + indent, start + indent + len(stripped))
+
+
+def show_witness(witness: Witness) -> str:
+    """`at x = 1, y = 512: program 0, y_start = 0, lane (1, 0) stores out[1, 0]`."""
+    sizes = ", ".join(f"{label} = {size}" for label, size in witness.sizes)
+    where = " ".join(filter(None, (show_instance(witness.at), witness.what)))
+    other = "" if witness.other is None else show_instance(witness.other)
+    said = "; with ".join(filter(None, (where, other)))
+    head = f"at {sizes}" if sizes else "for each size"
+    return f"{head}: {said}" if said else head
+
+
+def show_instance(one: Instance) -> str:
+    """`program (0, 1), k_start = 0, lane 3`."""
+    parts = [f"{loop} = {value}" for loop, value in one.loops]
+    if one.program:
+        parts.insert(0, f"program {_tuple(one.program)}")
+    if one.lane:
+        parts.append(f"lane {_tuple(one.lane)}")
+    return ", ".join(parts)
+
+
+def _tuple(numbers: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, numbers))
+    return shown if len(numbers) == 1 else f"({shown})"

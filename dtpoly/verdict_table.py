@@ -1,0 +1,71 @@
+"""What is known of each function in; rows of a table, or data for JSON, out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from dtpoly.diagnostics import Diagnostic
+from dtpoly.render.as_json import Data, document
+from dtpoly.verify.report import Layer, Report, Verdict
+
+
+def head(report: Report) -> tuple[str, ...]:
+    """The names of the layers."""
+    layers = report.functions[0].layers if report.functions else ()
+    return ("function", *(layer.name for layer in layers), "seconds")
+
+
+def rows(report: Report) -> list[tuple[str, ...]]:
+    """A row for each function."""
+    return [
+        (
+            function.name or "the file",
+            *(layer.verdict.upper() for layer in function.layers),
+            f"{function.seconds:.2f}",
+        )
+        for function in report.functions
+    ]
+
+
+def tests(report: Report) -> Iterator[str]:
+    """What was tried, and what came of it."""
+    for function in report.functions:
+        for layer in function.layers:
+            if layer.name == "ring":
+                yield f"{function.name}, ring: {layer.why}"
+
+
+def assumptions(report: Report) -> Iterator[str]:
+    """What callers are to keep, as far as the file says so itself."""
+    for function in report.functions:
+        for one in function.assumed:
+            yield f"{function.name}, assumed: {one}"
+
+
+def verdict_data(report: Report, told: Sequence[Diagnostic]) -> Data:
+    """For JSON."""
+    return {
+        "verdict": str(report.verdict),
+        "functions": [
+            {
+                "name": function.name,
+                "verdict": str(function.verdict),
+                "seconds": round(function.seconds, 3),
+                "assumed": list(function.assumed),
+                "layers": [_layer(layer) for layer in function.layers],
+            }
+            for function in report.functions
+        ],
+        "diagnostics": document(told)["diagnostics"],
+    }
+
+
+def _layer(layer: Layer) -> Data:
+    """Of what is proved there is no line, no reason and no witness."""
+    is_good = layer.verdict is Verdict.PROVED
+    return {
+        "name": layer.name,
+        "verdict": str(layer.verdict),
+        "line": layer.line or None,
+        "why": None if is_good else layer.why,
+        "witness": None if layer.witness is None else asdict(layer.witness),
+    }

@@ -1,0 +1,113 @@
+"""A Program and the text of its kernels in; what is proved of the text, kept on disk, out.
+
+What is verified and what is written differ in comments of the header alone: `with_verdict` changes
+nothing else, and a proof is of the text without them.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show
+from dtpoly.codegen.header import with_verdict
+from dtpoly.runtime.cache import remembered
+from dtpoly.verify.report import LAYERS, Function, Layer, Report, Verdict, as_json, from_json
+
+SECONDS = 10.0  # for each function, unless the user gives more
+
+
+def verified(
+    program: Program, text: str, wanted: Iterable[str] = (), seconds: float = SECONDS
+) -> Report:
+    """What is proved of a text; lines are those of the text. Of what is wanted nothing is left out.
+
+    It is remembered by the text, the Program, and everything that the verifier is made of; what
+    takes too long is tried again.
+    """
+    plain = with_verdict(text)
+
+    def make() -> str:
+        # It comes with isl.
+        verify: Callable[[Program, str, float], Report]
+        verify = import_module("dtpoly.verify.verify").verify
+        return as_json(verify(program, plain, seconds))
+
+    def is_lasting(made: str) -> bool:
+        return not from_json(made).is_late
+
+    parts = [plain, show(program), *_engine()]
+    report = from_json(remembered(parts, make, "proofs", is_lasting))
+    report = _shifted(report, text.count("\n") - plain.count("\n"))
+    known = {function.name for function in report.functions}
+    missing = [_missing(name) for name in wanted if name not in known]
+    # What is said of the whole text has no function.
+    return report if "" in known else Report((*report.functions, *missing))
+
+
+def _engine() -> Iterator[str]:
+    """What proves besides this package: Python and isl."""
+    yield sys.version
+    found = find_spec("islpy")
+    if found is not None and found.origin is not None:
+        for file in sorted(Path(found.origin).parent.glob("_isl*")):
+            status = os.stat(file)
+            yield f"{file} {status.st_size} {status.st_mtime_ns}"
+
+
+def _missing(name: str) -> Function:
+    why = f"there is no function '{name}'"
+    return Function(name, tuple(Layer(one, Verdict.UNKNOWN, 1, why) for one in LAYERS), 0.0)
+
+
+def _shifted(report: Report, lines: int) -> Report:
+    """The header of a text is longer than the one that was verified."""
+    return Report(
+        tuple(
+            replace(
+                function,
+                layers=tuple(
+                    replace(layer, line=layer.line + lines) if layer.line > 1 else layer
+                    for layer in function.layers
+                ),
+            )
+            for function in report.functions
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A text with the verdict of each layer in its header, and what is proved of it."""
+
+    text: str
+    report: Report
+
+
+def proved(program: Program, text: str, wanted: Iterable[str] = ()) -> Proved:
+    """The text as it is to be written; lines of the report are those of this text."""
+    report = verified(program, text, wanted)
+    stamped = with_verdict(text, verdict_lines(report))
+    return Proved(stamped, _shifted(report, stamped.count("\n") - text.count("\n")))
+
+
+def verdict_lines(report: Report) -> list[str]:
+    """A line for all functions; where they differ, one for each."""
+    said = {function.name: _said(function) for function in report.functions}
+    if len(set(said.values())) == 1:
+        return [f"Verdict: {next(iter(said.values()))}."]
+    return [f"Verdict of {name}: {words}." for name, words in said.items()]
+
+
+def _said(function: Function) -> str:
+    """`PROVED stores, loads; UNKNOWN value`; and what that is said under, if anything."""
+    parts = (
+        (verdict.upper(), [layer.name for layer in function.layers if layer.verdict is verdict])
+        for verdict in Verdict
+    )
+    said = [f"{word} {', '.join(names)}" for word, names in parts if names]
+    return "; ".join((*said, *(f"assumed: {one}" for one in function.assumed)))

@@ -1,0 +1,146 @@
+"""What a hand-written file says of its kernels in; launches, sizes and promises, out.
+
+    # verify: kernel[(grid, ...)](argument, ..., BLOCK=1024)
+    # assume: promise, ...
+
+The arguments are inputs and Funcs of the algorithm, and numbers (see lines). A stride that no line
+mentions is that of a contiguous tensor. An input without a dtype is f32. Tensors agree on the
+sizes of labels, and share no memory.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from dtpoly.algorithm.dtypes import is_float
+from dtpoly.algorithm.expressions import Affine, Read, reads
+from dtpoly.verify.access import Array
+from dtpoly.verify.algorithm import Meaning
+from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.file import File
+from dtpoly.verify.formats import TYPES
+from dtpoly.verify.held import Held, TensorOf, Wrapper
+from dtpoly.verify.launching import launch
+from dtpoly.verify.lines import Line
+from dtpoly.verify.regions import set_of
+from dtpoly.verify.said import Said
+from dtpoly.verify.terms import Given
+from dtpoly.verify.values import Unread
+from dtpoly.verify.whole import Truth, Whole, both, compare, name, number, one_of
+
+
+def binding_of(file: File, wanted: str, meaning: Meaning, said: Sequence[Said]) -> Wrapper:
+    """What a wrapper would be that does what the lines say, and returns the wanted Func."""
+    program = meaning.program
+    arrays = _arrays(meaning, _mentioned(said))
+    names: dict[str, Held] = {one: TensorOf(array) for one, array in arrays.items()}
+    names |= {one.name: Given(one.name) for one in program.scalars}
+    scalars = {
+        one.name: "" if one.dtype is None or is_float(one.dtype) else TYPES[one.dtype]
+        for one in program.scalars
+    }
+    wrapper = Wrapper(file, wanted, names, arrays, frozenset(), (), scalars, result=wanted)
+    wrapper.is_finite = meaning.is_finite
+    sizes = dict.fromkeys(
+        (*meaning.sizes.values(), *(size for one in arrays.values() for size in one.shape))
+    )
+    wrapper.facts += [compare(">=", size, number(0)) for size in sizes]
+    wrapper.facts += [
+        compare("==", name(f"{one.name}.shape[{axis}]"), size)
+        for one in program.tensors
+        if one.name in arrays
+        for axis, size in enumerate(arrays[one.name].shape)
+    ]
+    wrapper.facts += _inside(meaning, arrays)
+    line = Line(wrapper, meaning.sizes)
+    for one in said:
+        if one.word == "assume":
+            assume(Lemma.PROMISED, one.text)
+            line.promise(one.what)
+    if set_of(both(*wrapper.facts)).is_empty():
+        raise Unread(said[0].line, "no call keeps what is assumed")
+    for one in said:
+        match one.word, one.what:
+            case "verify", ast.Call(func=ast.Subscript() as func) as call:
+                launch(wrapper, call, func, line.held)
+            case "verify", _:
+                raise Unread(one.line, "a launch is written as kernel[(grid,)](arguments)")
+            case _:
+                pass
+    if not wrapper.launches:
+        raise Unread(said[0].line, "there is no '# verify:' line")
+    return wrapper
+
+
+def _mentioned(said: Sequence[Said]) -> set[tuple[str, int]]:
+    """The strides that lines mention."""
+    found: set[tuple[str, int]] = set()
+    for one in said:
+        for node in ast.walk(one.what):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=tensor), attr="stride"),
+                    args=[ast.Constant(value=int() as axis)],
+                ):
+                    found.add((tensor, axis))
+                case _:
+                    pass
+    return found
+
+
+def _arrays(meaning: Meaning, mentioned: set[tuple[str, int]]) -> dict[str, Array]:
+    """Every input that is read, and every Func, as a tensor: with the sizes that labels have."""
+    program, sizes = meaning.program, meaning.sizes
+    shapes: dict[str, list[Whole]] = {}
+    every = [read for func in program.funcs for read in reads(func.body)]
+    for tensor in program.tensors:
+        mine = [read for read in every if read.tensor == tensor.name]
+        if mine:
+            axes = range(len(mine[0].indices))
+            shapes[tensor.name] = [_extent(mine, axis, sizes) for axis in axes]
+    for func in program.funcs:
+        shapes[func.name] = [sizes[label] for label in func.labels]
+    arrays: dict[str, Array] = {}
+    for one, shape in shapes.items():
+        strides: list[Whole] = []
+        for axis in range(len(shape)):
+            stride = number(1)
+            for size in shape[axis + 1 :]:
+                # As torch has it where there are no elements.
+                stride = stride * (size if size.constant != 0 else number(1))
+            is_given = (one, axis) in mentioned
+            strides.append(name(f"{one}.stride({axis})") if is_given else stride)
+        arrays[one] = Array(one, tuple(strides), tuple(shape), meaning.formats[one].kind)
+    return arrays
+
+
+def _extent(mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whole:
+    """The size of an axis of an input: that of the label that it is read at."""
+    for read in mine:
+        if read.padding is None and read.indices[axis].is_plain:
+            return sizes[read.indices[axis].labels[0]]
+    return name(f"{mine[0].tensor}.shape[{axis}]")
+
+
+def _inside(meaning: Meaning, arrays: Mapping[str, Array]) -> list[Truth]:
+    """Every read is inside of its tensor, or reads nothing; labels of one axis agree."""
+    found: list[Truth] = []
+    for func in meaning.program.funcs:
+        for read in reads(func.body):
+            if read.padding is not None:
+                continue
+            for index, size in zip(read.indices, arrays[read.tensor].shape, strict=True):
+                found.append(_reaches(index, size, meaning.sizes))
+    return found
+
+
+def _reaches(index: Affine, size: Whole, sizes: Mapping[str, Whole]) -> Truth:
+    if index.is_plain:
+        return compare("==", sizes[index.labels[0]], size)
+    low = high = number(index.constant)
+    for label, coefficient in index.terms:
+        end = (sizes[label] - 1) * coefficient
+        low, high = (low, high + end) if coefficient > 0 else (low + end, high)
+    inside = both(compare(">=", low, number(0)), compare("<", high, size))
+    return one_of(*(compare("==", sizes[one], number(0)) for one in index.labels), inside)

@@ -1,0 +1,93 @@
+"""A hand-written file in; which Funcs it computes, and what callers promise, in words, out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.program import Program, Tensor
+from dtpoly.algorithm.sizes import size_rules
+from dtpoly.verify.algorithm import Meaning
+from dtpoly.verify.file import File
+from dtpoly.verify.said import Said
+from dtpoly.verify.whole import number
+
+# What a kernel says of numbers, and no proof is about.
+TRUSTED = {
+    "multiple_of": "what tl.multiple_of and tl.max_contiguous say is true",
+    "max_contiguous": "what tl.multiple_of and tl.max_contiguous say is true",
+    "make_tensor_descriptor": "addresses and strides of descriptors are multiples of 16 bytes",
+}
+
+
+def typed(program: Program) -> Program:
+    """The program with f32 for each tensor input that has no dtype."""
+    inputs = tuple(
+        replace(one, dtype=DType.F32) if isinstance(one, Tensor) and one.dtype is None else one
+        for one in program.inputs
+    )
+    return replace(program, inputs=inputs)
+
+
+def promised(program: Program, file: File) -> tuple[str, ...]:
+    """What a proof takes for granted, in words."""
+    untyped = [one.name for one in program.tensors if one.dtype is None]
+    found = [f"f32: {', '.join(untyped)}"] if untyped and file.said else []
+    found += [one.text for one in file.said if one.word == "assume"]
+    called = {
+        node.attr
+        for definition in file.jitted.values()
+        for node in ast.walk(definition)
+        if isinstance(node, ast.Attribute)
+    }
+    trusted = (trust for word, trust in TRUSTED.items() if word in called)
+    return (*found, *dict.fromkeys(trusted))
+
+
+def is_finite(said: Sequence[Said]) -> bool:
+    """True if it is promised that all values are finite."""
+    return any(
+        isinstance(node, ast.Name) and node.id == "finite"
+        for one in said
+        if one.word == "assume"
+        for node in ast.walk(one.what)
+    )
+
+
+def results(program: Program, said: Sequence[Said]) -> list[str]:
+    """The Funcs that kernels are given."""
+    names = {
+        node.id
+        for one in said
+        if one.word == "verify" and isinstance(one.what, ast.Call)
+        for arg in (*one.what.args, *(keyword.value for keyword in one.what.keywords))
+        for node in ast.walk(arg)
+        if isinstance(node, ast.Name)
+    }
+    return [func.name for func in program.funcs if func.name in names]
+
+
+def at_sizes(meaning: Meaning, sizes: Mapping[str, int] | None) -> Meaning:
+    """The meaning for calls of these sizes alone."""
+    if sizes is None:
+        return meaning
+    return replace(meaning, sizes={one: number(n) for one, n in sizes.items()}, known={})
+
+
+def some_sizes(program: Program, said: Sequence[Said]) -> Iterator[dict[str, int]]:
+    """Sizes at which what is wrong with tiles, and with groups of tiles, is there to be seen."""
+    labels = [rule.label for rule in size_rules(program)]
+    numbers = {
+        node.value
+        for one in said
+        if one.word == "verify"
+        for node in ast.walk(one.what)
+        if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value > 1
+    }
+    most = max(numbers, default=2)
+    for tile in sorted(numbers):
+        yield dict.fromkeys(labels, tile + 1)
+    for one in labels:
+        yield {**dict.fromkeys(labels, most + 1), one: most * min(numbers, default=2) + 1}

@@ -1,0 +1,89 @@
+"""Loads and stores of blocks through a descriptor in; the same by address and mask, out.
+
+A block starts at an index for each axis; of what is outside of the shape, nothing is stored, and 0
+is loaded. Triton computes these addresses in 64 bits. That address and strides are multiples of
+16 bytes is the caller's care.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from dtpoly.verify import accessing
+from dtpoly.verify.building import literal
+from dtpoly.verify.values import (
+    Descriptor,
+    Group,
+    Nothing,
+    Pointer,
+    Tile,
+    Unread,
+    Value,
+    scalar,
+)
+from dtpoly.verify.whole import TRUE, Truth, Whole, both, name, number, within
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+WORDS = ("shape", "strides", "block_shape")
+
+
+def made(
+    machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], node: ast.Call
+) -> Descriptor:
+    """`tl.make_tensor_descriptor(pointer, shape, strides, block_shape)`."""
+    given = dict(zip(WORDS, args[1:], strict=False)) | named
+    if set(given) != set(WORDS) or len(args) > 4:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    shape, strides, sizes = (_numbers(machine, given[word]) for word in WORDS)
+    block = tuple(size.constant or 0 for size in sizes)
+    pointer = machine.tile(args[0])
+    if not isinstance(pointer.item, Pointer) or pointer.axes:
+        raise Unread(node.lineno, "a descriptor of what is not one address")
+    if not len(shape) == len(strides) == len(block) or 0 in block or strides[-1] != number(1):
+        raise Unread(node.lineno, "a descriptor whose shape, strides and block do not agree")
+    return Descriptor(pointer, shape, strides, block)
+
+
+def _numbers(machine: Machine, node: ast.expr) -> tuple[Whole, ...]:
+    value = machine.value(node)
+    parts = value.parts if isinstance(value, Group) else ()
+    found: list[Whole] = []
+    for part in parts:
+        if not isinstance(part, Tile) or part.axes or not isinstance(part.item, Whole):
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a list of whole numbers")
+        found.append(part.item)
+    if not found:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a list of whole numbers")
+    return tuple(found)
+
+
+def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
+    """`descriptor.load(starts)`, or `descriptor.store(starts, value)`."""
+    args = node.args
+    if node.keywords or len(args) != (1 if word == "load" else 2):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    starts = _numbers(machine, args[0])
+    if len(starts) != len(of.block):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}': the descriptor has {len(of.block)} axes")
+    axes: list[str | None] = []
+    where: Truth = TRUE
+    assert isinstance(of.pointer.item, Pointer)
+    offset = of.pointer.item.offset
+    for start, size, stride, count in zip(starts, of.shape, of.strides, of.block, strict=True):
+        lane = machine.lane(number(count))
+        axes.append(lane)
+        index = start + (name(lane) if lane else number(0))
+        where = both(where, within(number(0), index, size))
+        offset = offset + index * stride
+    pointer = Tile(tuple(axes), Pointer(of.pointer.item.tensor, offset), of.pointer.kind)
+    mask = Tile(tuple(axes), where)
+    if word == "load":
+        return accessing.load(machine, pointer, mask, scalar(literal(0)), node.lineno)
+    value = machine.tile(args[1])
+    if len(value.axes) != len(axes):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}': what is stored has other axes")
+    accessing.store(machine, "store", pointer, value, mask, node.lineno)
+    return Nothing()

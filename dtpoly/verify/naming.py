@@ -1,0 +1,69 @@
+"""The text of a file and a Program in; its functions, with the names that the Program gives, out.
+
+A name that Python needs has an underscore there: `lambda_` is `lambda`, and `class_` computes it.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dtpoly.algorithm.program import Program
+from dtpoly.verify.file import File, read_file
+from dtpoly.verify.known import is_known
+from dtpoly.verify.values import Unread
+
+# What wrappers say with a dot; there a tensor of this name would be another thing.
+MODULES = frozenset({"sys", "tl", "torch", "triton"})
+
+
+def file_of(program: Program, text: str) -> File:
+    """The functions of a file, called as the Program calls them. Raises Unread.
+
+    What runs when the file is loaded must be known, since it could change what words mean.
+    """
+    file = read_file(text)
+    for one in sorted(file.called):
+        if not is_known(file, one):
+            raise Unread(1, f"the text of '{one}', which is called when the file is loaded")
+    return file if file.said else as_declared(file, program)
+
+
+def as_declared(file: File, program: Program) -> File:
+    """The file with its wrappers and their parameters called as the Program calls them."""
+    declared = {one.name for one in (*program.inputs, *program.funcs, *program.labels)}
+    names = {f"{one}_": one for one in declared - MODULES if f"{one}_" not in declared}
+    plain = dict(file.plain)
+    for func in program.funcs:
+        written = f"{func.name}_" if func.name not in file.plain else func.name
+        found = plain.get(written)
+        if found is not None and (written == func.name or written in names):
+            own = {one: name for one, name in names.items() if _is_there(one, name, found)}
+            plain[func.name] = _renamed(found, own | {written: func.name})
+    return replace(file, plain=plain)
+
+
+def _is_there(one: str, name: str, wrapper: ast.FunctionDef) -> bool:
+    """True if a wrapper has a parameter of the one name, and knows nothing of the other."""
+    parameters = {arg.arg for arg in (*wrapper.args.args, *wrapper.args.kwonlyargs)}
+    return one in parameters and name not in parameters
+
+
+def _renamed(wrapper: ast.FunctionDef, names: Mapping[str, str]) -> ast.FunctionDef:
+    if all(one == name for one, name in names.items()):
+        return wrapper
+    made = copy.deepcopy(wrapper)
+    for node in ast.walk(made):
+        match node:
+            case ast.Name(id=one) if one in names:
+                node.id = names[one]
+            case ast.arg(arg=one) if one in names:
+                node.arg = names[one]
+            case ast.Call(func=ast.Name(id=one)) if one in (*names, *names.values()):
+                for keyword in node.keywords:
+                    keyword.arg = names.get(keyword.arg or "", keyword.arg)
+            case _:
+                pass
+    return made

@@ -1,0 +1,106 @@
+"""A loop that goes on from a program's id by the number of programs in; its body run, out.
+
+    for i in range(program_id, high, num_programs): ...
+
+Each i of 0 .. high - 1 is met once, by the program i % num_programs: so it is taken for a
+coordinate of a program that does nothing else. That says less about order than is true, and no
+more: iterations of one program are then not known to come one after the other. It holds only if
+nothing else in the kernel depends on the program, and if no iteration needs another.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dtpoly.verify.access import Access
+from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.carrying import assigned
+from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.terms import fresh, names
+from dtpoly.verify.values import Lost, Unread, scalar
+from dtpoly.verify.whole import TRUE, Whole, compare, name, names_of, number, within
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+WHY = "is set in another iteration of a loop over programs"
+
+
+@dataclass(frozen=True, slots=True)
+class OverPrograms:
+    """A loop over programs: the id it starts at, how many accesses are in it, where it stands."""
+
+    program: str
+    accesses: int
+    line: int
+
+
+def program_of(machine: Machine, low: Whole, step: Whole) -> str | None:
+    """The program id that a loop starts at, if it goes on by the number of programs."""
+    if low.plain is None:
+        return None
+    for axis, extents in enumerate(machine.launch.grid):
+        if extents == (step,) and machine.digits.of(f"program_{axis}", extents) == low:
+            return low.plain
+    return None
+
+
+def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.For) -> None:
+    """Run the body once, as a program of its own."""
+    low, high, step = ends
+    if machine.loops or machine.where != TRUE or machine.accesses:
+        raise Unread(node.lineno, "a loop over programs that is not all that a kernel does")
+    if not holds(compare(">=", step, number(1)), set_of(machine.facts)):
+        raise Unread(node.lineno, "a loop over programs, of which there may be none")
+    for one in assigned(node.body):
+        machine.names[one] = Lost(WHY)
+    if is_affine(high):
+        one = fresh(counter)
+        machine.digits.ranges[one] = within(number(0), name(one), high)
+        machine.names[counter] = scalar(name(one), "tl.int32")
+    else:
+        part = machine.digits.of(fresh(counter), _factors(machine, high, node.lineno))
+        machine.names[counter] = scalar(part, "tl.int32")
+    assume(Lemma.PROGRAMS, str(low.plain), high, step)
+    machine.computed(high + step, "tl.int32", node.lineno)
+    machine.digits.ranges.pop(str(low.plain))
+    machine.block(node.body)
+    for one in (*assigned(node.body), counter):
+        machine.names[one] = Lost(WHY)
+    machine.over_programs = OverPrograms(str(low.plain), len(machine.accesses), node.lineno)
+
+
+def check(machine: Machine) -> None:
+    """Refuse a kernel to which the rule does not apply. Raises Unread."""
+    over = machine.over_programs
+    if over is None:
+        return
+    stored = {access.tensor for access in machine.accesses if access.kind != "load"}
+    loaded = {access.tensor for access in machine.accesses if access.kind == "load"}
+    if over.accesses != len(machine.accesses) or machine.barriers or stored & loaded:
+        raise Unread(over.line, "a loop over programs that is not all that a kernel does")
+    ranges = (*machine.ranges.values(), *machine.digits.ranges.values())
+    used = frozenset[str]().union(*map(names_of, ranges), *map(_names, machine.accesses))
+    if over.program in used or over.program in machine.digits.ranges:
+        raise Unread(over.line, "what an iteration does depends on which program does it")
+
+
+def _names(access: Access) -> frozenset[str]:
+    value = frozenset[str]() if access.value is None else names(access.value)
+    indices = (names_of(index) for index in access.indices)
+    return value.union(names_of(access.where), *indices)
+
+
+def _factors(machine: Machine, product: Whole, line: int) -> tuple[Whole, ...]:
+    """What a product of sizes is the product of."""
+    match product.terms:
+        case ((monomial, 1),):
+            factors = tuple(Whole((((atom,), 1),)) for atom in monomial)
+        case _:
+            raise Unread(line, "a loop over what is no product of sizes")
+    calls = set_of(machine.facts)
+    if not all(is_affine(f) and holds(compare(">=", f, number(0)), calls) for f in factors):
+        raise Unread(line, "a loop over a product of what may be negative")
+    return factors

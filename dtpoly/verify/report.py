@@ -1,0 +1,158 @@
+"""What is known of a file: plain data, as it is shown, kept, and read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+# In the order in which they are told, with what each says.
+LAYERS: Mapping[str, str] = {
+    "stores": "each element of the output is stored exactly once",
+    "loads": "each load is an access of the algorithm",
+    "bounds": "each access is inside of its tensor",
+    "lanes": "lanes and iterations outside of the domain change nothing",
+    "order": "nothing is read before it is written, and nothing races",
+    "value": "what is stored is what the algorithm says",
+    "overflow": "whole numbers fit their types",
+}
+# These three are found by one comparison of terms: what it finds first, it finds in one of them.
+COMPARED = ("loads", "lanes", "value")
+
+
+class Verdict(StrEnum):
+    """What is known of a layer; a test cannot prove, it can only refute."""
+
+    PROVED = "proved"
+    TESTED = "tested"
+    UNKNOWN = "unknown"
+    REFUTED = "refuted"
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One run of a line: which program, which iterations, which lane."""
+
+    program: tuple[int, ...] = ()
+    loops: tuple[tuple[str, int], ...] = ()
+    lane: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A call for which it goes wrong, and where in it.
+
+    `what` is the access with its indices, as in `stores out[1, 0]`. Where two runs of a line
+    meet, or where something is reduced, `other` is the second one, or what is reduced.
+    """
+
+    sizes: tuple[tuple[str, int], ...]
+    at: Instance
+    what: str = ""
+    other: Instance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What is known of one layer of a function; if not proved, the line, the reason, an example."""
+
+    name: str
+    verdict: Verdict
+    line: int = 0
+    why: str = ""
+    # Sizes, program, lanes and iterations for which it goes wrong; the smallest sizes that do.
+    example: Mapping[str, int] | None = None
+    witness: Witness | None = None
+    # Whether more time might say more.
+    is_late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What is known of one function of the file."""
+
+    name: str
+    layers: tuple[Layer, ...]
+    seconds: float
+    # What the file itself says that callers promise.
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """REFUTED if a layer is, PROVED if all are but those that are tested."""
+        return _together(self.layers)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is known of a file."""
+
+    functions: tuple[Function, ...]
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """Those of all functions."""
+        return tuple(layer for function in self.functions for layer in function.layers)
+
+    @property
+    def verdict(self) -> Verdict:
+        """REFUTED if a layer is, PROVED if all are but those that are tested, and there is one."""
+        return _together(self.layers)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether more time might say more."""
+        return any(layer.is_late for layer in self.layers)
+
+
+def _together(layers: tuple[Layer, ...]) -> Verdict:
+    found = {layer.verdict for layer in layers}
+    if Verdict.REFUTED in found:
+        return Verdict.REFUTED
+    is_proved = Verdict.PROVED in found and found <= {Verdict.PROVED, Verdict.TESTED}
+    return Verdict.PROVED if is_proved else Verdict.UNKNOWN
+
+
+def as_json(report: Report) -> str:
+    """The report as text; `from_json` reads it back."""
+    return json.dumps(asdict(report)["functions"])
+
+
+def from_json(text: str) -> Report:
+    """What `as_json` wrote."""
+    return Report(tuple(_function(one) for one in json.loads(text)))
+
+
+def _function(data: dict[str, Any]) -> Function:
+    layers = tuple(map(_layer, data["layers"]))
+    return Function(data["name"], layers, data["seconds"], tuple(data["assumed"]))
+
+
+def _layer(data: dict[str, Any]) -> Layer:
+    witness = data["witness"]
+    return Layer(
+        data["name"],
+        Verdict(data["verdict"]),
+        data["line"],
+        data["why"],
+        data["example"],
+        None if witness is None else _witness(witness),
+        data["is_late"],
+    )
+
+
+def _witness(data: dict[str, Any]) -> Witness:
+    other = data["other"]
+    return Witness(
+        tuple((label, size) for label, size in data["sizes"]),
+        _instance(data["at"]),
+        data["what"],
+        None if other is None else _instance(other),
+    )
+
+
+def _instance(data: dict[str, Any]) -> Instance:
+    loops = tuple((loop, value) for loop, value in data["loops"])
+    return Instance(tuple(data["program"]), loops, tuple(data["lane"]))

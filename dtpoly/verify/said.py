@@ -1,0 +1,61 @@
+"""The text of a hand-written file in; what its `# verify:` and `# assume:` lines say, out."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from dataclasses import dataclass
+
+from dtpoly.verify.values import Unread
+
+LINE = re.compile(r"#\s*(verify|assume)\s*:(.*)")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one line says: a launch, or what callers promise."""
+
+    word: str
+    what: ast.expr
+    text: str
+    line: int
+
+
+def said_in(text: str) -> tuple[Said, ...]:
+    """Every such line, in order; one whose brackets are open goes on in the comment below it."""
+    if LINE.search(text) is None:
+        return ()
+    try:
+        tokens = [*tokenize.generate_tokens(io.StringIO(text).readline)]
+    except (tokenize.TokenError, SyntaxError) as error:
+        raise Unread(1, f"this is not Python: {error}") from error
+    comments = {one.start[0]: one.string for one in tokens if one.type == tokenize.COMMENT}
+    found: list[Said] = []
+    for line, comment in comments.items():
+        match = LINE.fullmatch(comment)
+        if match is None:
+            continue
+        parts = [match[2].strip()]
+        while (below := comments.get(line + len(parts))) and _is_open("\n".join(parts)):
+            parts.append(below.lstrip("# "))
+        written = "\n".join(parts)
+        found.append(Said(match[1], _parsed(written, line), " ".join(written.split()), line))
+    return tuple(found)
+
+
+def _is_open(text: str) -> bool:
+    return sum(text.count(one) for one in "([") > sum(text.count(one) for one in ")]")
+
+
+def _parsed(text: str, line: int) -> ast.expr:
+    try:
+        body = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Unread(line, f"this is not an expression: '{text}'") from error
+    for node in ast.walk(body):
+        ast.increment_lineno(node, 0)
+        if isinstance(node, ast.expr):
+            node.lineno += line - 1
+    return body

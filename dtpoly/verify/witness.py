@@ -1,0 +1,93 @@
+"""A finding and numbers for its names in; the call, and the place in it, that they mean out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from dtpoly.verify.access import Access, Ran
+from dtpoly.verify.findings import ATOMIC, Finding, Proof
+from dtpoly.verify.report import Instance, Witness
+from dtpoly.verify.whole import Whole, name, names_of, number, put_whole
+
+VERBS = {"load": "loads", "store": "stores", **dict.fromkeys(ATOMIC, "adds to")}
+OUTPUT = "out."
+
+
+def witness_of(proof: Proof, finding: Finding, example: Mapping[str, int]) -> Witness:
+    """The smallest sizes, the program, the iterations and the lane, and the element."""
+    sizes = {label: _at(size, example) for label, size in proof.meaning.sizes.items()}
+    known = tuple((label, size) for label, size in sizes.items() if size is not None)
+    ran = next((one for one in proof.runs if finding.access in one.accesses), None)
+    access = finding.access
+    if ran is None or access is None:
+        return Witness(known, Instance(), _output(proof, example))
+    own = (*ran.programs, *ran.numbers, *access.loops, *access.lanes)
+    at = Instance(
+        _numbers(ran.programs, example),
+        tuple((_word(one), example[one]) for one in access.loops if one in example),
+        _numbers(access.lanes, example),
+    )
+    bound = [one for one in example if one not in own and _is_of_kernel(one)]
+    other = _instance(sorted(bound, key=_count), ran, example) if bound else None
+    if any(one.startswith(OUTPUT) for one in example):
+        return Witness(known, at, f"{_verb(access)} {_output(proof, example)}".strip(), other)
+    return Witness(known, at, _accessed(access, example), other)
+
+
+def _at(value: Whole, example: Mapping[str, int]) -> int | None:
+    """The number that it is; nothing where the example does not say."""
+    if not names_of(value) <= example.keys():
+        return None
+    return put_whole(value, {one: number(of) for one, of in example.items()}).constant
+
+
+def _numbers(names: Iterable[str], example: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(example[one] for one in names if one in example)
+
+
+def _word(one: str) -> str:
+    """What stands in the kernel for a name that is there once."""
+    return one.partition(".")[0]
+
+
+def _count(one: str) -> int:
+    return int(one.rpartition(".")[2])
+
+
+def _is_of_kernel(one: str) -> bool:
+    """True for names of iterations and lanes, also of reductions; not for sizes."""
+    word, _, count = one.partition(".")
+    return count.isdigit() and word + "." != OUTPUT
+
+
+def _instance(names: Iterable[str], ran: Ran, example: Mapping[str, int]) -> Instance:
+    programs = {_word(one) for one in ran.programs}
+    program, loops, lane = list[int](), list[tuple[str, int]](), list[int]()
+    for one in names:
+        word = _word(one)
+        if word in programs:
+            program.append(example[one])
+        elif word == "lane":
+            lane.append(example[one])
+        else:
+            loops.append((word, example[one]))
+    return Instance(tuple(program), tuple(loops), tuple(lane))
+
+
+def _verb(access: Access) -> str:
+    return VERBS.get(access.kind, access.kind)
+
+
+def _accessed(access: Access, example: Mapping[str, int]) -> str:
+    values = [_at(index, example) for index in access.indices]
+    shown = ", ".join("?" if value is None else str(value) for value in values)
+    return f"{_verb(access)} {access.tensor}[{shown}]"
+
+
+def _output(proof: Proof, example: Mapping[str, int]) -> str:
+    """The element of the output that it is about."""
+    axes = range(len(proof.arrays[proof.result].shape))
+    values = [_at(name(f"{OUTPUT}{axis}"), example) for axis in axes]
+    if None in values:
+        return ""
+    return f"{proof.result}[{', '.join(map(str, values))}]"

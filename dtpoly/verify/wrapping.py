@@ -1,0 +1,98 @@
+"""Remainders by a size: where a lane is beyond the end, it loads something that does not matter.
+
+`i % size` is i below the size. Elsewhere it is some index below the size: there each is looked
+at, since it must be inside of its tensor, and what is loaded is not defined. That is less than is
+known, so such a number is read in the address of a load and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.terms import fresh, names
+from dtpoly.verify.values import Unread
+from dtpoly.verify.whole import (
+    TRUE,
+    Either,
+    Truth,
+    Whole,
+    both,
+    either,
+    name,
+    names_of,
+    negation,
+    number,
+    within,
+)
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+MARK = "wrapped"
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """An offset where nothing is beyond the end, when that is so; the offset elsewhere."""
+
+    inside: Whole
+    where: Truth
+    outside: Whole
+
+
+def remainder(machine: Machine, value: Whole, size: Whole, line: int) -> Whole:
+    """`value % size`, for a size that is not a number."""
+    beyond = fresh(MARK)
+    assume(Lemma.WRAPPED, beyond, value, size)
+    machine.ranges[beyond] = within(number(0), name(beyond), size)
+    machine.wraps[beyond] = line
+    # There is a program: so the size is not 0, or this divides by 0.
+    there = both(machine.here(), *machine.digits.ranges.values())
+    machine.divided.append((value, machine.here(), line))
+    machine.divided.append((size - 1, there, line))
+    return either(within(number(0), value, size), value, name(beyond))
+
+
+def unwrapped(offset: Whole) -> Unwrapped:
+    """An offset without remainders."""
+    inside, outside, where = number(0), number(0), TRUE
+    for monomial, coefficient in offset.terms:
+        first, second = number(coefficient), number(coefficient)
+        for atom in monomial:
+            match atom:
+                case Either(condition=condition, yes=yes, no=no) if _is_wrap(no):
+                    where = both(where, condition)
+                    first, second = first * yes, second * no
+                case _:
+                    one = Whole((((atom,), 1),))
+                    first, second = first * one, second * one
+        inside, outside = inside + first, outside + second
+    return Unwrapped(inside, where, outside)
+
+
+def beyond(of: Unwrapped) -> Truth:
+    """That something is beyond the end."""
+    return negation(of.where)
+
+
+def _is_wrap(of: Whole) -> bool:
+    return of.plain is not None and of.plain.split(".")[0] == MARK
+
+
+def check(machine: Machine) -> None:
+    """Refuse a remainder that is used for more than to load. Raises Unread."""
+    wraps = machine.wraps
+    for one, range_of in machine.ranges.items():
+        if one not in wraps and (found := names_of(range_of).intersection(wraps)):
+            raise Unread(wraps[min(found)], "a remainder by a size, that decides how often")
+    for access in machine.accesses:
+        used = names_of(access.where)
+        if access.value is not None:
+            used |= names(access.value)
+        if access.kind != "load":
+            used = used.union(*map(names_of, access.indices))
+        if found := used.intersection(wraps):
+            what = "a remainder by a size, that decides more than what is loaded"
+            raise Unread(wraps[min(found)], what)

@@ -1,0 +1,200 @@
+"""`dtpoly verify`: what is proved of the kernels of a file, and of those of a user."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Entry
+from tests.cli.process import ROOT
+from tests.cli.server import Server
+from tests.cli.test_compile_verified import SUM, TWO, emit, here
+
+__all__ = ["emit", "here"]
+
+LAYERS = ["stores", "loads", "bounds", "lanes", "order", "value", "overflow"]
+FUSED = ROOT / "examples" / "softmax.dt"
+REFUSED = """\
+Func softmax, total; In A; Var x; RVar y;
+total[x] = rsum(exp(A[x, y]), y);
+softmax[x, y] = exp(A[x, y]) / reshape(total[x], x, 1);
+total.fuse_at(softmax, y); softmax.compile();
+"""
+
+
+@pytest.fixture
+def edited(call: Entry, here: Path) -> Path:
+    """The kernels of f.dt, to be changed by hand."""
+    assert call("compile", "f.dt")[0] == 0
+    return here / "f.py"
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_all_is_proved(call: Entry) -> None:
+    code, out, err = call("verify", "f.dt")
+    assert (code, err) == (0, "")
+    head, _, row = out.splitlines()
+    assert head.split() == ["function", *LAYERS, "seconds"]
+    assert row.split()[:-1] == ["f", *["PROVED"] * 7]
+
+
+def test_a_kernel_that_was_changed_is_proved(call: Entry, edited: Path) -> None:
+    edit(edited, "f_acc += A_value", "f_acc = A_value + f_acc")
+    assert call("verify", "f.dt", "--kernel", "f.py")[0] == 0
+
+
+def test_a_kernel_that_was_changed_is_refuted(call: Entry, edited: Path) -> None:
+    edit(edited, "min(x_size, x_start + 4)", "x_start + 4")
+    code, out, err = call("verify", "f.dt", "--kernel", "f.py")
+    assert (code, err) == (1, "")
+    assert "REFUTED" in out
+    assert "error[DT312]: 'f' does not compute what it should" in out
+    assert "  --> f.py:" in out
+    assert "is not an element of the output" in out
+    assert "= note: at x = 1, k = 0: stores out[1]" in out
+
+
+def test_our_own_text_that_is_wrong_is_a_bug(call: Entry, emit: object) -> None:
+    assert callable(emit)
+    emit("range(0, k_size)", "range(1, k_size)")
+    code, out, _ = call("verify", "f.dt")
+    assert code == 3
+    assert "error[DT310]: the code of 'f' would be wrong\n  --> <kernels>:" in out
+    assert "please report it with this message and 'f.dt'" in out
+
+
+def test_what_is_not_proved(call: Entry, edited: Path) -> None:
+    edit(edited, "    device = dt_check(", "    assert A.dim() == 2\n    device = dt_check(")
+    code, out, _ = call("verify", "f.dt", "--kernel", "f.py")
+    assert code == 1
+    assert "warning[DT311]: 'f' is not proved" in out
+    assert "assert A.dim() == 2" in out
+
+
+def test_too_little_time(call: Entry) -> None:
+    code, out, _ = call("verify", "f.dt", "--seconds", "1e-9")
+    assert code == 1
+    assert "it takes too long" in out
+    assert "dtpoly verify --seconds 60 gives the proof more time" in out
+    # What took too long is tried again.
+    assert call("verify", "f.dt")[0] == 0
+
+
+def test_json(call: Entry, edited: Path) -> None:
+    edit(edited, "min(x_size, x_start + 4)", "x_start + 4")
+    code, out, _ = call("verify", "f.dt", "--kernel", "f.py", "--json")
+    assert code == 1
+    document = json.loads(out)
+    assert (document["version"], document["kernel"]) == (1, "f.py")
+    assert document["verdict"] == "refuted"
+    (function,) = document["functions"]
+    layers = {layer["name"]: layer for layer in function["layers"]}
+    assert list(layers) == LAYERS
+    assert layers["overflow"] == {
+        "name": "overflow",
+        "verdict": "proved",
+        "line": None,
+        "why": None,
+        "witness": None,
+    }
+    bounds = layers["bounds"]
+    assert bounds["verdict"] == "refuted"
+    assert bounds["witness"]["at"] == {
+        "program": [0],
+        "loops": [["x_start_2", 1], ["k_start", 0]],
+        "lane": [],
+    }
+    assert bounds["witness"]["what"] == "loads A[1, 0]"
+    assert dict(bounds["witness"]["sizes"]) == {"x": 1, "k": 1}
+    assert [one["code"] for one in document["diagnostics"]] == ["DT312"]
+    assert json.loads(call("verify", "f.dt", "--json")[1])["verdict"] == "proved"
+
+
+def test_one_func(call: Entry, here: Path) -> None:
+    (here / "f.dt").write_text(TWO)
+    assert call("verify", "f.dt")[1].count("PROVED") == 14
+    code, out, _ = call("verify", "f.dt", "--func", "e")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[2:]] == ["e"]
+    assert call("compile", "f.dt", "--func", "e")[0] == 0
+    assert call("verify", "f.dt", "--kernel", "f.py")[0] == 0
+    code, out, _ = call("verify", "f.dt", "--kernel", "f.py", "--func", "f")
+    assert code == 1
+    assert "there is no function 'f'" in out
+    code, _, err = call("verify", "f.dt", "--func", "ff")
+    assert code == 2
+    assert "did you mean 'f'?" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no function has the name of a Func"),
+        ("def f(:\n", "this is not Python"),
+        ("import os\n", "'import os'"),
+        ("def g(A):\n    return A\n", "no function has the name of a Func"),
+        ("\0", "this is not Python"),
+    ],
+)
+def test_a_text_that_is_no_kernel(call: Entry, here: Path, text: str, why: str) -> None:
+    (here / "k.py").write_text(text)
+    code, out, _ = call("verify", "f.dt", "--kernel", "k.py")
+    assert code == 1
+    assert why in out
+    assert "the file" in out
+
+
+def test_files_that_cannot_be_read(call: Entry, here: Path) -> None:
+    code, out, err = call("verify", "f.dt", "--kernel", "missing.py")
+    assert (code, out) == (1, "")
+    assert "cannot read 'missing.py'" in err
+    assert call("verify", "missing.dt")[0] == 1
+    (here / "f.dt").write_text("In A;\n")
+    code, _, err = call("verify", "f.dt")
+    assert code == 1
+    assert "has no Func, so there is nothing to verify" in err
+
+
+def test_a_refused_schedule(call: Entry, here: Path) -> None:
+    (here / "f.dt").write_text(REFUSED)
+    code, out, err = call("verify", "f.dt")
+    assert (code, out) == (1, "")
+    assert "error[DT203]" in err
+
+
+def test_the_dossier_of_a_fusion(call: Entry, here: Path) -> None:
+    code, out, err = call("verify", "--fuse-at", str(FUSED))
+    assert (code, err) == (0, "")
+    assert "total.fuse_at(softmax, x)" in out
+    assert "theorem" in out
+    (fusion,) = json.loads(call("verify", "--fuse-at", "--json", str(FUSED))[1])["fusions"]
+    assert fusion["is_proved"]
+    assert call("verify", "--fuse-at", "f.dt")[:2] == (0, "nothing is fused\n")
+    (here / "f.dt").write_text(REFUSED)
+    code, out, _ = call("verify", "--fuse-at", "f.dt")
+    assert code == 1
+    assert "not empty" in out
+
+
+def test_the_ring(here: Path) -> None:
+    (here / "f.dt").write_text(SUM)
+    with Server.start() as command:
+        assert command("compile", "f.dt")[0] == 0
+        code, out, _ = command("verify", "f.dt", "--ring")
+        assert code == 0
+        assert out.splitlines()[0].split() == ["function", *LAYERS, "ring", "seconds"]
+        assert out.splitlines()[2].split()[1:-1] == [*["PROVED"] * 7, "TESTED"]
+        assert "f, ring: equal at x = 1, k = 1; at x = 3, k = 5; at x = 5, k = 3\n" in out
+        edit(here / "f.py", "f_acc += A_value", "f_acc += A_value + A_value")
+        code, out, _ = command("verify", "f.dt", "--kernel", "f.py", "--ring")
+        assert code == 1
+        assert "ring: at x = 1, k = 1, 1 elements are others, first f[0]" in out
+        edit(here / "f.py", "min(x_size, x_start + 4)", "x_start + 4")
+        code, out, _ = command("verify", "f.dt", "--kernel", "f.py", "--ring")
+        assert code == 1
+        assert "ring: at x = 1, k = 1, 1 elements read outside of every tensor" in out

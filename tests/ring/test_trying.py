@@ -1,0 +1,94 @@
+"""Running in the ring: what differs, what reaches outside, what races, what does not run."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from dtpoly.algorithm.program import Program
+from dtpoly.ring.interpreter import in_ring
+from dtpoly.ring.trying import Equal, NotRun, Wrong, tried
+from tests.verify.texts import ROOT, changed, program_of, text_of, written
+
+SUM = written("Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.compile();")
+SWISH = program_of(ROOT / "tests/data/thesis/listing_3_14_swish_partly_fused.dt")
+LOAD = "A_value = tl.load(A_at_x + k * A_stride_1).to(real)"
+BARRIER = "            tl.debug_barrier()\n            tl.store"
+
+# What is done to which function, and what is told of it.
+WRONG: dict[str, tuple[Program, str, str, str]] = {
+    "an element is summed twice": (
+        *(SUM, "f_acc += A_value", "f_acc += A_value + A_value"),
+        "1 elements are others, first f[0]",
+    ),
+    "a stride is missing": (*(SUM, "k * A_stride_1", "k"), "read outside of every tensor"),
+    "a stride is halved": (
+        *(SUM, "x * A_stride_0", "x * (A_stride_0 // 2)"),
+        "elements are others, first f[1]",
+    ),
+    "it goes on too long": (
+        *(SUM, "tl.range(0, k_size)", "tl.range(0, k_size + 1)"),
+        "read outside of every tensor",
+    ),
+    "it stores to an input": (
+        *(SUM, "tl.store(f_ptr +", "tl.store(A_ptr +"),
+        "written outside of every tensor",
+    ),
+    "it stores nothing": (
+        *(SUM, "tl.store(f_ptr + x * f_stride_0, f_acc)", "pass"),
+        "1 elements are others, first f[0]",
+    ),
+    "a barrier is missing": (*(SWISH, BARRIER, "            tl.store"), "nothing orders the two"),
+    "the result has another shape": (
+        *(SUM, "torch.empty((x_size,)", "torch.empty((x_size + 1,)"),
+        "1 elements are others, first f[0]",
+    ),
+}
+
+
+def run(program: Program, text: str) -> Equal | Wrong | NotRun:
+    return tried(program, text, program.funcs[-1].name, 5)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_mistake_is_seen(name: str) -> None:
+    program, old, new, what = WRONG[name]
+    found = run(program, changed(text_of(program), old, new))
+    assert isinstance(found, Wrong)
+    assert what in found.what
+    assert dict(found.sizes)
+
+
+def test_what_is_right_is_equal_at_all_sizes() -> None:
+    begun: list[Mapping[str, int]] = []
+    found = tried(SUM, text_of(SUM), "f", 5, begun.append)
+    assert found == Equal(tuple(begun))
+    assert len(begun) == 3
+
+
+def test_the_line_is_that_of_the_file() -> None:
+    program = program_of(ROOT / "examples/softmax.dt")
+    text = changed(text_of(program), "y_mask = y < y_size", "y_mask = y < y_size + 1")
+    found = run(program, text)
+    assert isinstance(found, Wrong)
+    assert "A_tile = tl.load(" in text.splitlines()[found.line - 1]
+
+
+@pytest.mark.parametrize("new", ["no_such_name", "tl.sum(k_size, 7)"])
+def test_what_does_not_run_says_so(new: str) -> None:
+    found = run(SUM, changed(text_of(SUM), LOAD, f"A_value = {new}"))
+    assert isinstance(found, NotRun)
+    assert found.why.startswith("it does not run at x = 1, k = 1: ")
+
+
+def test_a_program_without_words_in_the_ring() -> None:
+    program = written("Func f; Var x; In A: i32; f[x] = floor(A[x] / 2.5); f.compile();")
+    assert isinstance(run(program, text_of(program)), Equal | NotRun)
+
+
+def test_lines_stay_where_they_are() -> None:
+    program = program_of(ROOT / "tests/data/thesis/listing_4_01_geglu.dt")
+    text = text_of(program)
+    made = in_ring(text)
+    assert made.count("\n") == text.count("\n")
+    for one, other in zip(text.splitlines(), made.splitlines(), strict=True):
+        assert one.startswith(("def ", "@")) is other.startswith(("def ", "@"))

@@ -1,0 +1,103 @@
+"""Hand-written kernels, and what they compute when they are launched as their files say."""
+
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.inference import types_of
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.sizes import input_shapes
+from dtpoly.reference.run import run
+from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.ring.memory import Memory
+from dtpoly.verify.callers import typed
+from dtpoly.verify.said import said_in
+from tests.codegen.interpreter import interpreted
+from tests.codegen.running import Wrong, imported
+from tests.verify.texts import ROOT, program_of
+
+triton: Any = importlib.import_module("triton")
+errors: Any = importlib.import_module("triton.runtime.errors")
+FOLDER = ROOT / "tests/data/handwritten"
+NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.dt")))
+PROGRAMS = 3
+# Of what is computed in f32, and stored in f16.
+CLOSE = {torch.float32: 1e-4, torch.float16: 2e-3}
+
+
+def algorithm(name: str) -> Program:
+    return program_of(FOLDER / f"{name}.dt")
+
+
+@cache
+def text(name: str) -> str:
+    return Path(FOLDER / f"{name}.py.txt").read_text()
+
+
+def launch(program: Program, written: str, sizes: Mapping[str, int]) -> None:
+    """Launch the kernels at these sizes, also with no value above 0.
+
+    Raises Wrong for another value, OutsideError for what is no element, RaceError.
+    """
+    for is_below in (False, True):
+        _launch(typed(program), written, sizes, is_below)
+
+
+def _launch(program: Program, written: str, sizes: Mapping[str, int], is_below: bool) -> None:
+    generator = torch.Generator().manual_seed(0)
+    shapes = input_shapes(program, sizes)
+    lines = [one for one in said_in(written) if one.word == "verify"]
+    asked = " ".join(one.text for one in lines)
+    inputs: dict[str, torch.Tensor | float] = {}
+    for tensor in program.tensors:
+        assert tensor.dtype is not None
+        values = torch.randn(shapes[tensor.name], generator=generator)
+        # Far from each other: what is reduced too much, or too little, is seen.
+        values = (-values.abs() - 0.1 if is_below else 3 * values).to(TORCH_DTYPE[tensor.dtype])
+        inputs[tensor.name] = _strided(tensor.name, values, asked)
+    inputs |= {scalar.name: 0.5 for scalar in program.scalars}
+    results = run(program, inputs, sizes=sizes)
+    types = types_of(program)
+    memory = Memory()
+    given: dict[str, Any] = dict(inputs)
+    for func in program.funcs:
+        if f" {func.name}," in f" {asked}".replace("(", " ").replace(")", ","):
+            dtype = TORCH_DTYPE[types[func.name].dtype or DType.F32]
+            blank = torch.full_like(results[func.name], torch.nan, dtype=dtype)
+            given[func.name] = _strided(func.name, blank, asked)
+    for name, tensor in given.items():
+        if isinstance(tensor, torch.Tensor):
+            memory.add(tensor, is_output=name not in inputs)
+    labels = {label: range(size) for label, size in sizes.items()}
+    words = {"cdiv": triton.cdiv, "next_power_of_2": triton.next_power_of_2, "any": PROGRAMS}
+    kernels = vars(imported(written))
+    with interpreted(memory):
+        for one in lines:
+            try:
+                eval(one.text, {**kernels, **words, **labels, **given})
+            except errors.InterpreterError as error:
+                raise error.__cause__ or error from None
+    for name, tensor in given.items():
+        if name not in inputs:
+            _compare(name, tensor, results[name])
+
+
+def _strided(name: str, tensor: torch.Tensor, asked: str) -> torch.Tensor:
+    """The values with strides that a caller may have where the line asks for them."""
+    if tensor.dim() < 2 or f"{name}.stride(" not in asked:
+        return tensor.contiguous()
+    wide = torch.full((*tensor.shape[:-1], tensor.shape[-1] + 5), 100.0, dtype=tensor.dtype)
+    wide[..., : tensor.shape[-1]] = tensor
+    return wide[..., : tensor.shape[-1]]
+
+
+def _compare(name: str, found: torch.Tensor, wanted: torch.Tensor) -> None:
+    allowed = CLOSE[found.dtype] * (1 + wanted.abs().double())
+    apart = (found.double() - wanted.double()).abs()
+    if not bool((apart <= allowed).all()):
+        raise Wrong(f"'{name}' is {found}, and should be {wanted}")

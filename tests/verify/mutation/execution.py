@@ -1,0 +1,252 @@
+"""A Program, a text that may be wrong, and probes in; what came of running it out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import cycle
+from math import prod
+
+import torch
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.sizes import input_shapes, size_rules, sizes_of, used_labels
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.ring.memory import OutsideError, RaceError
+from tests.codegen.cases import SlowError, limited
+from tests.codegen.inputs import Data, Inputs, Layout, Recipe
+from tests.codegen.listings import BASES, interesting, numbers, steps
+from tests.codegen.running import Expected, Wrong, compared, expected, imported
+
+LIMIT_S = 4
+# What the interpreter does in a second or two.
+MOST_STEPS = 200
+MOST_ELEMENTS = 2_000_000
+# Tiles that are larger are not filled.
+MOST_SIZE = 1024
+WRONG = (Wrong, OutsideError, RaceError)
+
+
+class Outcome(StrEnum):
+    """What came of running a text."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    RAISES = "raises"  # it does not run at all
+    SLOW = "slow"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A call: sizes of labels, how inputs are made, how the output lies in memory."""
+
+    sizes: Mapping[str, int]
+    recipe: Recipe
+    out: Layout = Layout.PLAIN
+    is_special: bool = False  # some elements are no numbers
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{label}={size}" for label, size in self.sizes.items())
+        return f"{sizes}; {self.recipe}, out {self.out}{', some NaN' * self.is_special}"
+
+    def inputs(self, program: Program) -> Inputs:
+        """What is given to the wrapper."""
+        if not self.is_special:
+            return self.recipe.inputs(program, self.sizes)
+        made = replace(self.recipe, layout=Layout.PLAIN).inputs(program, self.sizes)
+        for value in made.values():
+            if isinstance(value, torch.Tensor) and value.is_floating_point():
+                value.view(-1)[1::5] = torch.nan
+        return made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A probe with its inputs, and what is right."""
+
+    probe: Probe
+    inputs: Inputs
+    known: Expected
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of running, why, and of which probe."""
+
+    outcome: Outcome
+    why: str = ""
+    probe: str = ""
+
+
+RECIPES = (
+    (Recipe(1), Layout.PLAIN),
+    (Recipe(2, DType.F16, Layout.TRANSPOSED), Layout.TRANSPOSED),
+    (Recipe(3, DType.F64, Layout.SLICED, Data.BELOW_ZERO), Layout.SLICED),
+    (Recipe(4, DType.F32, Layout.EXPANDED, Data.ASCENDING), Layout.PLAIN),
+    (Recipe(5, DType.BF16, Layout.SLICED), Layout.PLAIN),
+)
+
+
+def probes(program: Program, recipes: Sequence[tuple[Recipe, Layout]]) -> Iterator[Probe]:
+    """Calls with sizes around each tile, and inputs of every kind in turn."""
+    for at, (sizes, (recipe, out)) in enumerate(zip(sizes_near(program), cycle(recipes))):
+        yield Probe(sizes, recipe, out)
+        if at == 1:
+            yield Probe(sizes, recipe, out, True)
+
+
+def sizes_near(program: Program) -> Iterator[dict[str, int]]:
+    """Around a tile, small, around two tiles; then one label after the other around its tiles."""
+    found = {
+        label: {size for size in sizes if size <= MOST_SIZE}
+        for label, sizes in numbers(program).items()
+    }
+    bases: dict[str, int] = dict(zip(found, BASES * 9, strict=False))
+    wanted = [
+        {label: max(sizes | {2}) + 1 for label, sizes in found.items()},
+        bases,
+        {label: max(sizes | {4}) for label, sizes in found.items()},
+    ]
+    wanted += [
+        {label: max(2 * n for n in sizes | {2}) + 1 for label, sizes in found.items()},
+        {label: max(2 * n for n in sizes | {2}) - 1 for label, sizes in found.items()},
+    ]
+    wanted += [
+        {**bases, label: size} for label in found for size in reversed(interesting(found[label]))
+    ]
+    seen: list[dict[str, int]] = []
+    for chosen in wanted:
+        sizes = consistent(program, chosen)
+        if sizes is not None and sizes not in seen and _is_small(program, sizes):
+            seen.append(sizes)
+            yield sizes
+
+
+def consistent(program: Program, wanted: Mapping[str, int]) -> dict[str, int] | None:
+    """Sizes that a call can have, as wanted where that is possible; None if there are none."""
+    try:
+        sizes = filled(program, {}, wanted)
+        passed = {rule.label: sizes[rule.label] for rule in size_rules(program) if rule.is_passed}
+        return sizes_of(program, input_shapes(program, sizes), passed)
+    except (DtpolyError, KeyError):
+        return None
+
+
+def _is_small(program: Program, sizes: Mapping[str, int]) -> bool:
+    if any(size < 0 for size in sizes.values()) or steps(program, sizes) > MOST_STEPS:
+        return False
+    shapes = [*input_shapes(program, sizes).values()]
+    shapes += [tuple(sizes[label] for label in func.labels) for func in program.funcs]
+    return all(prod(shape) <= MOST_ELEMENTS for shape in shapes)
+
+
+def call(program: Program, probe: Probe) -> Call | None:
+    """The probe with its inputs; None if there is nothing to compute for them."""
+    try:
+        inputs = probe.inputs(program)
+        return Call(probe, inputs, expected(program, inputs, probe.sizes))
+    except (DtpolyError, TypeError):
+        return None
+
+
+def right_calls(
+    program: Program, funcs: Sequence[str], text: str, given: Iterator[Probe], count: int
+) -> tuple[Call, ...]:
+    """The first calls for which the text without a mistake is right, soon."""
+    found: list[Call] = []
+    for probe in given:
+        made = call(program, probe)
+        if made is not None and run(program, funcs, text, made).outcome is Outcome.RIGHT:
+            found.append(made)
+        if len(found) == count:
+            break
+    return tuple(found)
+
+
+def run(program: Program, funcs: Sequence[str], text: str, made: Call) -> Ran:
+    """Run a text once."""
+    probe = str(made.probe)
+    try:
+        with limited(LIMIT_S):
+            compared(
+                imported(text),
+                program,
+                funcs,
+                made.inputs,
+                made.probe.sizes,
+                layout=made.probe.out,
+                known=made.known,
+            )
+    except SlowError:
+        return Ran(Outcome.SLOW, f"over {LIMIT_S} s", probe)
+    except Exception as error:  # a text with a mistake may raise anything
+        first = _first(error)
+        outcome = Outcome.WRONG if isinstance(first, WRONG) else Outcome.RAISES
+        return Ran(outcome, f"{type(first).__name__}: {first}"[:300], probe)
+    return Ran(Outcome.RIGHT, "", probe)
+
+
+def _first(error: BaseException) -> BaseException:
+    """What went wrong first."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def runs(program: Program, funcs: Sequence[str], text: str, given: Sequence[Call]) -> Ran:
+    """Run a text until it is wrong; if it never is, what came of it that is not right."""
+    worst = Ran(Outcome.RIGHT)
+    for made in given:
+        ran = run(program, funcs, text, made)
+        if ran.outcome is Outcome.WRONG:
+            return ran
+        if worst.outcome is Outcome.RIGHT:
+            worst = ran if ran.outcome is not Outcome.RIGHT else worst
+        if ran.outcome is Outcome.SLOW:
+            break
+    return worst
+
+
+class Shown(StrEnum):
+    """What running says of a witness."""
+
+    CONFIRMED = "confirmed"
+    RAISES = "raises"
+    NOT = "not shown"
+    LARGE = "too large to run"
+    NO_CALL = "no such call"
+
+
+def shown(
+    program: Program,
+    funcs: Sequence[str],
+    text: str,
+    sizes: Mapping[str, int],
+    recipes: Sequence[tuple[Recipe, Layout]],
+) -> Shown:
+    """Whether a text is wrong for these sizes, of labels that are used."""
+    used = used_labels(program)
+    wanted = {label: size for label, size in sizes.items() if label in used}
+    whole = consistent(program, dict(zip(sorted(used), BASES * 9, strict=False)) | wanted)
+    if whole is None or any(whole[label] != size for label, size in wanted.items()):
+        return Shown.NO_CALL
+    if not _is_small(program, whole):
+        return Shown.LARGE
+    worst = Shown.NOT
+    tried = [Probe(whole, recipe, out) for recipe, out in recipes]
+    tried.append(replace(tried[0], is_special=True))
+    for probe in tried:
+        made = call(program, probe)
+        if made is None:
+            continue
+        match run(program, funcs, text, made).outcome:
+            case Outcome.WRONG:
+                return Shown.CONFIRMED
+            case Outcome.RAISES:
+                worst = Shown.RAISES
+            case Outcome.SLOW:
+                return Shown.LARGE
+            case Outcome.RIGHT:
+                pass
+    return worst

@@ -1,0 +1,130 @@
+"""Jobs in, rows of JSON out, by several processes; what is done is kept, and not done again."""
+
+import json
+import signal
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict
+from hashlib import sha256
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+ROOT = Path(__file__).parents[3]
+Row: TypeAlias = dict[str, Any]
+Job = TypeVar("Job")
+# A process is replaced after so many jobs: not everything forgets what was run.
+JOBS_A_PROCESS = 500
+
+
+def fingerprint(*parts: str) -> str:
+    """What the sources are, of folders and files."""
+    paths = [path for part in parts for path in _sources(ROOT / part)]
+    return sha256(b"".join(path.read_bytes() for path in sorted(paths))).hexdigest()
+
+
+def _sources(path: Path) -> Sequence[Path]:
+    if path.is_file():
+        return [path]
+    return [one for one in path.rglob("*") if one.suffix in (".py", ".dt")]
+
+
+def as_rows(found: Sequence[Any]) -> list[Row]:
+    """Dataclasses as they are kept."""
+    return [asdict(one) for one in found]
+
+
+def streamed(
+    what: str,
+    work: Callable[[Job], list[Row]],
+    jobs: Sequence[Job],
+    kept: Path,
+    mark: str,
+    workers: int,
+    seconds: float | None = None,
+) -> dict[str, list[Row]]:
+    """The rows of each job, by its name; also of those that were done before.
+
+    What was kept of other sources does not count. When the time is over, or it is interrupted,
+    what is done is kept, and is all that there is.
+    """
+    done = dict(_before(kept, mark))
+    if not done:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(f"{json.dumps({'sources': mark})}\n")
+    rest = [job for job in jobs if str(job) not in done]
+    end = None if seconds is None else time.monotonic() + seconds
+    with _progress() as progress, kept.open("a") as file:
+        task = progress.add_task(what, total=len(jobs), completed=len(jobs) - len(rest))
+        for job, rows in _worked(work, rest, workers, end):
+            done[str(job)] = rows
+            file.write(f"{json.dumps({'job': str(job), 'rows': rows})}\n")
+            file.flush()
+            progress.advance(task)
+    return {str(job): done[str(job)] for job in jobs if str(job) in done}
+
+
+def _worked(
+    work: Callable[[Job], list[Row]], jobs: Sequence[Job], workers: int, end: float | None
+) -> Generator[tuple[Job, list[Row]]]:
+    """Each job as it is done, until the time is over."""
+    waiting: dict[Future[list[Row]], Job] = {}
+    rest = iter(jobs)
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=get_context("spawn"),
+        initializer=_begin,
+        max_tasks_per_child=JOBS_A_PROCESS,
+    )
+    try:
+        while end is None or time.monotonic() < end:
+            for job in islice(rest, 2 * workers - len(waiting)):
+                waiting[pool.submit(work, job)] = job
+            if not waiting:
+                break
+            for future in wait(waiting, timeout=1, return_when=FIRST_COMPLETED).done:
+                yield waiting.pop(future), future.result()
+    except KeyboardInterrupt:
+        Console(stderr=True).print("interrupted: the same command goes on from here")
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin() -> None:
+    """A process does not see Ctrl-C: the one that started it ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _before(kept: Path, mark: str) -> Generator[tuple[str, list[Row]]]:
+    if not kept.exists():
+        return
+    first, *lines = kept.read_text().splitlines()
+    if json.loads(first) == {"sources": mark}:
+        for line in lines:
+            # The last line may be cut where a process was ended.
+            if line.endswith("}"):
+                row: Mapping[str, Any] = json.loads(line)
+                yield row["job"], row["rows"]
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )

@@ -1,0 +1,113 @@
+"""What a file does when it is loaded must not change what its names mean."""
+
+import pytest
+
+from dtpoly.generate import code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.verify.verify import Verdict, verify
+from tests.verify.texts import ROOT, changed, program_of, text_of, written
+
+MATMUL = program_of(ROOT / "examples/matmul.dt")
+TEXT = text_of(MATMUL)
+IMPORT = "import triton.language as tl\n"
+
+# What is put behind the imports.
+ADDED: dict[str, str] = {
+    "min is max": "min = max",
+    "min is a function": "def min(a, b):\n    return b",
+    "range is a kernel": "@triton.jit\ndef range(a, b):\n    return a",
+    "tl is something else": "tl = triton",
+    "torch is a function": "def torch():\n    pass",
+    "another import": "import math as tl",
+    "an import of a name": "from math import pow as min",
+    "a constant that does something": "done = globals().update(min=max)",
+    "a constant in a constant": "done = [min := max]",
+    "a default that does something": "def other(a=globals().update(min=max)):\n    pass",
+    "a hint that does something": "def other(a: globals().update(min=max)):\n    pass",
+    "a statement": "globals().update(min=max)",
+    "a condition": "if True:\n    min = max",
+    "a class": "class min:\n    pass",
+    "an operator that is not known": "def dt_operator(*a):\n    globals().update(min=max)",
+    "a name for the exception": (
+        "def other():\n    try:\n        pass\n    except ValueError as min:\n        pass"
+    ),
+    "a name of the file from inside": "def other():\n    global dt_check\n    dt_check = max",
+}
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_it_is_not_proved(name: str) -> None:
+    assert verify(MATMUL, TEXT).verdict is Verdict.PROVED
+    text = changed(TEXT, IMPORT, f"{IMPORT}{ADDED[name]}\n")
+    if "dt_operator" in ADDED[name]:
+        text = changed(text, "\ndef dt_operator(name", "\ndef dt_before(name")
+    assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("old", ["m_start = ", "matmul_acc = "])
+def test_a_name_inside_of_a_kernel_hides_nothing(old: str) -> None:
+    text = changed(TEXT, old, f"min = max\n    {old}")
+    assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("name", ["dt_check=dt_wrong", "matmul_kernel=None"])
+def test_a_parameter_hides_no_function(name: str) -> None:
+    one = name.partition("=")[0]
+    text = changed(
+        TEXT, "def matmul(A, B, *, out=None):", f"def matmul(A, B, *, out=None, {name}):"
+    )
+    text = changed(
+        text, "return matmul(A, B, out=out)", f"return matmul(A, B, out=out, {one}={one})"
+    )
+    (first, *_) = verify(MATMUL, text).layers
+    assert first.verdict is Verdict.UNKNOWN
+    assert first.why == f"'{one}' is defined, which has a meaning of its own"
+
+
+@pytest.mark.parametrize("space", ["\x0c", "\x0b", "\x1c", "\x85", "\u2028"])
+def test_a_line_is_what_python_takes_for_one(space: str) -> None:
+    """With other lines, the text of a function would be found where a string has the good one."""
+    start = TEXT.index("def dt_check(")
+    good = TEXT[start : TEXT.index("\n\n\n", start)]
+    wrong = changed(good, "tensor.dim() == rank", "tensor.dim() >= rank")
+    string = f"'''\n{good}\n'''\n"
+    shifted = f'"""{space * string.count(chr(10))}"""\n'
+    text = f"{TEXT.replace(good, '')}{string}{shifted}{wrong}\n"
+    assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
+    assert verify(MATMUL, text.replace(wrong, good)).verdict is Verdict.PROVED
+
+
+def test_a_comment_with_strange_spaces_changes_nothing() -> None:
+    text = changed(TEXT, IMPORT, f"{IMPORT}# \x0b\x0c\x1c\u2028\n")
+    assert verify(MATMUL, text).verdict is Verdict.PROVED
+    assert verify(MATMUL, TEXT.replace("\n", "\r\n")).verdict is Verdict.PROVED
+
+
+def test_a_file_with_a_test_is_proved() -> None:
+    sizes = {"m": 4, "n": 4, "k": 5}
+    text = code_of(judge(MATMUL).scheduled, "", sizes).text
+    assert 'if __name__ == "__main__":' in text
+    assert verify(MATMUL, text).verdict is Verdict.PROVED
+    text = changed(text, 'if __name__ == "__main__":', 'if __name__ != "__main__":')
+    assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
+
+
+NAMES = written(
+    "Func class, max; In lambda, range; SIn sum; Var len; RVar in;"
+    "class[len] = rsum(lambda[len, in] * sum, in); max[len] = class[len] + range[len];"
+    "class.compile(); max.compile();"
+)
+
+
+def test_names_that_python_needs() -> None:
+    report = verify(NAMES, text_of(NAMES))
+    assert [one.name for one in report.functions] == ["class", "max"]
+    assert report.verdict is Verdict.PROVED
+    wrong = changed(text_of(NAMES), "range(0, in_size)", "range(1, in_size)", -1)
+    assert verify(NAMES, wrong).verdict is Verdict.REFUTED
+
+
+def test_a_name_that_another_has_is_not_taken() -> None:
+    program = written("Func f; In lambda, lambda_; Var x; f[x] = lambda[x] - lambda_[x];")
+    text = text_of(program)
+    assert verify(program, text).verdict is not Verdict.REFUTED

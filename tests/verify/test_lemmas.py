@@ -1,0 +1,193 @@
+"""The lemmas of docs/proofs.md, on small numbers; and texts that would be proved without them."""
+
+from collections.abc import Generator
+from itertools import product
+
+import pytest
+
+from dtpoly.verify.asking import Run, running
+from dtpoly.verify.digits import Digits
+from dtpoly.verify.terms import fresh
+from dtpoly.verify.values import Radix
+from dtpoly.verify.verify import Report, Verdict, verify
+from dtpoly.verify.whole import TRUE, Truth, Whole, name, number, put_truth, put_whole
+from tests.verify.texts import changed, text_of, written
+
+
+@pytest.fixture(autouse=True)
+def lemmas_ask_nothing() -> Generator[None]:
+    """New names count within a run; no question is answered."""
+    with running(Run(lambda _: False)):
+        yield
+
+
+def holds(of: Truth, values: dict[str, int]) -> bool:
+    return put_truth(of, {one: number(value) for one, value in values.items()}) == TRUE
+
+
+SMALL = range(5)
+
+
+@pytest.mark.parametrize(("above", "below"), list(product(SMALL, SMALL)))
+def test_a_program_id_is_its_quotient_and_its_rest(above: int, below: int) -> None:
+    """Lemma 1, as it is coded: the ranges of both coordinates hold just what there is."""
+    digits = Digits()
+    radix = Radix(fresh("pid"), (name("a"), name("b")))
+    parts = digits.cut(radix, name("b"))
+    assert parts is not None
+    high, low = (str(part.plain) for part in parts if isinstance(part, Whole))
+    there = {(p // below, p % below) for p in range(above * below)}
+    sizes = {"a": above, "b": below}
+    said = {
+        (q, r)
+        for q, r in product(range(-2, 6), repeat=2)
+        if holds(digits.ranges[high], {**sizes, high: q})
+        and holds(digits.ranges[low], {**sizes, low: r})
+    }
+    assert said == there
+    assert len(there) == above * below
+
+
+@pytest.mark.parametrize(("above", "below", "group"), list(product(SMALL, SMALL, (2, 3))))
+def test_a_program_id_is_its_group_and_its_rest(above: int, below: int, group: int) -> None:
+    """Lemma 2: the last group may be smaller."""
+    digits = Digits()
+    radix = Radix(fresh("pid"), (name("a"), name("b")))
+    parts = digits.cut(radix, name("b") * group)
+    assert parts is not None
+    first, rest = parts
+    assert isinstance(first, Whole)
+    assert isinstance(rest, Radix)
+    divisor = group * below
+    there = {(p // divisor, p % divisor) for p in range(above * below)}
+    coordinate = str(first.plain)
+    said: set[tuple[int, int]] = set()
+    for g in range(-2, 6):
+        values = {"a": above, "b": below, coordinate: g}
+        if not holds(digits.ranges[coordinate], values):
+            continue
+        extent = 1
+        for one in rest.extents:
+            found = put_whole(one, {n: number(value) for n, value in values.items()}).constant
+            assert found is not None
+            assert found >= 0
+            extent *= found
+        said.update((g, q) for q in range(extent))
+    assert said == there
+    assert len(there) == above * below
+
+
+def test_an_id_is_taken_apart_by_one_number() -> None:
+    digits = Digits()
+    radix = Radix(fresh("pid"), (name("a"), name("b")))
+    assert digits.cut(radix, name("b")) is not None
+    assert digits.cut(radix, name("a")) is None
+    assert digits.cut(Radix(fresh("pid"), (name("a"), name("b"))), name("c")) is None
+
+
+TILES = written(
+    "Func f; In A; Var x, y; f[x, y] = A[x, y] * 2;"
+    "f.block(x:4, y:4); f.tensorize(x:0, y:0); f.compile();"
+)
+SUMS = written(
+    "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k);"
+    "f.block(x:4); f.tensorize(x:0, k:128); f.compile();"
+)
+PID = "pid = tl.program_id(0)"
+# 16 programs where both sizes are 1, and by the lemma none.
+NEGATIVE = """@triton.jit
+def g_kernel(
+    t_ptr, t_stride_0,
+    x_size, y_size,
+):
+    pid = tl.program_id(0)
+    a = pid // (y_size - 5)
+    tl.store(t_ptr + 7 * t_stride_0, 1.0, mask=a >= x_size - 5)
+
+
+"""
+LAUNCH = """    tmp = torch.empty((1,), dtype=A.dtype, device=device)
+    more = (x_size - 5) * (y_size - 5)
+    if more:
+        g_kernel[dt_grid("f", more)](
+            tmp,
+            *tmp.stride(),
+            x_size,
+            y_size,
+        )
+"""
+
+
+def layer(report: Report, wanted: str) -> Verdict:
+    return next(one.verdict for one in report.layers if one.name == wanted)
+
+
+def test_a_grid_of_negative_numbers_is_not_read() -> None:
+    text = changed(text_of(TILES), "def f_like(A):", f"{NEGATIVE}def f_like(A):")
+    text = changed(text, "    programs = ", f"{LAUNCH}    programs = ")
+    report = verify(TILES, text)
+    assert layer(report, "bounds") is Verdict.UNKNOWN
+    assert "may be negative" in report.layers[0].why
+
+
+TYPES = {
+    "the result is not looked at": (", A, out)", ", A)"),
+    "the input is not looked at": (", A, out)", ", out)"),
+    "a size is not looked at": ("max(x_size, y_size)", "x_size"),
+    "a program id has 32 bits": (f"{PID}.to(offset)", PID),
+}
+
+
+@pytest.mark.parametrize("change", TYPES)
+def test_what_may_not_fit_is_not_proved(change: str) -> None:
+    """Calls for which each goes wrong have more than 2**31 elements: inputs may be expanded."""
+    report = verify(TILES, changed(text_of(TILES), *TYPES[change]))
+    assert layer(report, "overflow") is not Verdict.PROVED
+
+
+def test_the_size_of_a_sum_is_looked_at() -> None:
+    """A sum over more than 2**31 elements that are one element in memory."""
+    report = verify(SUMS, changed(text_of(SUMS), "max(x_size, k_size)", "x_size"))
+    assert layer(report, "overflow") is Verdict.REFUTED
+
+
+def test_the_type_of_offsets_is_that_of_the_last_question() -> None:
+    text = text_of(TILES)
+    asked = "offset=dt_offset(max(x_size, y_size), A, out),"
+    text = changed(text, asked, "offset=narrow,")
+    both = "    narrow = dt_offset(1)\n    wide = dt_offset(max(x_size, y_size), A, out)\n"
+    text = changed(text, "    programs = ", f"{both}    programs = ")
+    assert verify(TILES, text).verdict is Verdict.UNKNOWN
+
+
+FIXED = written("Func f; In A; Var x; f[x] = A[3, x]; f.compile();")
+
+
+def test_a_fixed_index_is_widened_before_it_is_multiplied() -> None:
+    """Four rows that are 2**30 elements apart."""
+    text = changed(text_of(FIXED), "tl.cast(3, offset) * A_stride_0", "3 * A_stride_0")
+    assert layer(verify(FIXED, text), "overflow") is Verdict.UNKNOWN
+
+
+ADDRESS = "f_ptr + x[:, None] * f_stride_0 +"
+PARTS = "f_ptr + x[:, None] * f_stride_0 * 1000000 - x[:, None] * f_stride_0 * 999999 +"
+
+
+def test_no_part_of_an_address_is_larger_than_the_whole() -> None:
+    """Lemma 5: of parts that are not negative none is, and each has its own 32 bits."""
+    report = verify(TILES, changed(text_of(TILES), ADDRESS, PARTS))
+    assert layer(report, "overflow") is Verdict.UNKNOWN
+    assert layer(report, "bounds") is Verdict.PROVED
+
+
+def test_nothing_is_concluded_from_comparing_strides() -> None:
+    """It holds of numbers, and not of what 32 bits hold of them."""
+    word = "tl.cast(f_stride_0, offset)"
+    always = f"({word} * 2000000 > {word} * 1999999 + ({word} - 1))"
+    text = changed(text_of(TILES), "(x < x_size) | x_even", f"((x < x_size) | x_even) & {always}")
+    assert verify(TILES, text).verdict is Verdict.UNKNOWN
+
+
+def test_these_texts_are_proved_as_they_are() -> None:
+    for one in (TILES, SUMS, FIXED):
+        assert verify(one, text_of(one)).verdict is Verdict.PROVED

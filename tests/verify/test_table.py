@@ -1,0 +1,43 @@
+"""The table of proofs in docs/proofs.md is what the verifier and the ring say today."""
+
+from pathlib import Path
+
+from dtpoly.verify.report import LAYERS, Verdict
+from dtpoly.verify.verify import verify
+from tests.codegen.listings import FILES, NAMES, code, program
+from tests.conftest import Published
+from tests.ring.test_execute import ragged, run
+
+# The worst first.
+ORDER = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
+
+
+def name_of(path: Path) -> str:
+    """`examples/softmax` is an example, `listing_3_03_softmax` a listing of the thesis."""
+    return f"examples/{path.stem}" if path.parent.name == "examples" else path.stem
+
+
+def proved(name: str) -> list[Verdict]:
+    """What is known of each layer: of all functions of a file the worst."""
+    found = verify(program(name), code(name).text).layers
+    return [
+        min((one.verdict for one in found if one.name == layer), key=ORDER.index)
+        for layer in LAYERS
+    ]
+
+
+def in_ring(name: str) -> Verdict:
+    """What a run in the ring at ragged sizes says."""
+    differing = run(name, code(name).text, ragged(name)).differing
+    return Verdict.REFUTED if any(differing.values()) else Verdict.TESTED
+
+
+def test_the_table_of_proofs(published: Published) -> None:
+    head = ("of", *LAYERS, "ring")
+    lines = [f"| {' | '.join(head)} |\n", f"|{' --- |' * len(head)}\n"]
+    for name in NAMES:
+        layers, ring = proved(name), in_ring(name)
+        assert set(layers) == {Verdict.PROVED}, name
+        assert ring is Verdict.TESTED, name
+        lines.append(f"| {' | '.join((name_of(FILES[name]), *layers, ring))} |\n")
+    published("proofs.md", "layers", "".join(lines))
