@@ -21,20 +21,22 @@ def tried(program: Program, text: str, function: Function, seconds: float) -> La
     def begin(sizes: Mapping[str, int]) -> None:
         _tell(f"{function.name} in the ring at {shown(sizes)}")
 
+    # Where a proof ended at some sizes, they may show why.
+    doubtful = [dict(one.witness.sizes) for one in function.layers if one.witness is not None]
     try:
-        match trying.tried(program, text, function.name, seconds, begin):
-            case Equal(sizes=sizes):
-                return Layer(NAME, Verdict.TESTED, 0, f"equal at {'; at '.join(map(shown, sizes))}")
-            case Wrong(sizes=sizes, line=line, what=what):
-                witness = Witness(tuple(sizes.items()), Instance())
-                why = f"at {shown(sizes)}, {what}"
-                return Layer(NAME, Verdict.REFUTED, line, why, witness=witness)
-            case NotRun(why=why):
-                return Layer(NAME, Verdict.UNKNOWN, 0, why)
-            case other:
-                assert_never(other)
+        found = trying.tried(program, text, function.name, seconds, doubtful, begin)
     finally:
         _tell("")
+    match found:
+        case Equal(sizes=sizes):
+            return Layer(NAME, Verdict.TESTED, 0, f"equal at {'; at '.join(map(shown, sizes))}")
+        case Wrong(sizes=wrong, line=line, what=what):
+            witness = Witness(tuple(wrong.items()), Instance())
+            return Layer(NAME, Verdict.REFUTED, line, f"at {shown(wrong)}, {what}", witness=witness)
+        case NotRun(why=why):
+            return Layer(NAME, Verdict.UNKNOWN, 0, why)
+        case _:
+            assert_never(found)
 
 
 def _tell(words: str) -> None:

@@ -51,7 +51,7 @@ def agreement(
     """Run the wrappers of a generated file in the ring, and compare with the algorithm there.
 
     Each runs twice: as one would call it, and with gaps between the elements of all tensors, so
-    that every stride is another one. Raises TouchError at an access that is outside, or a race.
+    that no two strides are the same. Raises TouchError at an access that is outside, or a race.
     """
     given = _inputs(program, sizes, seed)
     known = {n: v.numpy() if isinstance(v, torch.Tensor) else v for n, v in given.items()}
@@ -68,8 +68,11 @@ def agreement(
         got = _called(module, output, mine, options, None)
         wrong = _unlike(got, right)
         if not wrong.any():
-            out = with_gaps(torch.empty(right.shape, dtype=got.dtype))
-            apart = {n: with_gaps(v) if isinstance(v, torch.Tensor) else v for n, v in mine.items()}
+            out = with_gaps(torch.empty(right.shape, dtype=got.dtype), 2)
+            apart = {
+                n: with_gaps(v, at) if isinstance(v, torch.Tensor) else v
+                for at, (n, v) in enumerate(mine.items(), start=3)
+            }
             wrong = _unlike(_called(module, output, apart, options, out), right)
         differing[output] = int(np.sum(wrong))
         if differing[output]:
@@ -133,8 +136,10 @@ def _unlike(got: torch.Tensor, right: NDArray[Any]) -> NDArray[np.bool_]:
         return np.ones(right.shape or (1,), np.bool_)
     found = np.asarray(got)
     if right.dtype == np.float64:
-        return ~((found == right) | (np.isnan(found) & np.isnan(right)))
-    return np.asarray(found != right)
+        same = (found == right) | (np.isnan(found) & np.isnan(right))
+    else:
+        same = found == right
+    return np.logical_not(np.asarray(same, np.bool_))
 
 
 class TorchOf:
@@ -165,12 +170,11 @@ class TorchOf:
         return made
 
 
-def with_gaps(tensor: torch.Tensor) -> torch.Tensor:
-    """The same elements, with others between them along every axis, the first axis innermost."""
-    whole = torch.full([2 * size + 1 for size in reversed(tensor.shape)], UNWRITTEN).to(
-        tensor.dtype
-    )
-    view = whole[tuple(slice(1, None, 2) for _ in tensor.shape)]
-    view = view.permute(*reversed(range(tensor.dim()))) if tensor.dim() else view
+def with_gaps(tensor: torch.Tensor, step: int) -> torch.Tensor:
+    """The same elements, so far apart along every axis, with the first axis innermost."""
+    room = [step * size + 1 for size in reversed(tensor.shape)]
+    whole = torch.full(room, UNWRITTEN).to(tensor.dtype)
+    view = whole[tuple(slice(1, None, step) for _ in room)]
+    view = view.permute(*reversed(range(tensor.dim()))) if room else view
     view.copy_(tensor)
     return view

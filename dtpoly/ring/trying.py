@@ -4,9 +4,10 @@ Imports torch and triton.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from math import prod
 from typing import Any, TypeAlias
 
 from dtpoly.algorithm.program import Program
@@ -19,9 +20,13 @@ from dtpoly.ring.sizes import few_sizes
 # Triton has no types.
 errors: Any = import_module("triton.errors")
 SEED = 1
+# Of sizes that are not chosen to be small: the product of all.
+MOST_ELEMENTS = 20_000
 # Whatever a text makes go wrong when it runs, it says nothing of the algorithm.
-FAILED = (ValueError, TypeError, NameError, AttributeError, LookupError, ArithmeticError)
-FAILED += (RuntimeError, AssertionError, DtpolyError, errors.TritonError)
+FAILED = (
+    *(ValueError, TypeError, NameError, AttributeError, LookupError, ArithmeticError),
+    *(RuntimeError, AssertionError, DtpolyError, errors.TritonError),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +60,16 @@ def tried(
     text: str,
     func: str,
     seconds: float,
+    more: Iterable[Mapping[str, int]] = (),
     begin: Callable[[Mapping[str, int]], None] = lambda _: None,
 ) -> Tried:
-    """Run a function at a few small sizes; no more are begun once the time is over."""
+    """Run a function at a few small sizes, then at others that may show a mistake.
+
+    No more are begun once the time is over.
+    """
     end = time.monotonic() + seconds
     done: list[Mapping[str, int]] = []
-    for sizes in few_sizes(program):
+    for sizes in (*few_sizes(program), *(one for one in more if _is_small(one))):
         if done and time.monotonic() > end:
             break
         begin(sizes)
@@ -77,6 +86,11 @@ def tried(
             return Wrong(sizes, 0, f"{count} elements are others, first {func}[{first}]")
         done.append(sizes)
     return Equal(tuple(done))
+
+
+def _is_small(sizes: Mapping[str, int]) -> bool:
+    """Whether it can be run; a kernel takes at least a moment for each element, or each tile."""
+    return prod(max(size, 1) for size in sizes.values()) <= MOST_ELEMENTS
 
 
 def shown(sizes: Mapping[str, int]) -> str:

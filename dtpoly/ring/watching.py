@@ -21,16 +21,17 @@ def watched(memory: Memory) -> Generator[None]:
         return launched(self, *arguments, **keywords)
 
     hooks = _hooks(builder, memory)
-    before = {name: vars(builder)[name] for name in hooks if name in vars(builder)}
+    kept: dict[str, Any] = vars(builder)
+    before = {name: kept[name] for name in hooks if name in kept}
     interpreter.GridExecutor.__call__ = launch
-    vars(builder).update(hooks)
+    kept.update(hooks)
     try:
         yield
     finally:
         interpreter.GridExecutor.__call__ = launched
         for name in hooks:
-            del vars(builder)[name]
-        vars(builder).update(before)
+            del kept[name]
+        kept.update(before)
 
 
 def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:

@@ -12,8 +12,9 @@ from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.asking import about
 from dtpoly.verify.carrying import IDENTITY
 from dtpoly.verify.domains import before, domain, renaming, same_element
+from dtpoly.verify.paired import are_in_step, partner, taken
 from dtpoly.verify.regions import set_of
-from dtpoly.verify.terms import Apply, Choose, Element, Term, choose, walk
+from dtpoly.verify.terms import Apply, Choose, Element, PlaceOf, Term, ValueOf, choose, walk
 from dtpoly.verify.whole import All, Truth, both, negation, put_truth, put_whole
 
 OPERATIONS = ("add", "mul", "maximum", "minimum", "or", "and")
@@ -26,6 +27,8 @@ class Accumulation:
     store: Access
     operation: str
     pieces: tuple[Term, ...]
+    # Of a pair the store of its other part.
+    other: Access | None = None
 
 
 def accumulation(ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
@@ -33,6 +36,8 @@ def accumulation(ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
     if store.kind != "store" or store.value is None:
         return None
     found: list[Element] = []
+    if isinstance(store.value, ValueOf | PlaceOf):
+        return _of_pairs(ran, store, store.value.pair, facts)
     taken = _taken(store.value, store, found)
     if taken is None or not found:
         return None
@@ -47,6 +52,36 @@ def accumulation(ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
     ):
         return None
     return Accumulation(store, operation, tuple(pieces))
+
+
+def _of_pairs(ran: Ran, store: Access, whole: Term, facts: Truth) -> Accumulation | None:
+    """What two stores accumulate together, value and place of one pair."""
+    other = partner(ran, store)
+    if other is None or not isinstance(whole, Apply):
+        return None
+    value, place = (store, other) if isinstance(store.value, ValueOf) else (other, store)
+    found: list[Element] = []
+    pieces = taken(whole, value, place, found)
+    if pieces is None or len(found) != 2:
+        return None
+    loads = [next(a for a in ran.accesses if a.load == one.load) for one in found]
+    if not are_in_step(ran, (value, place, *loads)):
+        return None
+    if max(_last(one) for one in loads) > min(_last(one) for one in (value, place)):
+        return None
+    if any(_reads_it(piece, one) for piece in pieces for one in (value, place)):
+        return None
+    if any(
+        _comes_between(ran, load, access, one, facts)
+        for load, one in zip(loads, (value, place), strict=True)
+        for access in ran.accesses
+    ):
+        return None
+    return Accumulation(store, whole.operation, tuple(pieces), other)
+
+
+def _last(of: Access) -> int:
+    return of.time[-1].constant or 0
 
 
 def _reads_it(piece: Term, store: Access) -> bool:

@@ -28,7 +28,7 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Program
 from dtpoly.verify import kinds
-from dtpoly.verify.building import applied, literal, place, rounded
+from dtpoly.verify.building import applied, literal, place, rounded, whole_in
 from dtpoly.verify.casts import as_kind, fits
 from dtpoly.verify.extents import extent, sizes_of
 from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined
@@ -134,7 +134,20 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
     """
     if isinstance(operand, Integer | Float) and to in kinds.WHOLES and not fits(term, to):
         return literal(kinds.LEAST[to])
+    if kind == to and kinds.is_float(to) and kinds.is_narrow(to):
+        # It was computed in more than its type has.
+        return rounded(to, term, may=True)
+    if kind == "tl.float64" and to in ("tl.float8e4nv", "tl.float8e5"):
+        # There is no such conversion: it is done by way of f32.
+        term = rounded("tl.float32", term, may=True)
     return as_kind(term, kind, to)
+
+
+def _wrapped(term: Term) -> Term:
+    """A number as written, as an i32: it wraps as torch's do."""
+    value = whole_in(term) if isinstance(term, Literal) else None
+    constant = None if value is None else value.constant
+    return term if constant is None else literal((constant + 2**31) % 2**32 - 2**31)
 
 
 def _near(term: Term) -> Term:
@@ -208,6 +221,10 @@ class _Reading:
                 for term, f in zip(terms, formats, strict=True)
             ]
         is_narrow = own.category == 1 and kinds.is_narrow(own.kind)
+        if own.kind == "tl.int32":
+            terms = [
+                _wrapped(term) if f.weak else term for term, f in zip(terms, formats, strict=True)
+            ]
         if is_narrow:
             # A number beside a narrow tensor is one of its type.
             terms = [

@@ -13,6 +13,8 @@ from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.shared import rank
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import (
+    FALSE,
+    TRUE,
     Truth,
     Whole,
     both,
@@ -49,6 +51,9 @@ TORCH = {
     "torch.float64": "tl.float64",
 }
 
+# What says where the tensors of the caller are.
+DEVICES = ("dt_check(", "dt_device(")
+
 
 def condition(wrapper: Wrapper, node: ast.expr) -> Truth:
     """A condition over sizes."""
@@ -80,7 +85,9 @@ def condition(wrapper: Wrapper, node: ast.expr) -> Truth:
 def value(wrapper: Wrapper, node: ast.expr) -> Held:
     """The value of an expression."""
     match node:
-        case ast.Constant(value=int() as constant) if not isinstance(constant, bool):
+        case ast.Constant(value=bool() as constant):
+            return TRUE if constant else FALSE
+        case ast.Constant(value=int() as constant):
             return number(constant)
         case ast.Name(id=one) if one in wrapper.names:
             return wrapper.names[one]
@@ -312,6 +319,11 @@ def _made(wrapper: Wrapper, node: ast.Call) -> Held:
     named = {keyword.arg: keyword.value for keyword in node.keywords}
     if set(named) - {"dtype", "device"} or "dtype" not in named:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    device = ast.unparse(named.get("device", node))
+    held = wrapper.names.get(device)
+    where = held.text if isinstance(held, Opaque) else device
+    if not (where.startswith(DEVICES) or (where.endswith(".device") and wrapper.like)):
+        raise Unread(node.lineno, f"where '{ast.unparse(node)}' is")
     kind = value(wrapper, named["dtype"])
     if not isinstance(kind, Kind):
         raise Unread(node.lineno, f"the type of '{ast.unparse(node)}'")

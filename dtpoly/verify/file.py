@@ -34,6 +34,8 @@ class File:
     plain: dict[str, ast.FunctionDef]
     # Of each function and constant its text; how far a line is set in says what it means.
     texts: dict[str, str]
+    # What each constant is.
+    values: dict[str, ast.expr]
     # The functions that are called when the file is loaded.
     called: set[str]
     # What it says of its kernels by `# verify:` and `# assume:`.
@@ -48,7 +50,7 @@ def read_file(text: str) -> File:
         line = error.lineno if isinstance(error, SyntaxError) else None
         raise Unread(line or 1, f"this is not Python: {error}") from error
     lines = LINE_END.split(text)
-    file = File(text, {}, {}, {}, set(), said_in(text))
+    file = File(text, {}, {}, {}, {}, set(), said_in(text))
     for node in module.body:
         match node:
             case ast.FunctionDef(name=one, decorator_list=decorators):
@@ -59,6 +61,7 @@ def read_file(text: str) -> File:
                 (file.jitted if is_jitted else file.plain)[one] = node
             case ast.Assign(targets=[ast.Name(id=one)], value=value):
                 _check_value(file, value)
+                file.values[one] = value
             case ast.Import() if ast.unparse(node) in IMPORTS:
                 continue
             case ast.Expr(value=ast.Constant(value=str())):

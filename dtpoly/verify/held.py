@@ -77,6 +77,10 @@ class Wrapper:
     # Tensors that are returned as they are where they have no elements.
     empty: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     result: str | None = None
+    # The function that says what the result is like, before it is there; nothing if none does.
+    like: str = ""
+    # What is not as it should be, though it can be read on: with one of these nothing is proved.
+    doubts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     # What the last call of `dt_offset` was told: all of these are below 2^30, or it gives 64 bits.
     largest: tuple[Whole, ...] = ()
     # The strides of the tensors that it was told of: they reach less far than 2^31, or it does.

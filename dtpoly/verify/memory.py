@@ -7,7 +7,7 @@ it, and nothing writes the element in between.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dtpoly.verify.access import Access, Ran
@@ -16,17 +16,21 @@ from dtpoly.verify.asking import about
 from dtpoly.verify.building import rounded
 from dtpoly.verify.domains import before, domain, own_names
 from dtpoly.verify.limits import check_time
+from dtpoly.verify.paired import beginnings
 from dtpoly.verify.regions import Region, is_single, set_of, without
 from dtpoly.verify.rounding import split
 from dtpoly.verify.terms import (
     Apply,
     Case,
     Element,
+    PlaceOf,
     Stored,
     Term,
     Total,
+    ValueOf,
     children,
     fresh,
+    pair,
     put,
     rebuilt,
 )
@@ -107,10 +111,28 @@ class Memory:
             plain = [store for store in stores if all(store != one.store for one in grown)]
             if grown and (not plain or not one_operation(grown)):
                 raise Unread(load.line, f"what is accumulated in '{load.tensor}'")
-            found += [self._case(at, load, other, store, grown) for store in plain]
+            begun = self._begun(other, load, plain, grown)
+            found += [self._case(at, load, other, store, grown, begun) for store in plain]
         about(load.line, f"loads what one store left in '{load.tensor}'")
         self._check(here, load, found)
         self._check_last(at, load, here)
+        return found
+
+    def _begun(
+        self, at: int, load: Access, plain: Sequence[Access], grown: Sequence[Accumulation]
+    ) -> Mapping[Access, Access]:
+        """Where pairs are accumulated, for each store that begins one that of its other part."""
+        tensors = {one.other.tensor if one.other else "" for one in grown}
+        if tensors <= {""}:
+            return {}
+        ran = self.launches[at]
+        others = [a for a in ran.accesses if a.tensor in tensors and a.kind != "load"]
+        theirs = self._accumulations(at, others)
+        rest = [a for a in others if all(a != one.store for one in theirs)]
+        found = beginnings(ran, plain, rest)
+        parts = {type(one.store.value) for one in grown}
+        if len(tensors) + len(parts) > 2 or len(theirs) != len(grown) or found is None:
+            raise Unread(load.line, f"what is accumulated in '{load.tensor}'")
         return found
 
     def _accumulations(self, at: int, stores: Sequence[Access]) -> list[Accumulation]:
@@ -118,7 +140,13 @@ class Memory:
         return [one for one in found if one is not None]
 
     def _case(
-        self, at: int, load: Access, other: int, store: Access, grown: Sequence[Accumulation]
+        self,
+        at: int,
+        load: Access,
+        other: int,
+        store: Access,
+        grown: Sequence[Accumulation],
+        begun: Mapping[Access, Access],
     ) -> Case:
         """What a load sees if it sees a store, and all that was put to that since."""
         ran = self.launches[other]
@@ -136,6 +164,12 @@ class Memory:
         assert store.value is not None
         # What the store's own kernel saw is said in its names: put in first, renamed together.
         value = put(self.seen(other, store.value), values)
+        is_value = any(isinstance(one.store.value, ValueOf) for one in grown)
+        if store in begun:
+            partner = begun[store].value
+            assert partner is not None
+            rest = put(self.seen(other, partner), values)
+            value = pair(value, rest) if is_value else pair(rest, value)
         for one in grown:
             # Of the same program, and after the store.
             more = {n: fresh(n) for n in own_names(ran, one.store) if n not in ran.programs}
@@ -150,6 +184,8 @@ class Memory:
                 body = put(self.seen(other, piece), again)
                 total = Total(one.operation, tuple(more.values()), since, body)
                 value = Apply(one.operation, (value, total))
+        if store in begun:
+            value = ValueOf(value) if is_value else PlaceOf(value)
         return tuple(new.values()), where, value
 
     def _check(self, here: Truth, load: Access, writers: Sequence[Case]) -> None:

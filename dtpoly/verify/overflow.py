@@ -18,12 +18,24 @@ from dtpoly.verify.asking import Lemma, about, assume
 from dtpoly.verify.domains import domain, ranged
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.limits import check_time
-from dtpoly.verify.regions import everywhere, is_affine, set_of
+from dtpoly.verify.regions import everywhere, holds, is_affine, set_of
 from dtpoly.verify.room import with_room
 from dtpoly.verify.shared import rank
 from dtpoly.verify.strides import apart_from
 from dtpoly.verify.values import Tile
-from dtpoly.verify.whole import Truth, Whole, both, compare, names_of, number, one_of, within
+from dtpoly.verify.whole import (
+    Atom,
+    Extreme,
+    Truth,
+    Whole,
+    both,
+    compare,
+    names_of,
+    number,
+    one_of,
+    sign,
+    within,
+)
 
 HALF = 2**31
 # Sizes that are less than this below 2^31 are refused.
@@ -97,6 +109,8 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         if any(_is_below(proof, ran, one, *promise) for promise in launch.below):
             assume(Lemma.BELOW, one.value)
             return
+        if _is_small(proof, ran, one):
+            return
         what = "computes a product of which no bound is known"
         yield Finding("overflow", one.line, what, everywhere(), is_exact=False)
         return
@@ -151,6 +165,41 @@ def _parts(value: Whole, strides: Sequence[Whole]) -> list[Whole]:
 
 def _strides_in(value: Whole) -> set[str]:
     return {one for one in names_of(value) if ".stride(" in one}
+
+
+def _is_small(proof: Proof, ran: Ran, one: Computed) -> bool:
+    """True if it fits with the constant in the place of each smaller of a number and a constant.
+
+    Sound since all factors are proved not to be negative: a product of larger ones is larger.
+    """
+    largest = Whole(())
+    for monomial, coefficient in one.value.terms:
+        product = number(coefficient)
+        for atom in monomial:
+            factor = Whole((((atom,), 1),))
+            here = both(proof.facts, one.where)
+            ranges = ranged(ran.programs, ran.ranges, names_of(both(here, sign(factor))))
+            if coefficient < 0 or not holds(sign(factor), set_of(both(here, ranges))):
+                return False
+            product = product * _limit(atom, factor)
+        largest = largest + product
+    if largest == one.value:
+        return False
+    constant = largest.constant
+    if constant is not None:
+        return constant < HALF
+    factors = _factors(largest, ran.launch) if one.kind == kinds.OFFSET else None
+    if factors is not None:
+        assume(Lemma.LOOKED_AT, largest, factors, _product(largest, factors))
+    return factors is not None
+
+
+def _limit(atom: Atom, factor: Whole) -> Whole:
+    match atom:
+        case Extreme(largest=False, left=left, right=right):
+            return left if left.constant is not None else right if right.constant else factor
+        case _:
+            return factor
 
 
 def _factors(value: Whole, launch: Launch) -> tuple[Whole, ...] | None:

@@ -148,7 +148,16 @@ def _function(
     except (NotAffine, Unsaid, OutOfTimeError, RecursionError, isl.Error) as error:
         return _unknown(func, *_told(error), began, _is_late(error))
     found |= _compared(found["value"])
-    return Function(func, tuple(found[one] for one in LAYERS), time.monotonic() - began)
+    layers = (_doubted(found[one], wrapper) for one in LAYERS)
+    return Function(func, tuple(layers), time.monotonic() - began)
+
+
+def _doubted(layer: Layer, wrapper: Wrapper) -> Layer:
+    """What is known of a layer, if there are calls that were not looked at."""
+    if layer.verdict is not Verdict.PROVED or not wrapper.doubts:
+        return layer
+    line, why = wrapper.doubts[0]
+    return Layer(layer.name, Verdict.UNKNOWN, line, why)
 
 
 def _compared(found: Layer) -> dict[str, Layer]:

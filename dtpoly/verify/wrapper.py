@@ -19,6 +19,7 @@ from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.shared import rank
 from dtpoly.verify.terms import Given
+from dtpoly.verify.traced import check_like, look_at_operator
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Whole, both, compare, name, negation, number
 
@@ -34,7 +35,7 @@ def _block(wrapper: Wrapper, body: Sequence[ast.stmt]) -> bool:
 def _statement(wrapper: Wrapper, node: ast.stmt) -> bool:
     """Read one statement; True if it ends the call."""
     match node:
-        case ast.Expr(value=ast.Constant()):
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
             return False
         case ast.If(test=test, body=[ast.Raise(exc=what)], orelse=[]):
             _refusal(wrapper, test, what)
@@ -75,7 +76,10 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
     """Read the branches that wrappers have."""
     text = ast.unparse(test)
     match body:
-        case [ast.Return(value=ast.Call())] if _is_traced(wrapper, test):
+        case [ast.Return(value=ast.Call() as again)] if (
+            isinstance(test, ast.Call) and ast.unparse(test.func) == "dt_is_traced" and not orelse
+        ):
+            look_at_operator(wrapper, test, again)
             return
         case [ast.With(body=[ast.Return(value=ast.Call() as again)])] if (
             text == "not dt_is_current(device)" and not orelse and _is_same(wrapper, again)
@@ -111,15 +115,6 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
             raise Unread(test.lineno, f"a branch of the wrapper: 'if {text}'")
 
 
-def _is_traced(wrapper: Wrapper, test: ast.expr) -> bool:
-    """Torch is to see one operator, which runs this very function."""
-    match test:
-        case ast.Call(func=ast.Name(id="dt_is_traced")):
-            return True
-        case _:
-            return ast.unparse(test).startswith("torch.compiler.is_compiling(")
-
-
 def _is_same(wrapper: Wrapper, call: ast.Call) -> bool:
     """True if it is the same call again."""
     texts = [ast.unparse(arg) for arg in call.args]
@@ -140,7 +135,7 @@ def _check_out(wrapper: Wrapper, array: Array, one: str, orelse: list[ast.stmt],
                     return
         case _:
             pass
-    raise Unread(line, f"what is done with '{one}'")
+    wrapper.doubts.append((line, f"what is done with an '{one}' that the caller gives"))
 
 
 def _is_input(held: Held, one: str) -> bool:
@@ -224,6 +219,10 @@ def wrapper_of(
     for array in arrays.values():
         wrapper.facts += [compare(">=", extent, number(0)) for extent in array.shape]
     wrapper.facts += [compare(">=", name(f"{label}_size"), number(0)) for label in labels]
+    defaults = [one for one in (*definition.args.defaults, *definition.args.kw_defaults) if one]
+    if any(ast.unparse(one) != "None" for one in defaults):
+        raise Unread(definition.lineno, f"the defaults of '{wanted}'")
+    started = dict(names)
     if not _block(wrapper, definition.body):
         raise Unread(definition.lineno, f"'{wanted}' returns nothing")
     for one in tensors:
@@ -232,4 +231,6 @@ def wrapper_of(
     for line, array_name in wrapper.empty:
         if array_name != wrapper.result:
             raise Unread(line, f"'{array_name}' is returned, and is not the result")
+    if wrapper.like and wrapper.result is not None:
+        check_like(wrapper, started, wrapper.arrays[wrapper.result])
     return wrapper

@@ -39,7 +39,7 @@ WRONG: dict[str, tuple[Program, str, str, str]] = {
     ),
     "a barrier is missing": (*(SWISH, BARRIER, "            tl.store"), "nothing orders the two"),
     "the result has another shape": (
-        *(SUM, "torch.empty((x_size,)", "torch.empty((x_size + 1,)"),
+        *(SUM, "out = torch.empty((x_size,)", "out = torch.empty((x_size + 1,)"),
         "1 elements are others, first f[0]",
     ),
 }
@@ -60,9 +60,10 @@ def test_a_mistake_is_seen(name: str) -> None:
 
 def test_what_is_right_is_equal_at_all_sizes() -> None:
     begun: list[Mapping[str, int]] = []
-    found = tried(SUM, text_of(SUM), "f", 5, begun.append)
+    found = tried(SUM, text_of(SUM), "f", 5, [{"x": 9, "k": 1}, {"x": 1, "k": 2**31}], begun.append)
     assert found == Equal(tuple(begun))
-    assert len(begun) == 3
+    assert len(begun) == 4
+    assert begun[-1] == {"x": 9, "k": 1}
 
 
 def test_the_line_is_that_of_the_file() -> None:

@@ -40,8 +40,10 @@ from tests.verify.mutation.recording import versions
 from tests.verify.mutation.streaming import ROOT, Row, fingerprint, streamed
 
 RESULTS = ROOT / "benchmarks" / "results" / "verify_soundness.json"
-SOURCES = ("dtpoly", "codegen", "frontend", "tests/codegen", "tests/generation", "tests/oracle")
-SOURCES += ("tests/verify/mutation", "tests/verify/soundness_fuzz.py")
+SOURCES = (
+    *("dtpoly", "codegen", "frontend", "tests/codegen", "tests/generation", "tests/oracle"),
+    *("tests/verify/mutation", "tests/verify/soundness_fuzz.py"),
+)
 CALLS, MORE_CALLS = 4, 10
 # Making a kernel of a random schedule may take minutes: those are left out.
 LIMIT_S = 5
@@ -154,9 +156,8 @@ def _found(
 
 def is_false_proof(row: Row) -> bool:
     """Proved, and running it shows it to be wrong."""
-    return row["verdict"] == "proved" and (
-        row["outcome"] == "wrong" or row["more"].startswith("wrong")
-    )
+    is_wrong = row["outcome"] == "wrong" or row["more"].startswith("wrong")
+    return row["verdict"] == "proved" and bool(is_wrong)
 
 
 def is_false_refutation(row: Row) -> bool:

@@ -79,6 +79,7 @@ class Ran:
     probe: str = ""
 
 
+SEEDS = range(11, 17)
 RECIPES = (
     (Recipe(1), Layout.PLAIN),
     (Recipe(2, DType.F16, Layout.TRANSPOSED), Layout.TRANSPOSED),
@@ -126,10 +127,11 @@ def sizes_near(program: Program) -> Iterator[dict[str, int]]:
 def consistent(program: Program, wanted: Mapping[str, int]) -> dict[str, int] | None:
     """Sizes that a call can have, as wanted where that is possible; None if there are none."""
     try:
-        sizes = filled(program, {}, wanted)
+        idle = {label.name: 1 for label in program.labels}
+        sizes = {**idle, **filled(program, {}, wanted)}
         passed = {rule.label: sizes[rule.label] for rule in size_rules(program) if rule.is_passed}
-        return sizes_of(program, input_shapes(program, sizes), passed)
-    except (DtpolyError, KeyError):
+        return {**idle, **sizes_of(program, input_shapes(program, sizes), passed)}
+    except DtpolyError:
         return None
 
 
@@ -236,6 +238,8 @@ def shown(
     worst = Shown.NOT
     tried = [Probe(whole, recipe, out) for recipe, out in recipes]
     tried.append(replace(tried[0], is_special=True))
+    # What does not count for some values may count for others.
+    tried += [replace(tried[0], recipe=replace(tried[0].recipe, seed=seed)) for seed in SEEDS]
     for probe in tried:
         made = call(program, probe)
         if made is None:

@@ -7,7 +7,7 @@ from time import process_time
 
 from dtpoly.algorithm.program import Program
 from dtpoly.cli.ringed import tried
-from dtpoly.verify.report import Function, Layer, Verdict
+from dtpoly.verify.report import Layer, Report, Verdict
 from dtpoly.verify.verify import verify
 from tests.codegen import listings
 from tests.codegen.cases import SlowError, limited
@@ -173,7 +173,7 @@ def judged(
                 )
     ring: Layer | None = None
     if report.verdict is Verdict.UNKNOWN and outcome != Outcome.RIGHT:
-        ring = in_ring(one, mutant.text)
+        ring = in_ring(one, mutant.text, report)
     more = ""
     if report.verdict is Verdict.PROVED and outcome == Outcome.RIGHT:
         ran: Ran = runs(one.program, one.funcs, mutant.text, others())
@@ -187,13 +187,15 @@ def judged(
     )
 
 
-def in_ring(one: Subject, text: str) -> Layer:
+def in_ring(one: Subject, text: str, report: Report) -> Layer:
     """What running a text in the ring comes to: what is refuted, if a function is."""
     found = Layer("ring", Verdict.UNKNOWN)
-    for func in one.funcs:
+    for function in report.functions:
+        if function.name not in one.funcs:
+            continue
         try:
             with limited(RING_S):
-                found = tried(one.program, text, Function(func, (), 0.0), RING_S)
+                found = tried(one.program, text, function, RING_S)
         except SlowError:
             found = Layer("ring", Verdict.UNKNOWN)
         if found.verdict is Verdict.REFUTED:

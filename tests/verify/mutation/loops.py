@@ -9,6 +9,7 @@ from tests.verify.mutation.edits import (
     Splice,
     Text,
     blocks,
+    called,
     calls,
     keyword,
     nodes,
@@ -134,10 +135,14 @@ def barrier_missing(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
 
 def start_wrong(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
     """An accumulator starts with another number."""
-    for call in calls(function, "tl.full"):
-        if ast.unparse(call.args[0]) != "()":
-            start = call.args[1]
-            yield text.put(start, "1.0" if ast.unparse(start) == "0.0" else "0.0")
+    for node in nodes(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=one)], value=ast.Call(args=[_, start, _])) if (
+                "_acc" in one and called(node.value, "tl.full")
+            ):
+                yield text.put(start, "1.0" if ast.unparse(start) == "0.0" else "0.0")
+            case _:
+                pass
 
 
 def not_accumulated(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:

@@ -1,10 +1,12 @@
 """Jobs in, rows of JSON out, by several processes; what is done is kept, and not done again."""
 
+import faulthandler
 import json
 import signal
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
 from hashlib import sha256
 from itertools import islice
@@ -27,6 +29,7 @@ Row: TypeAlias = dict[str, Any]
 Job = TypeVar("Job")
 # A process is replaced after so many jobs: not everything forgets what was run.
 JOBS_A_PROCESS = 500
+JOB_S = 150
 
 
 def fingerprint(*parts: str) -> str:
@@ -61,19 +64,24 @@ def streamed(
     what is done is kept, and is all that there is.
     """
     done = dict(_before(kept, mark))
-    if not done:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(f"{json.dumps({'sources': mark})}\n")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    # Written anew: the last line may be cut.
+    before = [json.dumps({"sources": mark}), *(_line(*one) for one in done.items())]
+    kept.write_text("".join(f"{line}\n" for line in before))
     rest = [job for job in jobs if str(job) not in done]
     end = None if seconds is None else time.monotonic() + seconds
     with _progress() as progress, kept.open("a") as file:
         task = progress.add_task(what, total=len(jobs), completed=len(jobs) - len(rest))
         for job, rows in _worked(work, rest, workers, end):
             done[str(job)] = rows
-            file.write(f"{json.dumps({'job': str(job), 'rows': rows})}\n")
+            file.write(f"{_line(str(job), rows)}\n")
             file.flush()
             progress.advance(task)
     return {str(job): done[str(job)] for job in jobs if str(job) in done}
+
+
+def _line(job: str, rows: list[Row]) -> str:
+    return json.dumps({"job": job, "rows": rows})
 
 
 def _worked(
@@ -82,24 +90,57 @@ def _worked(
     """Each job as it is done, until the time is over."""
     waiting: dict[Future[list[Row]], Job] = {}
     rest = iter(jobs)
-    pool = ProcessPoolExecutor(
+    pool = _pool(workers)
+    try:
+        while end is None or time.monotonic() < end:
+            for job in islice(rest, 2 * workers - len(waiting)):
+                waiting[pool.submit(_limited, work, job)] = job
+            if not waiting:
+                break
+            try:
+                for future in wait(waiting, timeout=1, return_when=FIRST_COMPLETED).done:
+                    rows = future.result()
+                    yield waiting.pop(future), rows
+            except BrokenProcessPool:
+                pool.shutdown(wait=False)
+                pool = _pool(workers)
+                yield from _alone(work, list(waiting.values()))
+                waiting = {}
+    except KeyboardInterrupt:
+        Console(stderr=True).print("interrupted: the same command goes on from here")
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _alone(
+    work: Callable[[Job], list[Row]], jobs: Sequence[Job]
+) -> Generator[tuple[Job, list[Row]]]:
+    """Each job in a process of its own, as one of them ends processes: that one has no rows."""
+    for job in jobs:
+        with _pool(1) as pool:
+            try:
+                yield job, pool.submit(_limited, work, job).result()
+            except BrokenProcessPool:
+                Console(stderr=True).print(f"{job}: given up after {JOB_S} s")
+                yield job, []
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(
         workers,
         mp_context=get_context("spawn"),
         initializer=_begin,
         max_tasks_per_child=JOBS_A_PROCESS,
     )
+
+
+def _limited(work: Callable[[Job], list[Row]], job: Job) -> list[Row]:
+    """What hangs in a library sees no signal: the process ends."""
+    faulthandler.dump_traceback_later(JOB_S, exit=True)
     try:
-        while end is None or time.monotonic() < end:
-            for job in islice(rest, 2 * workers - len(waiting)):
-                waiting[pool.submit(work, job)] = job
-            if not waiting:
-                break
-            for future in wait(waiting, timeout=1, return_when=FIRST_COMPLETED).done:
-                yield waiting.pop(future), future.result()
-    except KeyboardInterrupt:
-        Console(stderr=True).print("interrupted: the same command goes on from here")
+        return work(job)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        faulthandler.cancel_dump_traceback_later()
 
 
 def _begin() -> None:

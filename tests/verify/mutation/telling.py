@@ -50,6 +50,16 @@ class Mutant:
         return any(one in SHOWN for one in self.shown)
 
     @property
+    def is_right(self) -> bool:
+        """Whether all calls that know nothing of the verifier are right."""
+        return bool(self.ran["outcome"] == "right")
+
+    @property
+    def is_tried_wrong(self) -> bool:
+        """Whether it is refuted by running it in the ring, where a layer is unknown."""
+        return bool(self.judged["tried"] == "refuted")
+
+    @property
     def verdict(self) -> str:
         """What the verifier says of it as a whole."""
         return str(self.judged["verdict"])
@@ -61,18 +71,14 @@ COLUMNS: Mapping[str, Test] = {
     "mutants": lambda one: True,
     "do not run": lambda one: one.is_broken,
     "wrong": lambda one: one.is_wrong,
-    "refuted": lambda one: one.is_wrong and one.is_refuted,
-    "confirmed": lambda one: one.is_wrong and one.is_confirmed,
-    "unknown": lambda one: one.is_wrong and one.verdict == "unknown",
+    "refuted by proof": lambda one: one.is_wrong and one.is_confirmed,
+    "else in the ring": lambda one: one.is_wrong and not one.is_confirmed and one.is_tried_wrong,
+    "unknown": lambda one: one.is_wrong and not one.is_confirmed and not one.is_tried_wrong,
     "proved": lambda one: one.is_wrong and one.verdict == "proved",
-    "seen right": lambda one: not one.is_wrong and not one.is_broken,
-    "of which refuted": lambda one: (
-        not one.is_wrong and not one.is_broken and one.verdict == "refuted"
-    ),
-    "and confirmed": lambda one: not one.is_wrong and not one.is_broken and one.is_confirmed,
-    "of which proved": lambda one: (
-        not one.is_wrong and not one.is_broken and one.verdict == "proved"
-    ),
+    "seen right": lambda one: one.is_right,
+    "shown wrong": lambda one: one.is_right and one.is_confirmed,
+    "right, refuted": lambda one: one.is_right and one.verdict == "refuted",
+    "right, proved": lambda one: one.is_right and one.verdict == "proved",
 }
 
 
@@ -84,43 +90,47 @@ def counts(found: Sequence[Mutant]) -> dict[str, int]:
 def figures(found: Sequence[Mutant]) -> dict[str, Any]:
     """What is said of all of them."""
     wrong = [one for one in found if one.is_wrong]
-    confirmed = [one for one in wrong if one.is_confirmed]
+    by_proof = [one for one in wrong if one.is_confirmed]
+    in_ring = [one for one in wrong if not one.is_confirmed and one.is_tried_wrong]
+    right = [one for one in found if one.is_right]
     unseen = {one.name for one in OPERATORS if one.unseen}
-    right = [one for one in found if not one.is_wrong and not one.is_broken]
-    share = f"{len(confirmed) / len(wrong):.1%}" if wrong else "-"
+    refuted = [one for one in right if one.verdict == "refuted" and not one.is_confirmed]
     return {
         "mutants": len(found),
         "operators": len({one.operator for one in found}),
         "wrong, as running them shows": len(wrong),
-        "of which refuted, by a witness that running confirms": len(confirmed),
-        "that is": share,
-        "of which unknown": sum(one.verdict == "unknown" for one in wrong),
-        "of which refuted for overflow alone": sum(
-            one.verdict == "refuted" and not one.is_refuted for one in wrong
-        ),
-        "of which proved": sum(one.verdict == "proved" for one in wrong),
+        "of these refuted by proof, with a witness that running confirms": len(by_proof),
+        "of these refuted by proof, as a share": _share(len(by_proof), len(wrong)),
+        "of the others refuted in the ring, by sizes at which it differs": len(in_ring),
+        "of these refuted by either, as a share": _share(len(by_proof) + len(in_ring), len(wrong)),
+        "of these unknown": sum(COLUMNS["unknown"](one) for one in wrong),
+        "of these proved": sum(one.verdict == "proved" for one in wrong),
+        "that do not run": sum(one.is_broken for one in found),
         "that do not run, and are proved": sum(
             one.is_broken and one.verdict == "proved" for one in found
         ),
         "right in all calls": len(right),
-        "that are right, refuted, and a witness shows them wrong": sum(
+        "right ones refuted, and the witness shows them wrong": sum(
             one.is_confirmed for one in right
         ),
-        "that are right, refuted, and no witness does": sum(
-            one.is_refuted and not one.is_confirmed and one.operator not in unseen for one in right
+        "right ones refuted for what the interpreter does not show": sum(
+            one.operator in unseen or not one.is_refuted for one in refuted
         ),
-        "that are right, refuted for what the interpreter does not show": sum(
-            one.verdict == "refuted" and not one.is_confirmed and one.operator in unseen
-            for one in right
+        "right ones refuted otherwise": sum(
+            one.operator not in unseen and one.is_refuted for one in refuted
         ),
-        "that are right, proved": sum(one.verdict == "proved" for one in right),
-        "that are right, proved, and more calls show them wrong": sum(
-            one.judged["more"] not in ("", "right") for one in right
+        "right ones proved": sum(one.verdict == "proved" for one in right),
+        "right ones proved, and more calls show them wrong": sum(
+            one.judged["more"].startswith("wrong") for one in right
         ),
-        "witnesses that running does not show": sum("not shown" in one.shown for one in found),
-        "witnesses of no call": sum("no such call" in one.shown for one in found),
-        "witnesses too large to run": sum("too large to run" in one.shown for one in found),
+        "with a witness that running does not show": sum("not shown" in one.shown for one in found),
+        "with a witness of no call": sum("no such call" in one.shown for one in found),
+        "with a witness too large to run": sum("too large to run" in one.shown for one in found),
     }
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else "-"
 
 
 def told(command: str, versions: Mapping[str, str], found: Sequence[Mutant]) -> dict[str, Any]:
@@ -155,11 +165,11 @@ def _sorted(found: Sequence[Mutant]) -> dict[str, int]:
 
 def _is_bad(one: Mutant) -> bool:
     if one.is_wrong:
-        return not one.is_confirmed
+        return not one.is_confirmed and not one.is_tried_wrong
     return (
         (one.is_broken and one.verdict == "proved")
         or bool({"not shown", "no such call"} & one.shown)
-        or one.judged["more"] not in ("", "right")
+        or one.judged["more"].startswith("wrong")
     )
 
 
@@ -172,7 +182,8 @@ def _shown(one: Mutant) -> dict[str, Any]:
         "ran": f"{one.ran['outcome']}: {one.ran['why']} {one.ran['probe']}"[:300],
         "verdict": one.verdict,
         "refuted": one.judged["refuted"],
-        "unknown": one.judged["unknown"][:2],
+        "unknown": one.judged["unknown"][-2:],
+        "in the ring": one.judged["tried"],
         "more": one.judged["more"],
     }
 

@@ -57,8 +57,8 @@ def wrong_axis(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
     """A reduction along another axis."""
     for call in calls(function, *REDUCTIONS):
         match call.args:
-            case [_, ast.Constant(value=axis) as given] if axis in (0, 1):
-                yield text.put(given, str(1 - int(axis)))
+            case [_, ast.Constant(value=int(axis)) as given] if axis in (0, 1):
+                yield text.put(given, str(1 - axis))
             case _:
                 pass
 

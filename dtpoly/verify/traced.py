@@ -1,0 +1,104 @@
+"""The branch of a wrapper in which torch sees one operator; that it is this wrapper, out.
+
+The operator runs the wrapper, so it computes what that does. What torch is told of the result
+before it runs, by the function beside it, must be what the wrapper makes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from dtpoly.verify.access import Array
+from dtpoly.verify.expressions import value
+from dtpoly.verify.held import Held, TensorOf, Wrapper
+from dtpoly.verify.kinds import is_float
+from dtpoly.verify.values import Unread
+
+OPERATORS = {"dt_operator": 4, "dt_operator_with_numbers": 5}
+OUT = "out"
+
+
+def look_at_operator(wrapper: Wrapper, test: ast.Call, again: ast.Call) -> None:
+    """Note the function that says what the result is like. Raises Unread."""
+    line = test.lineno
+    wrapper.must_know("dt_is_traced", line)
+    read = [one for one in wrapper.parameters if one in wrapper.arrays]
+    if [ast.unparse(arg) for arg in test.args] != read or test.keywords:
+        raise Unread(line, f"'{ast.unparse(test)}' of other tensors than are read")
+    given = [one for one in wrapper.parameters if one != OUT]
+    texts = [ast.unparse(arg) for arg in again.args]
+    texts += [f"{k.arg}" for k in again.keywords if ast.unparse(k.value) == k.arg]
+    if texts != [OUT, *given] or len(again.keywords) + len(again.args) != len(texts):
+        raise Unread(line, f"another call of the operator: '{ast.unparse(again)}'")
+    match wrapper.file.values.get(ast.unparse(again.func)):
+        case ast.Call(func=ast.Name(id=made), args=args) if OPERATORS.get(made) == len(args):
+            wrapper.must_know(made, line)
+            run, like, schemas = ast.unparse(args[1]), ast.unparse(args[2]), args[3:]
+        case _:
+            raise Unread(line, f"what '{ast.unparse(again.func)}' is")
+    if run not in (wrapper.wanted, f"{wrapper.wanted}_"):
+        raise Unread(line, f"an operator that runs '{run}'")
+    for schema, are_tensors in zip(schemas, (False, True), strict=False):
+        _check_schema(wrapper, schema, given, are_tensors)
+    wrapper.like = like
+
+
+def _check_schema(
+    wrapper: Wrapper, schema: ast.expr, given: Sequence[str], are_tensors: bool
+) -> None:
+    """The arguments, in their order, and what they are; numbers may be tensors."""
+    text = schema.value if isinstance(schema, ast.Constant) else None
+    words = text.split(", ") if isinstance(text, str) else []
+    words = [one.removesuffix("_") for one in words if one != "*"]
+    if words != [_declared(wrapper, one, are_tensors).removesuffix("_") for one in given]:
+        raise Unread(schema.lineno, f"an operator that takes {ast.unparse(schema)}")
+
+
+def _declared(wrapper: Wrapper, one: str, are_tensors: bool) -> str:
+    """How a parameter may be declared."""
+    if one in wrapper.arrays:
+        return f"Tensor {one}"
+    if one in wrapper.scalars:
+        kind = wrapper.scalars[one]
+        word = "float" if not kind or is_float(kind) else "bool" if kind == "tl.int1" else "int"
+        return f"{'Tensor' if are_tensors else word} {one}"
+    if one == "device":
+        return "Device? device=None"
+    # A size, or a tensor that nothing reads.
+    return f"SymInt {one}" if one in wrapper.names else f"Tensor? {one}"
+
+
+def check_like(wrapper: Wrapper, started: Mapping[str, Held], made: Array) -> None:
+    """What torch is told of the result is what the wrapper makes. Raises Unread."""
+    definition = wrapper.file.plain.get(wrapper.like)
+    if definition is None:
+        raise Unread(1, f"there is no function '{wrapper.like}'")
+    parameters = [one.arg for one in (*definition.args.args, *definition.args.kwonlyargs)]
+    wanted = [one for one in wrapper.parameters if one != OUT]
+    # A name that Python needs has an underscore here.
+    if [one.removesuffix("_") for one in parameters] != [one.removesuffix("_") for one in wanted]:
+        raise Unread(definition.lineno, f"the parameters of '{wrapper.like}'")
+    own = {a: started[b] for a, b in zip(parameters, wanted, strict=True) if b in started}
+    apart = replace(wrapper, names={**started, **own}, arrays=dict(wrapper.arrays), facts=[])
+    for node in definition.body:
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                continue
+            case ast.Assign(targets=[ast.Name(id=one)], value=given):
+                apart.names[one] = value(apart, given)
+            case ast.Assign(targets=[ast.Tuple(elts=elements)], value=given):
+                parts = apart.parts(value(apart, given), given)
+                for element, part in zip(elements, parts, strict=True):
+                    apart.names[ast.unparse(element)] = part
+            case ast.Return(value=ast.Call() as call):
+                told = value(apart, call)
+                if not isinstance(told, TensorOf) or told.array.shape != made.shape:
+                    raise Unread(node.lineno, f"'{wrapper.like}' says another shape")
+                if told.array.kind != made.kind:
+                    raise Unread(node.lineno, f"'{wrapper.like}' says another type")
+                return
+            case _:
+                raise Unread(node.lineno, f"a statement of '{wrapper.like}'")
+    raise Unread(definition.lineno, f"'{wrapper.like}' says nothing")

@@ -1,0 +1,62 @@
+"""Edits of a wrapper, one by one: none that changes what it does is proved."""
+
+import pytest
+
+from dtpoly.verify.verify import Verdict, verify
+from tests.verify.texts import ROOT, changed, program_of, text_of
+
+SOFTMAX = program_of(ROOT / "examples/softmax.dt")
+OFFSET = "offset=dt_offset(max(x_size, y_size), A, out)"
+REAL = "    real = dt_real(A.dtype)\n"
+LIKE = "return torch.empty((x_size, y_size), dtype=A.dtype, device=A.device)"
+
+WRONG: dict[str, tuple[str, str]] = {
+    "out is an input by default": ("out=None):", "out=A):"),
+    "a module is something else": (REAL, f"{REAL}    torch = triton\n"),
+    "the kernel is another": (REAL, f"{REAL}    softmax_kernel = dt_real\n"),
+    "an input is another": (REAL, f"{REAL}    A = A.t()\n"),
+    "a helper is another": (REAL, f"    dt_offset = dt_real\n{REAL}"),
+    "narrow numbers": ("real=real,", "real=tl.float16,"),
+    "offsets of 32 bits": (OFFSET, "offset=tl.int32"),
+    "a size is not looked at": (OFFSET, "offset=dt_offset(x_size, A, out)"),
+    "the result is not looked at": (OFFSET, "offset=dt_offset(max(x_size, y_size), A)"),
+    "an input is not looked at": (OFFSET, "offset=dt_offset(max(x_size, y_size), out)"),
+    "lanes are always full": ("x_even=x_size % 4 == 0", "x_even=True"),
+    "lanes are thought full": ("x_even=x_size % 4 == 0", "x_even=x_size % 2 == 0"),
+    "strides of another": ("*out.stride()", "*A.stride()"),
+    "the input is returned": ("        )\n    return out", "        )\n    return A"),
+    "the input is not checked": ('device = dt_check("A", A, 2, dt_floats)', "device = A.device"),
+    "another rank": ('dt_check("A", A, 2', 'dt_check("A", A, 3'),
+    "the result may be the input": ('{"A": A}', "{}"),
+    "out has another shape": ("dt_check_out(out, (x_size, y_size)", "dt_check_out(out, (2, 2)"),
+    "torch is told another shape": (LIKE, LIKE.replace("x_size, y_size", "y_size, x_size")),
+    "torch is told another type": (LIKE, LIKE.replace("A.dtype", "torch.float16")),
+    "the operator gets other things": ("softmax_operator(out, A)", "softmax_operator(A, out)"),
+    "the operator runs another": ("softmax, softmax_like", "softmax_like, softmax_like"),
+    "the operator takes another": ('"Tensor A"', '"Tensor B"'),
+    "tracing is not seen": ("dt_is_traced(A)", "dt_is_traced()"),
+    "tracing returns the input": ("return softmax_operator(out, A)", "return A"),
+    "another call on another GPU": ("return softmax(A, out=out)", "return softmax(A)"),
+    "the result is on the CPU": ("dtype=A.dtype, device=device", "dtype=A.dtype"),
+    "the result has another type": ("dtype=A.dtype, device", "dtype=torch.float16, device"),
+    "a launch is left out": ("    if programs:", "    if not programs:"),
+    "the last block is left out": ("(x_size + 3) // 4", "x_size // 4"),
+    "one program": ('dt_grid("softmax", programs)', 'dt_grid("softmax", 1)'),
+    "it is cleared": ("    return out\n\n\n# What", "    out.zero_()\n    return out\n\n\n# What"),
+}
+RIGHT: dict[str, tuple[str, str]] = {
+    "other stages": ("num_warps=32", "num_warps=32, num_stages=7"),
+    "lanes by another word": ("(x < x_size) | x_even", "(x < x_size) or x_even"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_one_is_not_proved(name: str) -> None:
+    report = verify(SOFTMAX, changed(text_of(SOFTMAX), *WRONG[name]))
+    assert report.verdict is not Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_one_is_proved(name: str) -> None:
+    report = verify(SOFTMAX, changed(text_of(SOFTMAX), *RIGHT[name]))
+    assert report.verdict is Verdict.PROVED, report.layers

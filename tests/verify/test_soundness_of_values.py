@@ -1,0 +1,138 @@
+"""Rules by which values are proved equal: near each a text that is wrong, and is not proved."""
+
+import pytest
+
+from dtpoly.algorithm.program import Program
+from dtpoly.verify.verify import Verdict, verify
+from tests.verify.texts import changed, text_of, written
+
+MAX = written("Func f; In A: i64; Var x; RVar k; f[x] = rmax(A[x, k], k); f.compile();")
+PRODUCT = written(
+    "Func f; In A; Var x; RVar k; f[x] = rsum(len(x) * k * A[x, k], k);"
+    "f.compile(); f.tensorize(k:4);"
+)
+BESIDE = written("Func f; In A; Var x; f[x] = where(x > 1.5, A[x], 0); f.compile();")
+WIDE = written("Func f; In A: f64; SIn alpha; Var x; f[x] = A[x] * alpha; f.compile();")
+NARROW = written("Func f; In A: f16; SIn alpha; Var x; f[x] = A[x] * alpha; f.compile();")
+WHERE = written(
+    "Func f; Var x, z; RVar k; f[x, z, k] = rargmax(erf(z) + k, k);"
+    "f.block(k:100); f.compile(); f.map(k);"
+)
+WRAPPED = written("Func f; In A: i32; Var x; f[x] = A[x] + 2147483648; f.compile();")
+CHOICE = written(
+    "Func f; In A, B; Var x; RVar k; f[x] = rsum(where(x + k > 3, A[x, k], B[x, k]) * k, k);"
+    "f.compile();"
+)
+TWO = written(
+    "Func g, f; In A; Var x; g[x] = 2 * A[x]; f[x] = exp(g[x] + pad(g, 0)[x + 1]); f.compile();"
+)
+SPLIT = written("Func f; RVar l, m; f[l] = rsum(l + m, m); f.compile(); f.split(m:m_s/2);")
+EQUAL = written(
+    "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k) + rsum(A[x, k], k) * 2; f.compile();"
+)
+ALL = (MAX, PRODUCT, BESIDE, WIDE, NARROW, WHERE, WRAPPED, CHOICE, TWO, SPLIT, EQUAL)
+
+
+@pytest.mark.parametrize("program", ALL)
+def test_without_a_mistake_it_is_proved(program: Program) -> None:
+    report = verify(program, text_of(program))
+    assert report.verdict is Verdict.PROVED, report.layers
+
+
+BEST = "tl.store(f_k_at_program_z, f_k_value)\n"
+PLACE = "            tl.store(f_k_index_at_program_z, f_k_index_value)\n"
+BEGUN = 'tl.store(f_k_at_program + z * f_k_scratch_stride_1, float("-inf"))'
+SUMMED = "tl.cast(x_size, tl.int64) * k.to(tl.int64)"
+
+# What is done to which text: what is replaced by what.
+WRONG: dict[str, tuple[Program, str, str]] = {
+    "the least number of another type changes something": (
+        *(MAX, "f_stride_0, f_acc)", "f_stride_0, tl.maximum(f_acc, LEAST))"),
+    ),
+    "a maximum begins with the least number of another type": (
+        *(MAX, "-9223372036854775808, tl.int64", "-2147483648, tl.int64"),
+    ),
+    "another product of sizes": (*(PRODUCT, SUMMED, f"{SUMMED} * k.to(tl.int64)"),),
+    "another factor of a product": (*(PRODUCT, SUMMED, SUMMED.replace("x_size", "k_size")),),
+    "a product of one size more": (*(PRODUCT, SUMMED, f"({SUMMED} + k.to(tl.int64))"),),
+    "an index beside another number": (*(BESIDE, "> 1.5", "> 2.5"),),
+    "an index on the other side of a number": (*(BESIDE, "> 1.5", "< 1.5"),),
+    "a scalar has fewer bits than what it meets": (
+        *(WIDE, "A_value * alpha", "A_value * alpha.to(tl.float32)"),
+    ),
+    "a scalar is rounded to less than is computed in": (
+        *(NARROW, "A_value * alpha", "A_value * alpha.to(tl.float16)"),
+    ),
+    "a value is rounded to a type that nothing allows": (
+        *(NARROW, "A_value * alpha", "(A_value * alpha).to(tl.bfloat16)"),
+    ),
+    "a number wraps as it does not": (*(WRAPPED, "-2147483648", "2147483647"),),
+    "the choices are exchanged": (*(CHOICE, "A_value, B_value", "B_value, A_value"),),
+    "it is chosen a little later": (*(CHOICE, "> 3", "> 4"),),
+    "a Func between is another": (*(TWO, "2.0 * A_value", "3.0 * A_value"),),
+    "another element of a Func between": (
+        *(TWO, "g_ptr + (x + 1) * g_stride_0", "g_ptr + (x + 0) * g_stride_0"),
+    ),
+    "a Func between is not stored in the end": (
+        *(TWO, "tl.store(g_ptr + x * g_stride_0", "tl.store(g_ptr + (x + 1) * g_stride_0"),
+    ),
+    "a Func between is overwritten": (
+        *(
+            TWO,
+            "2.0 * A_value)\n",
+            "2.0 * A_value)\n        tl.store(g_ptr + x * g_stride_0, A_value)\n",
+        ),
+    ),
+    "a Func between is begun and not ended": (
+        *(TWO, "tl.store(g_ptr + x * g_stride_0, 2.0 * A_value)", "tl.debug_barrier()"),
+    ),
+    "of equal sums one is taken for the other": (*(EQUAL, "f_acc_2 * 2.0", "f_acc_2 * 3.0"),),
+    "of equal sums one is taken twice": (
+        *(EQUAL, "f_acc_2 += A_value", "f_acc_2 += A_value\n            f_acc += A_value"),
+    ),
+    "of a pair only the place is kept": (*(WHERE, BEST, "tl.debug_barrier()\n"),),
+    "of a pair only the value is kept": (*(WHERE, PLACE, ""),),
+    "the place is kept of another pair": (
+        *(
+            WHERE,
+            PLACE,
+            PLACE.replace("f_k_index_value", "best_at"),
+        ),
+    ),
+    "the place is set anew each time": (
+        *(WHERE, PLACE, f"{PLACE}            tl.store(f_k_index_at_program_z, 0)\n"),
+    ),
+    "only the place is begun anew": (*(WHERE, BEGUN, "tl.debug_barrier()"),),
+    "the value begins with 0": (*(WHERE, BEGUN, BEGUN.replace('float("-inf")', "0.0")),),
+    "values of all rows share one element": (
+        *(
+            WHERE,
+            "f_k_at_program_z = f_k_at_program + z *",
+            "f_k_at_program_z = f_k_at_program + 0 *",
+        ),
+    ),
+    "the place is loaded after it was stored": (
+        *(
+            WHERE,
+            "            f_k_index_value = tl.load(f_k_index_at_program_z)\n",
+            "            tl.store(f_k_index_at_program_z, best_at)\n"
+            "            f_k_index_value = tl.load(f_k_index_at_program_z)\n",
+        ),
+    ),
+    "the value is begun anew in between": (
+        *(
+            WHERE,
+            "            best = tl.full",
+            "            " + BEGUN + "\n            best = tl.full",
+        ),
+    ),
+    "a size just below 32 bits is let through": (*(SPLIT, ", sizes=(m_size,)", ""),),
+    "another size is refused": (*(SPLIT, "sizes=(m_size,)", "sizes=(l_size,)"),),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_it_is_not_proved(name: str) -> None:
+    program, old, new = WRONG[name]
+    new = new.replace("LEAST", "tl.full((), -2147483648, tl.int32)")
+    assert verify(program, changed(text_of(program), old, new)).verdict is not Verdict.PROVED
