@@ -13,6 +13,7 @@ from dtpoly import __version__
 from dtpoly.algorithm.dtypes import FLOATS, DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
+from dtpoly.cli.doubts import can_run, in_ring
 from dtpoly.cli.files import complete_files, file_name
 from dtpoly.cli.func_option import wanted_funcs
 from dtpoly.cli.lazy import load_triton
@@ -30,7 +31,7 @@ from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.targets.target import LIMITS, Target, parse_target
 from dtpoly.verdict_messages import of_emitted
-from dtpoly.verification import proved
+from dtpoly.verification import SECONDS, proved
 from dtpoly.verify.report import Verdict
 
 STANDARD_OUTPUT = "-"
@@ -149,11 +150,15 @@ def command(
     text = code.text
     if not no_verify:
         found = proved(program, text, code.stages.outputs)
-        text = found.text
+        text, known = found.text, found.report
+        # What is not proved may be wrong: it is run, unless triton is to compile in this process.
+        is_run = known.verdict is Verdict.UNKNOWN and target is None and emit is None and can_run()
+        if is_run:
+            known = in_ring(program, text, known, SECONDS, all_of_them=False) or known
         kernel = Source("<standard output>" if path is None else str(path), text)
-        if told := of_emitted(found.report, kernel, source.name):
+        if told := of_emitted(known, kernel, source.name):
             report(told, sys.stderr)
-        if found.report.verdict is Verdict.REFUTED:
+        if known.verdict is Verdict.REFUTED:
             return BUG
     if path is not None and not save(path, text.encode(), more=_contents(code)):
         return 1

@@ -4,17 +4,16 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from types import ModuleType
 
 import click
 
 from dtpoly import __version__
-from dtpoly.algorithm.program import Program
+from dtpoly.cli.doubts import can_run, in_ring
 from dtpoly.cli.evidence import check_proof, show_fusions, write_proof
 from dtpoly.cli.files import complete_files, file_name
 from dtpoly.cli.func_option import wanted_funcs
-from dtpoly.cli.lazy import load, load_triton
+from dtpoly.cli.lazy import load
 from dtpoly.cli.main import BUG
 from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
@@ -117,8 +116,9 @@ def command(
     found = verified(program, text.text, asked, seconds)
     if func is not None:
         found = Report(tuple(one for one in found.functions if one.name in (func, "")))
-    if ring:
-        with_ring = _in_ring(program, text.text, found, seconds)
+    # A text of ours that is not proved is run without being asked to; a user's is not.
+    if ring or (kernel is None and found.verdict is Verdict.UNKNOWN and can_run()):
+        with_ring = in_ring(program, text.text, found, seconds, all_of_them=ring)
         if with_ring is None:
             return 1
         found = with_ring
@@ -144,24 +144,6 @@ def _text(checked: Checked, kernel: str | None, wanted: tuple[str, ...]) -> Sour
     assert checked.verdict is not None
     heading = header(__version__, checked.file.source.name)
     return Source(EMITTED, code_of(checked.verdict.scheduled, heading, None, wanted).text)
-
-
-def _in_ring(program: Program, text: str, found: Report, seconds: float) -> Report | None:
-    """The same with what running it in the ring says; nothing where that cannot be done."""
-    # Triton reads it when it is imported, and then no more.
-    os.environ["TRITON_INTERPRET"] = "1"
-    # Where it interprets, triton can only be imported after torch.
-    if load_triton("torch") is None:
-        return None
-    ringed: ModuleType | None = load_triton("dtpoly.cli.ringed")
-    if ringed is None:
-        return None
-    return Report(
-        tuple(
-            replace(one, layers=(*one.layers, ringed.tried(program, text, one, seconds)))
-            for one in found.functions
-        )
-    )
 
 
 def _show(found: Report, told: tuple[Diagnostic, ...]) -> None:

@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 @contextmanager
 def watched(memory: Memory) -> Generator[None]:
     """Kernels that run inside touch what the memory lets them touch, or it raises."""
-    builder = interpreter.interpreter_builder
+    builder: Any = interpreter.interpreter_builder
     launched: Function = interpreter.GridExecutor.__call__
 
     def launch(self: Any, *arguments: Any, **keywords: Any) -> Any:
@@ -21,7 +21,7 @@ def watched(memory: Memory) -> Generator[None]:
         return launched(self, *arguments, **keywords)
 
     hooks = _hooks(builder, memory)
-    kept: dict[str, Any] = vars(builder)
+    kept: dict[str, Any] = builder.__dict__
     before = {name: kept[name] for name in hooks if name in kept}
     interpreter.GridExecutor.__call__ = launch
     kept.update(hooks)

@@ -24,6 +24,8 @@ ALL_UNKNOWN = "UNKNOWN stores, loads, bounds, lanes, order, value, overflow"
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to be in, and a cache of its own."""
     monkeypatch.setenv("DTPOLY_CACHE_DIR", str(tmp_path / "cache"))
+    # What is not proved is run; nothing of that is left behind.
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "f.dt").write_text(SUM)
     return tmp_path
@@ -130,6 +132,17 @@ def test_what_is_not_proved_is_written_with_a_warning(
     assert "a statement of the wrapper" in err
     assert err.endswith("wrote f.py: f, 1 kernel\n")
     assert header_of(here / "f.py")[1] == f"# Verdict: {ALL_UNKNOWN}.\n"
+
+
+def test_what_is_not_proved_is_run(
+    call: Entry, here: Path, emit: Callable[[str, str], None]
+) -> None:
+    emit("    device = dt_check(", "    assert A.dim() == 2\n    A = -A\n    device = dt_check(")
+    code, out, err = call("compile", "f.dt")
+    assert (code, out) == (3, "")
+    assert not (here / "f.py").exists()
+    assert "refuted: ring" in err
+    assert "at x = " in err
 
 
 def test_functions_that_differ_have_a_line_each(

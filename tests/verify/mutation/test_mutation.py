@@ -39,7 +39,7 @@ def found_of(job: Job) -> list[Mutant]:
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda one: one.name)
 def test_an_operator_makes_one_mistake(operator: Operator) -> None:
-    for name in FILES:
+    for name in (*MANY, *FILES):
         one = subject(name)
         for mutant in mutants(one.text, frozenset(one.funcs), operator, 1):
             assert mutant.text != one.text
