@@ -33,7 +33,13 @@ def check_proof(source: Source, text: Source, path: str, as_json: bool) -> int:
     except UnicodeDecodeError:
         tell_error(f"cannot read '{path}': it is not UTF-8 text")
         return 1
-    checker: ModuleType = load("dtpoly.verify.checker")
+    try:
+        checker: ModuleType = load("dtpoly.verify.checker")
+    except ModuleNotFoundError as error:
+        if error.name != "z3":
+            raise
+        tell_error(str(error))
+        return 1
     answer = checker.check_certificate(given, source.text, with_verdict(text.text))
     if as_json:
         document = {

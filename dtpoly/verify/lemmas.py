@@ -26,7 +26,7 @@ from dtpoly.verify.whole import both
 def with_known(proof: Proof) -> Proof | None:
     """The proof with elements for what kernels leave and is proved; None if there is none such."""
     memory = Memory(proof.memory.launches, proof.memory.inputs, proof.memory.facts)
-    known = replace(proof, memory=memory)
+    known: Proof = replace(proof, memory=memory)
     for at, ran in enumerate(proof.runs):
         for array in dict.fromkeys(a.tensor for a in ran.accesses if a.kind != "load"):
             for func in _funcs(proof, array):

@@ -243,3 +243,26 @@ def test_any_change_is_told_and_raises_nothing(random: Random) -> None:
     # Another witness may be a good one.
     assert not checked.accepted or "witnesses" in path
     assert checked.accepted is not bool(checked.complaints)
+
+
+WITHOUT = """
+import sys
+sys.modules["z3"] = None
+from dtpoly.cli.main import entry
+sys.argv = ["dtpoly", "verify", *sys.argv[1:]]
+sys.exit(entry())
+"""
+
+
+def test_without_z3_it_is_told_what_to_install(tmp_path: Path) -> None:
+    base = base_of(MATMUL)
+    kernel, made = tmp_path / "kernel.py", tmp_path / "made.json"
+    kernel.write_text(base.kernel)
+    made.write_text(base.certificate)
+    arguments = [str(MATMUL), "--kernel", str(kernel), "--check", str(made)]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, *arguments], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 1
+    assert "pip install 'dtpoly[proofs]'" in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
