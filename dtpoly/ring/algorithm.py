@@ -32,6 +32,8 @@ from dtpoly.ring.interpreter import power, tanh, whole_of
 
 # Floats are elements of the ring; whole numbers and bools are themselves.
 Array: TypeAlias = NDArray[Any]
+# Its sign does not fit it.
+EXTREME = np.iinfo(np.int64).min
 NUMPY = {
     DType.BOOL: np.bool_,
     DType.U8: np.uint8,
@@ -86,7 +88,12 @@ def cast(array: Array, dtype: DType) -> Array:
 
 def as_elements(array: Array) -> Array:
     """Whole numbers and bools as elements."""
-    return array if array.dtype == np.float64 else field.whole(array)
+    if array.dtype == np.float64:
+        return array
+    wide = array.astype(np.int64)
+    if (wide != wide.astype(np.float64).astype(np.int64)).any() or (wide == EXTREME).any():
+        raise NoRing("whole numbers that a float rounds")
+    return field.whole(array)
 
 
 def _floats(operation: Callable[..., Array]) -> Callable[..., Array]:

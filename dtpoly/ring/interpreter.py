@@ -80,8 +80,10 @@ def _tagged(name: str) -> Callable[[Handle], Handle]:
 
 
 def _as_float(source: Handle, target: Any) -> Handle:
-    data = source.data if _is_float(source) else field.whole(source.data)
-    return interpreter.TensorHandle(data, target.scalar)
+    # What a comparison gives is bools, and is said to be floats.
+    data = np.asarray(source.data)
+    elements = data if data.dtype == np.float64 else field.whole(data)
+    return interpreter.TensorHandle(elements, target.scalar)
 
 
 def _rounded(source: Handle, target: Any, _: object) -> Handle:

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import islpy as isl
 
+from dtpoly.verify.limits import check_time
 from dtpoly.verify.regions import Holds, Join, Meet, Minus, NotAffine, Region, Twins, Without
 from dtpoly.verify.whole import (
     All,
@@ -191,25 +192,38 @@ def smallest(of: isl.Set, first: Sequence[str]) -> dict[str, int] | None:
         return None
     rest = [one for one in params_of(of) if one not in first]
     order = [*(one for one in first if one in params_of(of)), *rest]
-    point: dict[str, int] = {}
     for bound in (2, 8, 40, 200, 2000):
         small = of
         for one in order:
-            small = small.intersect(variable(one).le_set(_constant(bound)))
-            small = small.intersect(variable(one).ge_set(_constant(-bound)))
+            small = small.intersect(_between(one, -bound, bound))
         if not small.is_empty():
-            of = small
-            break
-    points = as_points(of, order)
-    found = _least(points) if points.is_bounded() else points.sample_point()
-    for at, one in enumerate(order):
-        point[one] = found.get_coordinate_val(isl.dim_type.set, at).to_python()
+            return _least(small, order, bound)
+    found = as_points(of, order).sample_point()
+    return {one: _coordinate(found, at) for at, one in enumerate(order)}
+
+
+def _least(of: isl.Set, order: Sequence[str], bound: int) -> dict[str, int]:
+    """The least point, name by name: isl's own search may take for ever, and cannot be stopped."""
+    point: dict[str, int] = {}
+    for one in order:
+        low, high = -bound, bound
+        while low < high:
+            check_time()
+            middle = (low + high) // 2
+            if of.intersect(_between(one, low, middle)).is_empty():
+                low = middle + 1
+            else:
+                high = middle
+        of = of.intersect(_between(one, low, low))
+        point[one] = low
     return point
 
 
-def _least(points: isl.Set) -> isl.Point:
-    """The least point; any, of a set that isl cannot put in order."""
-    try:
-        return points.lexmin().sample_point()
-    except isl.Error:
-        return points.sample_point()
+def _between(one: str, low: int, high: int) -> isl.Set:
+    number = variable(one)
+    return number.ge_set(_constant(low)).intersect(number.le_set(_constant(high)))
+
+
+def _coordinate(of: isl.Point, at: int) -> int:
+    found: int = of.get_coordinate_val(isl.dim_type.set, at).to_python()
+    return found

@@ -81,9 +81,24 @@ def test_what_does_not_run_says_so(new: str) -> None:
     assert found.why.startswith("it does not run at x = 1, k = 1: ")
 
 
+def test_a_comparison_as_a_float() -> None:
+    program = written("Func f; Var x; In A; f[x] = cast(A[x] != 2.0, f32) * A[x]; f.compile();")
+    assert isinstance(run(program, text_of(program)), Equal)
+
+
+def test_a_whole_number_that_a_float_rounds() -> None:
+    text = "Func f; Var x; In A; f[x] = where(A[x] > 0, A[x], 9223372036854775807); f.compile();"
+    program = written(text)
+    assert run(program, text_of(program)) == NotRun(
+        "the ring has no words for whole numbers that a float rounds"
+    )
+
+
 def test_a_program_without_words_in_the_ring() -> None:
-    program = written("Func f; Var x; In A: i32; f[x] = floor(A[x] / 2.5); f.compile();")
-    assert isinstance(run(program, text_of(program)), Equal | NotRun)
+    program = written("Func f; Var x; In A: i32; f[x] = A[x] % 3; f.compile();")
+    assert run(program, text_of(program)) == NotRun(
+        "the ring has no words for division of whole numbers"
+    )
 
 
 def test_lines_stay_where_they_are() -> None:
