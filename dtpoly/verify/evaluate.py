@@ -312,8 +312,9 @@ def _applied(operation: str, operands: list[Number]) -> Number:
             return float(math.ceil(a / b))
         case "mod", [a, b]:
             return a - b * math.floor(a / b)
-        case _, [a] if operation.startswith("cast "):
-            return float(math.trunc(a))
+        case _, [a] if operation in ("cast tl.int32", "cast tl.int64"):
+            # Numbers of elements are no whole ones, also where the tensor has such.
+            return a
         case "where", [a, b, c]:
             return b if a else c
         case _:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.algorithm import value_of
 from dtpoly.verify.asking import about
-from dtpoly.verify.carrying import IDENTITY
+from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.domains import domain, renaming
 from dtpoly.verify.findings import ATOMIC, Finding, Proof
 from dtpoly.verify.lemmas import with_known
@@ -43,9 +43,12 @@ def _value(proof: Proof) -> Iterator[Finding]:
         wanted = value_of(proof.meaning, proof.func, access.indices)
         if atomics:
             # What atomic operations begin with must change nothing.
-            wanted = IDENTITY[ATOMIC[atomics[0][2].kind]]
+            operation = ATOMIC[atomics[0][2].kind]
+            wanted = IDENTITY[operation]
             if any(at >= later for later, _, _ in atomics):
                 yield Finding("value", access.line, "is stored after atomic operations", here)
+            if is_identity(operation, stored):
+                continue
         found = difference(stored, wanted, here)
         if found is not None:
             yield Finding(
