@@ -7,11 +7,16 @@ from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import DtpolyError
 
 MOST = 40
+# A number that is larger, up to this one, is tried by itself.
+MOST_ALONE = 1024
 PRIMES = (3, 5, 7, 2, 11, 4, 6)
 
 
 def few_sizes(program: Program) -> Iterator[dict[str, int]]:
-    """All 1; each another number; and one more than the largest number said of each, if small."""
+    """All 1; each another number; one more than the largest number said of each, if small.
+
+    Of numbers that are larger, one more than each while the other sizes are small.
+    """
     labels = [label.name for label in program.labels]
     said = {label: 2 for label in labels}
     for directive in program.directives:
@@ -19,11 +24,13 @@ def few_sizes(program: Program) -> Iterator[dict[str, int]]:
             label = str(argument.target).rpartition(".")[2]
             if label in said and isinstance(argument.value, int):
                 said[label] = max(said[label], argument.value)
+    apart = {label: PRIMES[at % len(PRIMES)] for at, label in enumerate(labels)}
     seen: list[dict[str, int]] = []
     for assumed in (
         dict.fromkeys(labels, 1),
-        {label: PRIMES[at % len(PRIMES)] for at, label in enumerate(labels)},
+        apart,
         {label: min(size, MOST) + 1 for label, size in said.items()},
+        *({**apart, label: size + 1} for label, size in said.items() if MOST < size <= MOST_ALONE),
     ):
         try:
             sizes = filled(program, {}, assumed)

@@ -143,11 +143,14 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
     return as_kind(term, kind, to)
 
 
-def _wrapped(term: Term) -> Term:
-    """A number as written, as an i32: it wraps as torch's do."""
+def _wrapped(term: Term, kind: str) -> Term:
+    """A number as written, as one of a type of whole numbers: it wraps as torch's do."""
     value = whole_in(term) if isinstance(term, Literal) else None
     constant = None if value is None else value.constant
-    return term if constant is None else literal((constant + 2**31) % 2**32 - 2**31)
+    if constant is None:
+        return term
+    least, largest = kinds.LEAST[kind], kinds.LARGEST[kind]
+    return literal((constant - least) % (largest - least + 1) + least)
 
 
 def _near(term: Term) -> Term:
@@ -221,9 +224,10 @@ class _Reading:
                 for term, f in zip(terms, formats, strict=True)
             ]
         is_narrow = own.category == 1 and kinds.is_narrow(own.kind)
-        if own.kind == "tl.int32":
+        if own.kind in kinds.WHOLES:
             terms = [
-                _wrapped(term) if f.weak else term for term, f in zip(terms, formats, strict=True)
+                _wrapped(term, own.kind) if f.weak else term
+                for term, f in zip(terms, formats, strict=True)
             ]
         if is_narrow:
             # A number beside a narrow tensor is one of its type.

@@ -41,6 +41,7 @@ class Lemma(StrEnum):
     ADDRESS = "an address is a sum of index times stride"
     REACH = "an index inside of its axis, times the stride, is below the reach of the tensor"
     LOOKED_AT = "a number is not above one that the call looked at"
+    LARGER = "a product of numbers that are not negative is not above one of larger numbers"
     ROOM = "two sizes of the result are below 2^48 together, if there is a result"
     KNOWN = "a function is known by its text"
     WRAPPED = "a remainder by a size"

@@ -128,6 +128,43 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         yield Finding("overflow", one.line, "computes a number that its 32 bits do not hold", where)
 
 
+def _is_small(proof: Proof, ran: Ran, one: Computed) -> bool:
+    """True if it fits with the constant in the place of each smaller of a number and a constant.
+
+    Sound since all factors are proved not to be negative: a product of larger ones is larger.
+    """
+    largest = Whole(())
+    for monomial, coefficient in one.value.terms:
+        product = number(coefficient)
+        for atom in monomial:
+            factor = Whole((((atom,), 1),))
+            here = both(proof.facts, one.where)
+            ranges = ranged(ran.programs, ran.ranges, names_of(both(here, sign(factor))))
+            if coefficient < 0 or not holds(sign(factor), set_of(both(here, ranges))):
+                return False
+            product = product * _limit(atom, factor)
+        largest = largest + product
+    if largest == one.value:
+        return False
+    assume(Lemma.LARGER, one.value, largest)
+    constant = largest.constant
+    if constant is not None:
+        return constant < HALF
+    factors = _factors(largest, ran.launch) if one.kind == kinds.OFFSET else None
+    if factors is None:
+        return False
+    assume(Lemma.LOOKED_AT, largest, factors, _product(largest, factors))
+    return True
+
+
+def _limit(atom: Atom, factor: Whole) -> Whole:
+    match atom:
+        case Extreme(largest=False, left=left, right=right):
+            return left if left.constant is not None else right if right.constant else factor
+        case _:
+            return factor
+
+
 def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
     """True for a part of addresses that are all below 2^31.
 
@@ -165,41 +202,6 @@ def _parts(value: Whole, strides: Sequence[Whole]) -> list[Whole]:
 
 def _strides_in(value: Whole) -> set[str]:
     return {one for one in names_of(value) if ".stride(" in one}
-
-
-def _is_small(proof: Proof, ran: Ran, one: Computed) -> bool:
-    """True if it fits with the constant in the place of each smaller of a number and a constant.
-
-    Sound since all factors are proved not to be negative: a product of larger ones is larger.
-    """
-    largest = Whole(())
-    for monomial, coefficient in one.value.terms:
-        product = number(coefficient)
-        for atom in monomial:
-            factor = Whole((((atom,), 1),))
-            here = both(proof.facts, one.where)
-            ranges = ranged(ran.programs, ran.ranges, names_of(both(here, sign(factor))))
-            if coefficient < 0 or not holds(sign(factor), set_of(both(here, ranges))):
-                return False
-            product = product * _limit(atom, factor)
-        largest = largest + product
-    if largest == one.value:
-        return False
-    constant = largest.constant
-    if constant is not None:
-        return constant < HALF
-    factors = _factors(largest, ran.launch) if one.kind == kinds.OFFSET else None
-    if factors is not None:
-        assume(Lemma.LOOKED_AT, largest, factors, _product(largest, factors))
-    return factors is not None
-
-
-def _limit(atom: Atom, factor: Whole) -> Whole:
-    match atom:
-        case Extreme(largest=False, left=left, right=right):
-            return left if left.constant is not None else right if right.constant else factor
-        case _:
-            return factor
 
 
 def _factors(value: Whole, launch: Launch) -> tuple[Whole, ...] | None:

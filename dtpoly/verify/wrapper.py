@@ -79,7 +79,10 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
         case [ast.Return(value=ast.Call() as again)] if (
             isinstance(test, ast.Call) and ast.unparse(test.func) == "dt_is_traced" and not orelse
         ):
-            look_at_operator(wrapper, test, again)
+            try:
+                look_at_operator(wrapper, test, again)
+            except Unread as error:
+                wrapper.doubts.append((error.line, error.what))
             return
         case [ast.With(body=[ast.Return(value=ast.Call() as again)])] if (
             text == "not dt_is_current(device)" and not orelse and _is_same(wrapper, again)
@@ -232,5 +235,9 @@ def wrapper_of(
         if array_name != wrapper.result:
             raise Unread(line, f"'{array_name}' is returned, and is not the result")
     if wrapper.like and wrapper.result is not None:
-        check_like(wrapper, started, wrapper.arrays[wrapper.result])
+        try:
+            check_like(wrapper, started, wrapper.arrays[wrapper.result])
+        except Unread as error:
+            # Without torch's tracers there are such calls all the same.
+            wrapper.doubts.append((error.line, error.what))
     return wrapper

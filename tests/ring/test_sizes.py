@@ -14,6 +14,12 @@ def test_large_numbers_are_left_out() -> None:
     assert list(few_sizes(program)) == [{"x": 1}, {"x": 3}, {"x": 41}]
 
 
+def test_a_larger_number_is_tried_by_itself() -> None:
+    program = written("Func f; In A; Var x, y; f[x, y] = A[x, y]; f.block(x:16, y:256);")
+    found = list(few_sizes(program))
+    assert found[2:] == [{"x": 17, "y": 41}, {"x": 3, "y": 257}]
+
+
 def test_sizes_that_follow_from_others() -> None:
     program = written("Func f; In A; Var x; RVar k; f[x] = rsum(A[x + k], k); f.block(x:2);")
     for sizes in few_sizes(program):

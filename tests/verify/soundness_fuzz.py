@@ -74,6 +74,7 @@ class Found:
     verdict: str
     refuted: tuple[dict[str, Any], ...]
     unknown: tuple[str, ...]
+    tried: str  # in the ring, where a layer is unknown
     more: str
     seconds: float
 
@@ -149,7 +150,7 @@ def _found(
         Found(
             *(case.seed, case.kind, mutant.operator, mutant.line, mutant.what, outcome, why),
             *(said.verdict, tuple(asdict(layer) for layer in said.refuted), said.unknown),
-            *(said.more, round(process_time() - start, 3)),
+            *(said.tried, said.more, round(process_time() - start, 3)),
         )
     )
 
@@ -175,6 +176,8 @@ def counts(rows: Sequence[Row]) -> dict[str, int]:
 def _verdict(row: Row) -> str:
     if row["verdict"] == "refuted" and all(one["layer"] == "overflow" for one in row["refuted"]):
         return "refuted for overflow"
+    if row["verdict"] == "unknown" and row["tried"] == "refuted":
+        return "refuted in the ring"
     return str(row["verdict"])
 
 

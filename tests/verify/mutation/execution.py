@@ -239,7 +239,8 @@ def shown(
     tried = [Probe(whole, recipe, out) for recipe, out in recipes]
     tried.append(replace(tried[0], is_special=True))
     # What does not count for some values may count for others.
-    tried += [replace(tried[0], recipe=replace(tried[0].recipe, seed=seed)) for seed in SEEDS]
+    plain = replace(tried[0].recipe, layout=Layout.PLAIN, data=Data.RANDOM)
+    tried += [replace(tried[0], recipe=replace(plain, seed=seed)) for seed in SEEDS]
     for probe in tried:
         made = call(program, probe)
         if made is None:

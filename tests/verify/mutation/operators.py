@@ -45,6 +45,7 @@ KERNEL, WRAPPER = Where.KERNEL, Where.WRAPPER
 NO_PIPELINE = "the interpreter runs no loop ahead"
 NO_TF32 = "the interpreter multiplies in full"
 SMALL = "only sizes near 2^31 show it"
+AGAIN = "the second launch stores the same"
 REFUSED = "only a call that should be refused shows it"
 
 OPERATORS = (
@@ -112,7 +113,7 @@ OPERATORS = (
     Operator("grid lacks an axis", WRAPPER, wrappers.grid_axis_missing),
     Operator("grid of larger blocks", WRAPPER, wrappers.grid_constant),
     Operator("launch dropped", WRAPPER, wrappers.launch_dropped),
-    Operator("launched again", WRAPPER, wrappers.launch_again),
+    Operator("launched again", WRAPPER, wrappers.launch_again, AGAIN),
     Operator("launches swapped", WRAPPER, wrappers.launches_swapped),
     Operator("launched under another condition", WRAPPER, wrappers.launched_never),
     Operator("scratch too small", WRAPPER, wrappers.scratch_small),
