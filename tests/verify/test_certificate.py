@@ -116,6 +116,7 @@ def test_isl_reads_the_sets(path: Path) -> None:
         assert read.is_equal(wanted)
 
 
+@pytest.mark.long
 def test_no_two_names_are_written_alike() -> None:
     for path in ALL:
         (found,) = attempts(
