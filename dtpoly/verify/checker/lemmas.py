@@ -12,7 +12,7 @@ from dtpoly.verify.asking import Assumption, Lemma
 from dtpoly.verify.helpers import HELPERS, MEANINGS
 from dtpoly.verify.regions import ID
 from dtpoly.verify.shared import rank
-from dtpoly.verify.whole import Atom, Whole, names_of
+from dtpoly.verify.whole import Atom, Extreme, Whole, names_of
 
 # How often each product of atoms is there.
 Polynomial = Counter[tuple[str, ...]]
@@ -43,6 +43,8 @@ def _has_form(of: Assumption) -> bool:
             return _is(total, _product((value, *factors)))
         case ((Lemma.BELOW | Lemma.PART), (Whole(),)):
             return True
+        case Lemma.LARGER, (Whole() as value, Whole() as larger):
+            return _is(larger, _enlarged(value))
         case Lemma.ROOM, (Whole(), Whole()):
             return True
         case Lemma.WRAPPED, (str() as one, Whole() as value, Whole()):
@@ -76,6 +78,29 @@ def _times(left: Polynomial, right: Polynomial) -> Polynomial:
         for theirs, other in right.items():
             found[tuple(sorted((*mine, *theirs)))] += factor * other
     return found
+
+
+def _enlarged(of: Whole) -> Polynomial:
+    """With the constant in the place of the smaller of that and something else."""
+    found: Polynomial = Counter()
+    for monomial, factor in of.terms:
+        product: Polynomial = Counter({(): factor})
+        for atom in monomial:
+            product = _times(
+                product,
+                Counter({_sorted((atom,)): 1} if _bound(atom) is None else {(): _bound(atom)}),
+            )
+        found.update(product)
+    return found
+
+
+def _bound(of: Atom) -> int | None:
+    """The constant of the smaller of a constant and something else."""
+    match of:
+        case Extreme(largest=False, left=left, right=right):
+            return right.constant if left.constant is None else left.constant
+        case _:
+            return None
 
 
 def _product(of: Sequence[Whole]) -> Polynomial:
