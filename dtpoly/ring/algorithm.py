@@ -32,8 +32,8 @@ from dtpoly.ring.interpreter import power, tanh, whole_of
 
 # Floats are elements of the ring; whole numbers and bools are themselves.
 Array: TypeAlias = NDArray[Any]
-# Its sign does not fit it.
-EXTREME = np.iinfo(np.int64).min
+# Beyond this, floats of 64 bits lack whole numbers.
+EXACT = 2**53
 NUMPY = {
     DType.BOOL: np.bool_,
     DType.U8: np.uint8,
@@ -90,8 +90,7 @@ def as_elements(array: Array) -> Array:
     """Whole numbers and bools as elements."""
     if array.dtype == np.float64:
         return array
-    wide = array.astype(np.int64)
-    if (wide != wide.astype(np.float64).astype(np.int64)).any() or (wide == EXTREME).any():
+    if ((array > EXACT) | (array < -EXACT)).any():
         raise NoRing("whole numbers that a float rounds")
     return field.whole(array)
 

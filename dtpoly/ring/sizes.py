@@ -13,9 +13,9 @@ PRIMES = (3, 5, 7, 2, 11, 4, 6)
 
 
 def few_sizes(program: Program) -> Iterator[dict[str, int]]:
-    """All 1; each another number; one more than the largest number said of each, if small.
+    """All 1; each another number; one more than the largest number said of each, and than two such.
 
-    Of numbers that are larger, one more than each while the other sizes are small.
+    Of numbers that are large, one more than each while the other sizes are small.
     """
     labels = [label.name for label in program.labels]
     said = {label: 2 for label in labels}
@@ -30,7 +30,14 @@ def few_sizes(program: Program) -> Iterator[dict[str, int]]:
         dict.fromkeys(labels, 1),
         apart,
         {label: min(size, MOST) + 1 for label, size in said.items()},
-        *({**apart, label: size + 1} for label, size in said.items() if MOST < size <= MOST_ALONE),
+        # Two whole tiles: something may be left over from the first.
+        {label: 2 * min(size, MOST // 2) + 1 for label, size in said.items()},
+        *(
+            {**apart, label: times * size + 1}
+            for label, size in said.items()
+            for times in (1, 2)
+            if MOST < times * size <= MOST_ALONE
+        ),
     ):
         try:
             sizes = filled(program, {}, assumed)

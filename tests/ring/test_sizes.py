@@ -6,7 +6,12 @@ from tests.verify.texts import written
 
 def test_one_then_apart_then_ragged() -> None:
     program = written("Func f; In A; Var x, y; f[x, y] = A[x, y]; f.block(x:16); f.tensorize(x:0);")
-    assert list(few_sizes(program)) == [{"x": 1, "y": 1}, {"x": 3, "y": 5}, {"x": 17, "y": 3}]
+    assert list(few_sizes(program)) == [
+        {"x": 1, "y": 1},
+        {"x": 3, "y": 5},
+        {"x": 17, "y": 3},
+        {"x": 33, "y": 5},
+    ]
 
 
 def test_large_numbers_are_left_out() -> None:
@@ -17,7 +22,8 @@ def test_large_numbers_are_left_out() -> None:
 def test_a_larger_number_is_tried_by_itself() -> None:
     program = written("Func f; In A; Var x, y; f[x, y] = A[x, y]; f.block(x:16, y:256);")
     found = list(few_sizes(program))
-    assert found[2:] == [{"x": 17, "y": 41}, {"x": 3, "y": 257}]
+    assert found[2:4] == [{"x": 17, "y": 41}, {"x": 33, "y": 41}]
+    assert found[4:] == [{"x": 3, "y": 257}, {"x": 3, "y": 513}]
 
 
 def test_sizes_that_follow_from_others() -> None:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from random import Random
 from time import process_time
@@ -30,8 +31,11 @@ from tests.verify.mutation.execution import (
     Call,
     Outcome,
     Probe,
+    Ran,
+    call,
     probes,
     right_calls,
+    run,
     runs,
 )
 from tests.verify.mutation.judging import Subject, judged
@@ -44,7 +48,7 @@ SOURCES = (
     *("dtpoly", "codegen", "frontend", "tests/codegen", "tests/generation", "tests/oracle"),
     *("tests/verify/mutation", "tests/verify/soundness_fuzz.py"),
 )
-CALLS, MORE_CALLS = 4, 10
+CALLS, MORE_CALLS = 4, 6
 # Making a kernel of a random schedule may take minutes: those are left out.
 LIMIT_S = 5
 
@@ -102,9 +106,10 @@ def _recipes(case: RandomCase) -> tuple[tuple[Recipe, Layout], ...]:
     )
 
 
-def _probes(case: RandomCase, subject: Subject) -> Iterator[Probe]:
-    yield Probe(case.sizes, case.recipe, case.out)
-    yield from probes(case.program, subject.recipes)
+def _calls(case: RandomCase, one: Subject) -> Iterator[Call]:
+    """The case's own call, then others that there are."""
+    tried = [Probe(case.sizes, case.recipe, case.out), *probes(case.program, one.recipes)]
+    return filter(None, (call(case.program, probe) for probe in tried))
 
 
 def searched(seed: Seed) -> list[Row]:
@@ -114,19 +119,35 @@ def searched(seed: Seed) -> list[Row]:
     if one is None:
         return []
 
-    @cache
-    def calls(count: int) -> tuple[Call, ...]:
-        return right_calls(one.program, one.funcs, one.text, _probes(case, one), count)
+    called = [
+        (made, run(one.program, one.funcs, one.text, made))
+        for made in islice(_calls(case, one), CALLS)
+    ]
+    given = [made for made, ran in called if ran.outcome is Outcome.RIGHT]
 
-    given = calls(CALLS)
-    outcome = Outcome.RIGHT if given else Outcome.RAISES
-    rows = [_found(case, one, Mutant("", 0, 0, "", one.text), outcome, "", lambda: given)]
+    @cache
+    def more() -> tuple[Call, ...]:
+        others = (made.probe for made in islice(_calls(case, one), CALLS, None))
+        return right_calls(one.program, one.funcs, one.text, others, MORE_CALLS)
+
+    ran = _worst([ran for _, ran in called])
+    emission = Mutant("", 0, 0, "", one.text)
+    rows = [_found(case, one, emission, ran.outcome, f"{ran.why} {ran.probe}", lambda: ())]
     for mutant in chosen(case.seed, one, seed.mutants) if given else ():
         ran = runs(one.program, one.funcs, mutant.text, given)
         why = f"{ran.why} {ran.probe}"
-        rows.append(_found(case, one, mutant, ran.outcome, why, lambda: calls(MORE_CALLS)[CALLS:]))
+        rows.append(_found(case, one, mutant, ran.outcome, why, more))
     forget()
     return rows
+
+
+def _worst(found: Sequence[Ran]) -> Ran:
+    """What is wrong, if anything is; nothing is right that is never run."""
+    for outcome in (Outcome.WRONG, Outcome.RAISES, Outcome.SLOW, Outcome.RIGHT):
+        for ran in found:
+            if ran.outcome is outcome:
+                return ran
+    return Ran(Outcome.RAISES, "there is no such call")
 
 
 def chosen(seed: int, one: Subject, count: int) -> Iterator[Mutant]:
@@ -195,6 +216,11 @@ def told(command: str, rows: Sequence[Row]) -> dict[str, Any]:
         "of which": counts(own),
         "mutants": len(others),
         "of which ": counts(others),
+        "emitted files that are wrong": [
+            {key: row[key] for key in ("seed", "kind", "why", "verdict")}
+            for row in own
+            if row["outcome"] == "wrong"
+        ],
         "false proofs": [row for row in rows if is_false_proof(row)],
         "false refutations": [row for row in rows if is_false_refutation(row)],
         "emitted files that are not proved": [

@@ -21,7 +21,7 @@ from tests.codegen.running import Expected, Wrong, compared, expected, imported
 
 LIMIT_S = 4
 # What the interpreter does in a second or two.
-MOST_STEPS = 200
+MOST_STEPS, MOST_OF_WITNESS = 200, 2000
 MOST_ELEMENTS = 2_000_000
 # Tiles that are larger are not filled.
 MOST_SIZE = 1024
@@ -79,7 +79,7 @@ class Ran:
     probe: str = ""
 
 
-SEEDS = range(11, 17)
+SEEDS = range(11, 31)
 RECIPES = (
     (Recipe(1), Layout.PLAIN),
     (Recipe(2, DType.F16, Layout.TRANSPOSED), Layout.TRANSPOSED),
@@ -95,6 +95,16 @@ def probes(program: Program, recipes: Sequence[tuple[Recipe, Layout]]) -> Iterat
         yield Probe(sizes, recipe, out)
         if at == 1:
             yield Probe(sizes, recipe, out, True)
+            yield from (Probe(sizes, one) for one in mixed(program))
+
+
+def mixed(program: Program) -> Iterator[Recipe]:
+    """One input after the other of a type that the others do not have."""
+    free = [tensor.name for tensor in program.tensors if tensor.dtype is None]
+    if len(free) > 1:
+        for name in free:
+            yield Recipe(6, DType.F16, dtypes={name: DType.F32})
+            yield Recipe(7, DType.F32, dtypes={name: DType.F64})
 
 
 def sizes_near(program: Program) -> Iterator[dict[str, int]]:
@@ -135,8 +145,8 @@ def consistent(program: Program, wanted: Mapping[str, int]) -> dict[str, int] | 
         return None
 
 
-def _is_small(program: Program, sizes: Mapping[str, int]) -> bool:
-    if any(size < 0 for size in sizes.values()) or steps(program, sizes) > MOST_STEPS:
+def _is_small(program: Program, sizes: Mapping[str, int], most: int = MOST_STEPS) -> bool:
+    if any(size < 0 for size in sizes.values()) or steps(program, sizes) > most:
         return False
     shapes = [*input_shapes(program, sizes).values()]
     shapes += [tuple(sizes[label] for label in func.labels) for func in program.funcs]
@@ -233,14 +243,15 @@ def shown(
     whole = consistent(program, dict(zip(sorted(used), BASES * 9, strict=False)) | wanted)
     if whole is None or any(whole[label] != size for label, size in wanted.items()):
         return Shown.NO_CALL
-    if not _is_small(program, whole):
+    if not _is_small(program, whole, MOST_OF_WITNESS):
         return Shown.LARGE
     worst = Shown.NOT
     tried = [Probe(whole, recipe, out) for recipe, out in recipes]
     tried.append(replace(tried[0], is_special=True))
     # What does not count for some values may count for others.
     plain = replace(tried[0].recipe, layout=Layout.PLAIN, data=Data.RANDOM)
-    tried += [replace(tried[0], recipe=replace(plain, seed=seed)) for seed in SEEDS]
+    tried += [Probe(whole, one) for one in mixed(program)]
+    tried += [Probe(whole, replace(plain, seed=seed)) for seed in SEEDS]
     for probe in tried:
         made = call(program, probe)
         if made is None:

@@ -28,7 +28,7 @@ from tests.verify.mutation.operators import NAMED, Mutant, mutants
 from tests.verify.mutation.streaming import Row, as_rows
 
 # Calls that every mutant is tried with; those that are proved are tried with more.
-CALLS, MORE_CALLS = 9, 40
+CALLS, MORE_CALLS = 12, 40
 SECONDS = 10.0
 RING_S = 6
 

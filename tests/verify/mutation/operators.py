@@ -45,6 +45,7 @@ KERNEL, WRAPPER = Where.KERNEL, Where.WRAPPER
 NO_PIPELINE = "the interpreter runs no loop ahead"
 NO_TF32 = "the interpreter multiplies in full"
 SMALL = "only sizes near 2^31 show it"
+ZERO = "the interpreter loads 0 there"
 AGAIN = "the second launch stores the same"
 REFUSED = "only a call that should be refused shows it"
 
@@ -54,7 +55,7 @@ OPERATORS = (
     Operator("weaker mask", KERNEL, accesses.weaker_mask),
     Operator("another label's mask", KERNEL, accesses.other_mask),
     Operator("wrong `other=`", KERNEL, accesses.other_wrong),
-    Operator("no `other=`", KERNEL, accesses.other_missing),
+    Operator("no `other=`", KERNEL, accesses.other_missing, ZERO),
     Operator("strides swapped", KERNEL, accesses.strides_swapped),
     Operator("no stride", KERNEL, accesses.stride_missing),
     Operator("another tensor", KERNEL, accesses.other_tensor),
