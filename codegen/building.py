@@ -9,7 +9,7 @@ from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
 from .elements import Elements
-from .kernel import Axes, Flag, Given, Pointer, Step
+from .kernel import LARGE, Axes, Flag, Given, Pointer, Step, is_large
 from .kinds import Element, Kind, Named
 from .names import fresh, plain
 from .scopes import Scopes
@@ -61,6 +61,7 @@ class Building:
     passed: dict[str, Kind | None] = field(default_factory=dict[str, Kind | None])
     held: list[dict[str, Held]] = field(default_factory=lambda: [{}])
     lanes: dict[str, int | str] = field(default_factory=dict[str, int | str])  # and how many
+    units: dict[str, int] = field(default_factory=dict[str, int])  # what variables count in
 
     def size(self, label: str) -> str:
         """The variable of a label's size."""
@@ -73,10 +74,17 @@ class Building:
         )
 
     def bound(self, value: Bound) -> Bound:
-        """The same of a bound."""
+        """The same of a bound; what 32 bits might not hold in 64."""
         match value:
             case Affine():
-                return self.renamed(value)
+                renamed = self.renamed(value)
+                return Combined(LARGE, (renamed,)) if is_large(renamed, self.units) else renamed
+            case Combined("*", (Affine(terms=()) as factor, Combined() as other)) if not (
+                _is_within(factor.constant, other)
+            ):
+                return Combined("*", (factor, Combined(LARGE, (self.bound(other),))))
+            case Combined("+", (one, two)) if _may_grow(one) and _may_grow(two):
+                return Combined("+", (Combined(LARGE, (self.bound(one),)), self.bound(two)))
             case Combined(operation=operation, operands=operands):
                 return Combined(operation, tuple(map(self.bound, operands)))
             case Chosen(left=left, right=right):
@@ -176,3 +184,23 @@ class Building:
     def _taken(self) -> set[str]:
         """Names that mean something here, or did in a block inside: parameters are for all."""
         return {name for scope in self.scopes.open for name in (*scope.names, *scope.inner)}
+
+
+def _may_grow(value: Bound) -> bool:
+    """Whether a bound may be more than some number."""
+    match value:
+        case Affine():
+            return any(c > 0 for _, c in value.terms)
+        case Combined("-", (Affine(terms=()), Combined("%"))):
+            return False
+        case _:
+            return True
+
+
+def _is_within(factor: int, value: Combined) -> bool:
+    """Whether a product is at most what the other factor was divided from."""
+    match value:
+        case Combined("//", (_, Affine(terms=(), constant=divisor))):
+            return abs(factor) <= divisor
+        case _:
+            return False

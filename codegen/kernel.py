@@ -4,11 +4,13 @@ A value varies along axes, which are named by their lane variables, in order; it
 value by axis. Indices and conditions are affine over variables of the kernel.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.poly.loops import Bound, Condition
+from dtpoly.poly.loops import Bound, Chosen, Combined, Condition
 
 from .kinds import Element, Kind
 
@@ -97,15 +99,46 @@ def axes_of(value: Value) -> Axes:
     return () if isinstance(value, Number) else value.axes
 
 
+# An operation on bounds: the same in 64 bits.
+LARGE = "large"
+
+
+def is_large(value: Affine, units: Mapping[str, int] | None = None) -> bool:
+    """Whether a part of a sum of sizes and indices may be more than any of them is.
+
+    A size has 32 bits up to 2**31, and each loop counts in the bits of its bounds. Variables may
+    count in units, of which so many are one index.
+    """
+    times = [(1 if c > 0 else -1, -(-abs(c) // (units or {}).get(n, 1))) for n, c in value.terms]
+    return any(sum(many for sign, many in times if sign == side) > 1 for side in (1, -1))
+
+
+def has_large(value: Bound) -> bool:
+    """Whether a part of a bound has 64 bits."""
+    match value:
+        case Affine():
+            return False
+        case Combined(operation=operation, operands=operands):
+            return operation == LARGE or any(map(has_large, operands))
+        case Chosen(left=left, right=right):
+            return has_large(left) or has_large(right)
+        case _:
+            assert_never(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Test:
-    """`value >= 0`; `unless` is a compile-time flag under which it always holds."""
+    """`value >= 0`; `unless` is a compile-time flag under which it always holds.
+
+    What is large is computed in 64 bits, whatever indices have.
+    """
 
     value: Affine
     axes: Axes
     unless: str | None = None
     name: str | None = None  # of the variable that holds it, if there is one
     own: Axes = ()  # the axes of that variable
+    is_large: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from .kernel import (
     Test,
     TileKernel,
     Value,
+    is_large,
 )
 from .kinds import REAL
 from .loading import converted_at_loads
@@ -38,9 +39,7 @@ from .rewrites import without_detours, without_empty_starts
 from .scopes import Scope, Scopes
 from .statements import write_tile
 from .storage import Storage
-from .values import (
-    Tiling,
-)
+from .values import Tiling
 
 PAIRED = ("rargmax", "rargmin")
 
@@ -110,6 +109,8 @@ def _grid(building: Building, path: Path) -> tuple[GridAxis, ...]:
         word = "group" if is_group else "block" if part else "start"
         name = building.scopes.name(f"{axis.label}_{word}")
         building.variables[axis.name] = name
+        if part is not None:
+            building.units[name] = part.size
         inner = next((a for a in axes if a.origin.plain == axis.name), None)
         group = step // (inner.step or 1) if inner is not None else None
         label, unit = (part.of, part.size) if part else (axis.label, 1)
@@ -246,7 +247,8 @@ def _test(building: Building, condition: Condition, put: Mapping[str, Affine], o
     flag = None
     if condition.size is not None and condition.multiple is not None:
         flag = building.flag(condition.size, condition.multiple)
-    test = Test(value, building.axes(value, order), flag)
+    axes = building.axes(value, order)
+    test = Test(value, axes, flag, is_large=bool(axes) and is_large(value, building.units))
     if len(test.axes) != 1:
         return test
     name = building.scopes.bound_mask(f"{test.axes[0]}_mask", test, "")
@@ -254,8 +256,8 @@ def _test(building: Building, condition: Condition, put: Mapping[str, Affine], o
 
 
 def _start(building: Building, dim: str, value: Bound, tiles: Tiles) -> Affine:
-    bound = building.bound(value)
-    if isinstance(bound, Affine):
-        return bound
-    name = building.scopes.bind_scalar(f"{plain(dim)}_start", Scalar("", bound), tiles.name)
+    if isinstance(value, Affine):
+        return building.renamed(value)
+    scalar = Scalar("", building.bound(value))
+    name = building.scopes.bind_scalar(f"{plain(dim)}_start", scalar, tiles.name)
     return Affine(((name, 1),))

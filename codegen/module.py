@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from dtpoly.algorithm.program import Program
 from dtpoly.poly.axes import Path
+from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.generation import loop_ast
 from dtpoly.poly.loops import LoopNode
 from dtpoly.poly.model import Model, by_name
@@ -44,6 +45,9 @@ class Launch:
 
 # isl's own words would help nobody.
 BEYOND = "its loops, or which of its lanes compute, cannot be told for all sizes"
+TOO_LONG = "it takes too long to find its loops, and which of its lanes compute"
+# Of isl, for all of a file: a quarter of a minute, where most take less than a second.
+OPERATIONS = 20_000_000
 SHARED_BELOW = "# What the functions above share."
 
 
@@ -61,14 +65,24 @@ class Generated:
 
 
 def generate(
-    program: Program, model: Model, launches: Sequence[Launch], outputs: Sequence[str]
+    program: Program,
+    model: Model,
+    launches: Sequence[Launch],
+    outputs: Sequence[str],
+    operations: int = OPERATIONS,
 ) -> Generated:
-    """Tiles, loops, storage and kernel IR of everything that is launched. Raises Unsupported."""
+    """Tiles, loops, storage and kernel IR of everything that is launched. Raises Unsupported.
+
+    isl may take so many operations for that.
+    """
     try:
-        with computing("the code of a schedule"):
-            return _generated(program, model, launches, outputs)
+        with limited(operations), computing("the code of a schedule"):
+            made = answered(lambda: _generated(program, model, launches, outputs))
     except PolyError as error:
         raise Unsupported(BEYOND) from error
+    if made is None:
+        raise Unsupported(TOO_LONG)
+    return made
 
 
 def _generated(

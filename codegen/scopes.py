@@ -17,6 +17,7 @@ from .kernel import (
     Step,
     Test,
     Variable,
+    has_large,
 )
 from .kinds import Named
 from .names import fresh
@@ -159,7 +160,8 @@ class Scopes:
         """A number of the loops, under a name."""
         scope = self.open[-1]
         if scalar.value not in scope.scalars:
-            name = self._free(wish, scope, "scalar")
+            # After a branch a name is of one type only.
+            name = self._free(wish, scope, ("scalar", has_large(scalar.value)))
             scope.variables.add(name)
             scope.scalars[scalar.value] = name
             scope.head.append(Step(Scalar(name, scalar.value), origin))

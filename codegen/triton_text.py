@@ -36,6 +36,7 @@ from .kernel import (
     Store,
     TileKernel,
     axes_of,
+    is_large,
 )
 from .kinds import Element
 from .layout import fitted
@@ -171,7 +172,8 @@ def _line(
         case Lanes(name=name, start=start, count=count, step=step):
             lanes = f"tl.arange(0, {count})" + (f" * {step}" if step != 1 else "")
             if start != Affine():
-                lanes = f"({affine_text(start, ())[0]} + {lanes})"
+                wide = "offset" if is_large(start) else None
+                lanes = f"({affine_text(start, (), wide)[0]} + {lanes})"
             elif step != 1:
                 lanes = f"({lanes})"
             return f"{name} = {lanes}.to(offset)"

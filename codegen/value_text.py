@@ -10,6 +10,7 @@ from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
 
 from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
 from .kernel import (
+    LARGE,
     Axes,
     Call,
     Converted,
@@ -46,6 +47,13 @@ def bound_parts(value: Bound) -> Text:
     if isinstance(value, Chosen):
         test = " and ".join(map(compared_text, value.conditions))
         return f"tl.where({test}, {bound_text(value.left)}, {bound_text(value.right)})", ATOM
+    if value.operation == LARGE:
+        (inner,) = value.operands
+        if isinstance(inner, Combined) and inner.operation == LARGE:
+            return bound_parts(inner)
+        if isinstance(inner, Affine):
+            return affine_text(inner, (), "tl.int64")
+        return f"tl.cast({bound_text(inner)}, tl.int64)", ATOM
     parts = [bound_parts(one) for one in value.operands]
     match value.operation:
         case "min" | "max":
@@ -199,8 +207,7 @@ def _converted(value: Converted, axes: Axes) -> Text:
             return f"tl.full((), {number_text(number, value.dtype)}, {target})", ATOM
         case Place(index=index, axes=()) if index.terms and not index.is_plain:
             # What it is computed from is converted first: twice a number of 32 bits may need 33.
-            wide = tuple((f"tl.cast({name}, {target})", factor) for name, factor in index.terms)
-            return affine_text(Affine(wide, index.constant), axes)
+            return affine_text(index, axes, target)
         case Variable(axes=()) | Place(axes=()):
             return f"tl.cast({value_text(inner, axes)[0]}, {target})", ATOM
         case _:
@@ -218,11 +225,13 @@ def laid_out(name: str, own: Axes, axes: Axes) -> str:
     return f"{name}[{', '.join(':' if a in own else 'None' for a in axes)}]"
 
 
-def affine_text(index: Affine, axes: Axes) -> Text:
-    """A sum; terms that are subtracted come after others."""
+def affine_text(index: Affine, axes: Axes, wide: str | None = None) -> Text:
+    """A sum, each term in a type if one is given; terms that are subtracted come after others."""
     parts: list[tuple[bool, str]] = []
     for name, coefficient in index.terms:
         one = laid_out(name, (name,) if name in axes else (), axes)
+        if wide is not None:
+            one = f"{one}.to({wide})" if name in axes else f"tl.cast({one}, {wide})"
         size = abs(coefficient)
         parts.append((coefficient < 0, f"{size} * {one}" if size != 1 else one))
     if index.constant or not parts:
@@ -275,7 +284,8 @@ def test_text(test: Test, axes: Axes) -> Text:
         more = more + Affine((), value.constant)
     elif value.constant < -1:
         less = less + Affine((), -value.constant)
-    text = f"{affine_text(less, axes)[0]} {sign} {affine_text(more, axes)[0]}"
+    wide = "tl.int64" if test.is_large else None
+    text = f"{affine_text(less, axes, wide)[0]} {sign} {affine_text(more, axes, wide)[0]}"
     if test.unless is not None:
         return f"({text}) | {test.unless}", OR
     return text, COMPARISON

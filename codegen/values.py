@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
@@ -44,8 +44,9 @@ from .kernel import (
     Value,
     Variable,
     axes_of,
+    is_large,
 )
-from .kinds import Element, computed, in_memory, joined
+from .kinds import Element, Kind, computed, in_memory, joined
 from .names import plain
 from .storage import INDEX
 
@@ -131,7 +132,7 @@ def _apply(tiling: Tiling, expr: Apply, order: Axes) -> Value:
         values = [values[0], *(converted(value, element) for value in values[1:])]
     elif info.precedence == COMPARISON:
         common = building.passing(computed(joined(kinds), building.elements.numbers))
-        if common in LARGEST and not all(fits(value, common) for value in values):
+        if common in LARGEST and not all(map(partial(_is_kept, common), values, kinds)):
             common = DType.I64
         if isinstance(values[0], Number) and isinstance(values[1], Number):
             return Number(int(COMPARED[operation](values[0].value, values[1].value)))
@@ -149,6 +150,15 @@ def _apply(tiling: Tiling, expr: Apply, order: Axes) -> Value:
         values = [converted(value, element) for value in values]
     axes = union(order, *map(axes_of, values))
     return Call(operation, tuple(values), axes, element)
+
+
+def _is_kept(common: Element, value: Value, kind: Kind) -> bool:
+    """Whether a whole number is the same in the type that others are compared in.
+
+    A size or a number beside a narrower tensor is not: its width does not count there.
+    """
+    is_narrowed = kind.weak and element_of(value) not in (None, common)
+    return fits(value, common) and not is_narrowed
 
 
 def _spread(tiling: Tiling, value: Value, others: list[Value]) -> Value:
@@ -317,7 +327,13 @@ def _origin(tiling: Tiling, origin: Affine, tensor: str) -> Affine:
                 for n in value.labels
             }
         )
-    return origin.substitute(put)
+    found = origin.substitute(put)
+    if not is_large(found):
+        return found
+    # Loops count in the bits of their bounds, and twice that may need one more.
+    moving = Affine(found.terms)
+    first = building.scopes.bound_index(f"{plain(tensor)}_start", moving, tiling.statement.name)
+    return first + Affine((), found.constant)
 
 
 def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.building import Unsupported
-from dtpoly.codegen.module import Generated, Launch, generate, module_text
+from dtpoly.codegen.module import OPERATIONS, Generated, Launch, generate, module_text
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.primitives import bind
@@ -15,6 +15,9 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Node, loops, paths
 
 Test = Mapping[str, int] | None  # sizes of all labels, for a test function
+
+# Of isl, for each directive that may be why there is no code.
+TRIED = 1_500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,10 @@ def _wanted(state: State, wanted: Sequence[str] | None) -> tuple[str, ...]:
     return outputs(state.program) if wanted is None else tuple(wanted)
 
 
-def _code(state: State, wanted: tuple[str, ...], header: str, test: Test) -> Code:
-    made = generate(state.program, state.model, launches(state), wanted)
+def _code(
+    state: State, wanted: tuple[str, ...], header: str, test: Test, operations: int = OPERATIONS
+) -> Code:
+    made = generate(state.program, state.model, launches(state), wanted, operations)
     return Code(made, module_text(state.sized, state.model, made, header, test))
 
 
@@ -79,7 +84,7 @@ def _helps(state: State, wanted: tuple[str, ...], test: Test, directive: Directi
         return False
     try:
         without = resolve(replace(state.program, directives=left), bound.primitives)
-        _code(without, wanted, "", test)
+        _code(without, wanted, "", test, TRIED)
     except (DtpolyError, Unsupported):
         return False
     return True

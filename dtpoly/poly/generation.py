@@ -8,6 +8,7 @@ from functools import reduce
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly import executed
+from dtpoly.poly.absent import any_sizes, is_idle
 from dtpoly.poly.bands import schedule_of
 from dtpoly.poly.bounds import Names, bound, conditions_of, operation_of
 from dtpoly.poly.lazy import isl
@@ -20,26 +21,35 @@ AXIS = "axis "  # begins the names of axes among the names of iterators
 
 
 def loop_ast(model: Model, tiles: Sequence[Tiles]) -> tuple[LoopNode, ...]:
-    """The loops of one program of a kernel, for sizes of at least 1.
+    """The loops of one program of a kernel.
 
-    Full tiles have a loop of their own where that is possible. isl loses some tiles where the set
-    of full ones has holes; so what it made is compared with what was asked for.
+    They are those for sizes of at least 1, unless these do too much where a size is 0.
     """
     with computing("the loops of a kernel"):
-        context = _context(model, tiles)
-        asked = {one.name: one for one in tiles}
-        build = isl.AstBuild.from_context(context)
-        for with_full in (True, False):
-            tree = build.node_from_schedule(schedule_of(tiles, with_full=with_full))
-            nodes = _nodes(tree, _Place(asked, executed.outside(context), {}))
-            if _is_complete(nodes, tiles, context):
-                return nodes
-        raise PolyError("isl's loops leave out some tiles")
+        params = reduce(lambda a, b: a | b, (one.domain.params() for one in tiles))
+        sizes = any_sizes(model, tiles, params)
+        nodes = _loops(tiles, _context(model, params))
+        return nodes if is_idle(model, tiles, nodes, sizes) else _loops(tiles, sizes)
 
 
-def _context(model: Model, tiles: Sequence[Tiles]) -> isl.Set:
+def _loops(tiles: Sequence[Tiles], context: isl.Set) -> tuple[LoopNode, ...]:
+    """Full tiles have a loop of their own where that is possible.
+
+    isl loses some tiles where the set of full ones has holes; so what it made is compared with what
+    was asked for.
+    """
+    asked = {one.name: one for one in tiles}
+    build = isl.AstBuild.from_context(context)
+    for with_full in (True, False):
+        tree = build.node_from_schedule(schedule_of(tiles, with_full=with_full))
+        nodes = _nodes(tree, _Place(asked, executed.outside(context), {}))
+        if _is_complete(nodes, tiles, context):
+            return nodes
+    raise PolyError("isl's loops leave out some tiles")
+
+
+def _context(model: Model, params: isl.Set) -> isl.Set:
     """What holds of sizes and programs: a program that is launched has something to do."""
-    params = reduce(lambda a, b: a | b, (one.domain.params() for one in tiles))
     of = affs(set_space("", (), model.params))
     for name in model.params:
         params = params & of[name].gt_set(of[0]).params()

@@ -78,10 +78,11 @@ def active_lanes(tiles: Tiles) -> isl.Set:
 
 def addressed_lanes(tiles: Tiles) -> isl.Set:
     """`[tile, lanes]` for every lane that there physically is, of every tile."""
-    return _addressed(tiles, tiles.domain)
+    return addressed_lanes_of(tiles, tiles.domain)
 
 
-def _addressed(tiles: Tiles, domain: isl.Set) -> isl.Set:
+def addressed_lanes_of(tiles: Tiles, domain: isl.Set) -> isl.Set:
+    """The same of some tiles."""
     dims = lane_dims(tiles)
     result = domain.reset_tuple_id().add_dims(isl.dim_type.set, len(dims))
     result = _named(result, tiles)
@@ -116,7 +117,7 @@ def mask(
     """
     if not tiles.lanes:
         return ((),)
-    known = _addressed(tiles, occurs.intersect(tiles.domain)).intersect_params(context)
+    known = addressed_lanes_of(tiles, occurs.intersect(tiles.domain)).intersect_params(context)
     active = active_lanes(tiles).intersect_params(context)
     left = active.gist(known).coalesce()
     parts = left.get_basic_sets()
@@ -132,7 +133,7 @@ def _needed(
     found: list[Affine], known: isl.Set, tiles: Tiles, size_of: Mapping[str, str]
 ) -> tuple[Condition, ...]:
     """The conditions that the others do not imply, and when sizes make one hold."""
-    of = _named_affs(known)
+    of = named_affs(known)
     kept = list(found)
     for one in found:
         others = known
@@ -160,7 +161,7 @@ def _with_multiple(
             ((size, 1), (name, -1)), -1
         ):
             continue
-        of = _named_affs(known)
+        of = named_affs(known)
         holds = to_aff(value, of).ge_set(of[0])
         if dim.lanes.count is None:
             end = of[start_name(dim.label)] + of[size]
@@ -177,7 +178,7 @@ def _with_multiple(
     return Condition(value)
 
 
-def _named_affs(of: isl.Set) -> Affs:
+def named_affs(of: isl.Set) -> Affs:
     """Dims and parameters by name; grid axes by their own."""
     named = affs(of.get_space())
     return named | {str(n).removesuffix("@"): aff for n, aff in named.items() if n != 0}

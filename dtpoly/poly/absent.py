@@ -1,0 +1,116 @@
+"""The loops of a kernel in; whether they do nothing where a size is 0 that is not to be done, out.
+
+isl is told that sizes are at least 1, and what follows from that is neither a bound nor a mask.
+Most loops are right for a size of 0 all the same: `range(0, size)` has no iterations then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+
+from dtpoly.poly import executed
+from dtpoly.poly.axes import several
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile
+from dtpoly.poly.masks import (
+    Condition,
+    addressed_lanes_of,
+    lane_dims,
+    mask,
+    named_affs,
+    start_name,
+)
+from dtpoly.poly.model import Model
+from dtpoly.poly.spaces import affs, set_space, to_aff
+from dtpoly.poly.tiles import Tiles
+
+
+def any_sizes(model: Model, tiles: Sequence[Tiles], params: isl.Set) -> isl.Set:
+    """What holds of sizes and programs if only the labels of the grid are known to have indices.
+
+    `params` is what holds where there is something to do.
+    """
+    grid = {axis.label for one in tiles for axis in several(one.path.grid)}
+    launched = {model.size_of[label] for label in grid if label in model.size_of}
+    for name in model.params:
+        if name not in launched:
+            at = params.find_dim_by_name(isl.dim_type.param, name)
+            params = params.drop_constraints_involving_dims(isl.dim_type.param, at, 1)
+    return params.intersect_params(model.context).coalesce()
+
+
+def is_idle(
+    model: Model, tiles: Sequence[Tiles], nodes: Sequence[LoopNode], sizes: isl.Set
+) -> bool:
+    """Whether no lane computes outside of its tensors where some size is 0."""
+    of = affs(set_space("", (), model.params))
+    none = [of[name].eq_set(of[0]).params() for name in model.params]
+    empty = sizes & reduce(lambda a, b: a | b, none) if none else sizes
+    if not none or empty.is_empty():
+        return True
+    by_name = {one.name: one for one in tiles}
+    found = _executed(nodes, executed.outside(empty), by_name)
+    return all(_is_inside(model, by_name[tile.statement], tile, here) for tile, here in found)
+
+
+def _executed(
+    nodes: Sequence[LoopNode], around: isl.Set, tiles: Mapping[str, Tiles]
+) -> Iterator[tuple[Tile, isl.Set]]:
+    """Where tiles are executed, whether they are asked for or not."""
+    if around.is_empty():
+        return
+    for node in nodes:
+        match node:
+            case For(name=name, start=start, stop=stop, step=step, body=body):
+                inner = executed.in_loop(around, name, start, stop, step)
+                yield from _executed(body, inner, tiles)
+            case Once(name=name, value=value, body=body):
+                yield from _executed(body, executed.once(around, name, value), tiles)
+            case Guard(conditions=conditions, body=body):
+                yield from _executed(body, executed.where(around, conditions), tiles)
+            case Tile(statement=statement, start=start):
+                domain = tiles[statement].domain
+                whole = isl.Set.universe(domain.get_space())
+                yield node, executed.tiles_here(around, start, whole)
+
+
+def _is_inside(model: Model, tiles: Tiles, tile: Tile, here: isl.Set) -> bool:
+    """Whether each lane of a tile that passes its mask there is at indices that there are.
+
+    It may be an instance that nobody asks for: what it reads is there, and nobody reads it.
+    """
+    if here.is_empty():
+        return True
+    lanes = addressed_lanes_of(tiles, here)
+    ways = mask(tiles, tile.occurs, model.context, model.size_of)
+    computing = reduce(lambda a, b: a | b, (_passing(lanes, way) for way in ways))
+    return computing.is_subset(_indices(model, tiles, lanes))
+
+
+def _indices(model: Model, tiles: Tiles, lanes: isl.Set) -> isl.Set:
+    """Where every label is from 0 to below its size."""
+    of = named_affs(lanes)
+    named = {dim.lanes.axis: dim for dim in lane_dims(tiles)}
+    inside = isl.Set.universe(lanes.get_space())
+    for label in tiles.statement.labels:
+        index = of[start_name(label)]
+        for one in tiles.of_label(label):
+            dim = named[one.axis]
+            index = of[dim.name] if dim.is_index else index + of[dim.name] * one.step
+        inside = inside & index.ge_set(of[0])
+        if label in model.size_of:  # else it numbers parts
+            inside = inside & index.lt_set(of[model.size_of[label]])
+    return inside
+
+
+def _passing(lanes: isl.Set, conditions: Sequence[Condition]) -> isl.Set:
+    """The lanes for which all conditions hold, or are left out as the size is a multiple."""
+    of = named_affs(lanes)
+    for one in conditions:
+        holds = to_aff(one.value, of).ge_set(of[0])
+        if one.size is not None and one.multiple:
+            rest = isl.PwAff.from_aff(of[one.size]).mod_val(isl.Val(one.multiple))
+            holds = holds | rest.eq_set(isl.PwAff.from_aff(of[0]))
+        lanes = lanes & holds
+    return lanes
