@@ -39,6 +39,8 @@ ATOMIC = written(
     "f.compile(); f.block(k:32); f.map(k); f.atomic(k);"
 )
 BY_F32 = written("Func f; In A: i32; Var x; f[x] = cast(cast(A[x], f32), i64); f.compile();")
+BY_F64 = written("Func f; In A: i64; Var x; f[x] = cast(cast(A[x], f64), i64); f.compile();")
+MIXED = written("Func f; In A: i32, B: f32; Var x; f[x] = A[x] * B[x] + sqrt(A[x]); f.compile();")
 OUTSIDE = written("Func f; In A: i16; Var x; f[x] = A[x] + cast(70000, i16); f.compile();")
 BACK = written("Func f; In A; Var x; f[x] = cast(cast(A[x] > 1, i32), bool); f.compile();")
 AS_BOOL = written("Func f; In A: i32; Var x; f[x] = where(cast(A[x], bool), 1, 2); f.compile();")
@@ -55,7 +57,7 @@ ALL = (
     SPLIT,
     EQUAL,
     *(BEST_OF, TAIL, ATOMIC),
-    *(BY_F32, OUTSIDE, BACK, AS_BOOL),
+    *(BY_F32, BY_F64, MIXED, OUTSIDE, BACK, AS_BOOL),
 )
 
 
@@ -96,6 +98,7 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     "atomic minima begin with 0": (*(ATOMIC, "f_stride_0, 2147483647)", "f_stride_0, 0)"),),
     "a cast by way of f32 is done at once": (*(BY_F32, ".to(tl.float32)", ""),),
     "a cast goes by way of f16": (*(BY_F32, ".to(tl.float32)", ".to(tl.float16)"),),
+    "a cast by way of f64 goes by way of f32": (*(BY_F64, "tl.float64", "tl.float32"),),
     "a cast ends in a narrower type": (*(BY_F32, "A_value, tl.int64", "A_value, tl.int32"),),
     "a number that its type has not becomes the largest": (
         *(OUTSIDE, "-32768, tl.int16", "32767, tl.int16"),
