@@ -40,7 +40,7 @@ def cast(tile: Tile, to: str, line: int) -> Tile:
 def as_kind(term: Term, kind: str, to: str) -> Term:
     """A value of one type as one of another.
 
-    An index or a size is itself in f32 as well: its range is another layer's care.
+    An index or a size stays the number that it is: that f32 may not hold it is left out.
     """
     if kind == to:
         return term
