@@ -108,14 +108,17 @@ def _beside(terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
     """Operands of an operation; a number beside floats has their type, or may have.
 
     Sound since a number never changes the width of a type: beside f32, or narrower floats that are
-    computed in f32, it is an f32 itself. Beside f64 it stays as it is.
+    computed in f32, it is an f32 itself. Beside f64 it stays as it is. Whole numbers are brought
+    to the float type that they meet, which may not hold them.
     """
     met = joined(formats)
-    if met.category < 2 or met.weak or TYPES[DType.F64] in met.held:
+    if met.category < 2 or TYPES[DType.F64] in met.held:
         return list(terms)
     kind = kinds.REAL if met.is_callers else "tl.float32"
     return [
-        rounded(kind, term, may=True) if f.weak and f.category == 2 else term
+        rounded(kind, term, may=True)
+        if f.category == 1 or (f.weak and f.category == 2 and not met.weak)
+        else term
         for term, f in zip(terms, formats, strict=True)
     ]
 
@@ -140,6 +143,8 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
     if kind == "tl.float64" and to in ("tl.float8e4nv", "tl.float8e5"):
         # There is no such conversion: it is done by way of f32.
         term = rounded("tl.float32", term, may=True)
+    if to == "tl.float32" and kinds.is_whole(kind):
+        return rounded(to, term, may=True)
     return as_kind(term, kind, to)
 
 
@@ -238,6 +243,8 @@ class _Reading:
         if met.category == 2 or own.category == 2:
             # A whole number beside floats is the nearest float.
             terms = _beside([_near(term) for term in terms], formats)
+        if met.category < 2 == own.category:
+            terms = [rounded("tl.float32", term, may=True) for term in terms]
         by = decided if self.meaning.is_finite else applied
         result = by(NAMES.get(operation, operation), terms)
         return rounded(own.kind, result, may=True) if is_narrow else result

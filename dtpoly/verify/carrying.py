@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
-from dtpoly.verify.building import plain
+from dtpoly.verify.building import brought, plain
 from dtpoly.verify.terms import (
     Apply,
     Carried,
@@ -97,7 +97,7 @@ def after_loop(
     lanes = tuple(name(axis) for axis in lanes_of(new.axes))
     term = as_term(new.item, 0)
     if not _carries(term, loop):
-        return _of_last(before, one, new, loop, put_truth(here, {loop: last}), last) or lost
+        return _of_last(before, after, one, loop, put_truth(here, {loop: last}), last) or lost
     whole = term.pair if isinstance(term, ValueOf | PlaceOf) else term
     taken = _pieces(whole, loop, lanes)
     if taken is None:
@@ -105,7 +105,7 @@ def after_loop(
     variables, operation, pieces = taken
     if not _is_updated(one, variables, whole, after):
         return lost
-    start = _start(variables, before, new)
+    start = _start(variables, before, after)
     if start is None or any(_carries(piece, loop) for piece in pieces):
         return lost
     result = start
@@ -121,11 +121,16 @@ def after_loop(
 
 
 def _of_last(
-    before: Mapping[str, Value], one: str, new: Tile, loop: str, is_run: Truth, last: Whole
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    one: str,
+    loop: str,
+    is_run: Truth,
+    last: Whole,
 ) -> Tile | None:
     """What the last iteration leaves, if there is one, else what was there before."""
-    start = _start((one,), before, new)
-    if start is None:
+    new, start = after[one], _start((one,), before, after)
+    if start is None or not isinstance(new, Tile):
         return None
     value = put(as_term(new.item, 0), {loop: last})
     return replace(new, item=choose(is_run, value, start))
@@ -148,14 +153,23 @@ def _is_updated(
     )
 
 
-def _start(variables: tuple[str, ...], before: Mapping[str, Value], new: Tile) -> Term | None:
+def _start(
+    variables: tuple[str, ...], before: Mapping[str, Value], after: Mapping[str, Value]
+) -> Term | None:
+    """What variables begin with, in the types that they have in the end.
+
+    The least number of a type counts for nothing in that type alone.
+    """
     starts: list[Term] = []
     for variable in variables:
-        old = before[variable]
-        if not isinstance(old, Tile) or len(lanes_of(old.axes)) != len(lanes_of(new.axes)):
+        old, new = before[variable], after[variable]
+        if not isinstance(old, Tile) or not isinstance(new, Tile):
+            return None
+        if len(lanes_of(old.axes)) != len(lanes_of(new.axes)):
             return None
         lanes = zip(lanes_of(old.axes), lanes_of(new.axes), strict=True)
-        starts.append(put(as_term(old.item, 0), {a: name(b) for a, b in lanes}))
+        term = brought(as_term(old.item, 0), old.kind, new.kind)
+        starts.append(put(term, {a: name(b) for a, b in lanes}))
     return starts[0] if len(starts) == 1 else pair(*starts)
 
 
@@ -240,7 +254,9 @@ def _either(machine: Machine, condition: Truth, first: Tile, second: Tile, line:
         return Tile(axes, one_of(both(condition, a), both(negation(condition), b)), kind)
     if isinstance(a, Pointer | Radix) or isinstance(b, Pointer | Radix):
         return Lost("is one of two addresses after a branch")
-    yes, no = as_term(a, line), as_term(b, line)
+    yes, no = (
+        brought(as_term(item, line), tile.kind, kind) for item, tile in ((a, first), (b, second))
+    )
     return Tile(axes, _grown(condition, yes, no), kind)
 
 

@@ -6,10 +6,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dtpoly.verify import kinds
-from dtpoly.verify.building import NOT_NUMBERS, applied, brought, literal, plain, rounded
+from dtpoly.verify.building import NOT_NUMBERS, applied, brought, literal, plain, rounded, whole_in
 from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.values import Pointer, Radix, Tile, Unread, as_term, is_truth
 from dtpoly.verify.whole import Whole
+
+# Of these types f32 does not hold each number.
+LONG = ("tl.int32", "tl.int64", kinds.SIZE, kinds.OFFSET)
 
 
 def cast(tile: Tile, to: str, line: int) -> Tile:
@@ -35,7 +38,10 @@ def cast(tile: Tile, to: str, line: int) -> Tile:
 
 
 def as_kind(term: Term, kind: str, to: str) -> Term:
-    """A value of one type as one of another."""
+    """A value of one type as one of another.
+
+    An index or a size stays the number that it is: that f32 may not hold it is left out.
+    """
     if kind == to:
         return term
     term = plain(term)
@@ -52,7 +58,9 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
             return rounded(to, term)
         return applied(f"cast {to}", [term])
     if kinds.is_whole(kind):
-        return rounded(to, term) if kinds.is_narrow(to) else term
+        is_short = kind not in LONG or whole_in(term) is not None
+        is_held = not kinds.is_narrow(to) and (to != "tl.float32" or is_short)
+        return term if is_held else rounded(to, term)
     return brought(term, kind, to)
 
 

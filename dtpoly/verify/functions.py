@@ -34,10 +34,15 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         axes, items = aligned(machine, tiles, line)
         operands = [as_term(item, line) for item in items]
         if meaning in EXTREMES:
-            a, i, b, j = operands
+            # Values meet in one type, and so do places: the least number of another counts.
+            types = [kinds.met(tiles[at].kind, tiles[at + 2].kind) for at in (0, 1)]
+            a, i, b, j = (
+                brought(operand, tile.kind, kind)
+                for operand, tile, kind in zip(operands, tiles, types * 2, strict=True)
+            )
             both = Apply(meaning, (pair(a, i), pair(b, j)))
-            first = Tile(axes, ValueOf(both), tiles[0].kind)
-            return Group((first, Tile(axes, PlaceOf(both), tiles[1].kind)))
+            first = Tile(axes, ValueOf(both), types[0])
+            return Group((first, Tile(axes, PlaceOf(both), types[1])))
         kind = kinds.WEAK
         for tile in tiles:
             kind = kinds.met(kind, tile.kind)

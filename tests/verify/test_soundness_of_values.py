@@ -30,7 +30,35 @@ SPLIT = written("Func f; RVar l, m; f[l] = rsum(l + m, m); f.compile(); f.split(
 EQUAL = written(
     "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k) + rsum(A[x, k], k) * 2; f.compile();"
 )
-ALL = (MAX, PRODUCT, BESIDE, WIDE, NARROW, WHERE, WRAPPED, CHOICE, TWO, SPLIT, EQUAL)
+BEST_OF = written("Func f; In A: i32; Var x; RVar k; f[x] = rargmax(A[x, k], k); f.compile();")
+TAIL = written(
+    "Func f; In A: i32; Var x; RVar k; f[x] = rmin(A[x, k], k); f.compile(); f.tensorize(k:8);"
+)
+ATOMIC = written(
+    "Func f; In A: i32; Var x; RVar k; f[x] = rmin(A[x, k], k);"
+    "f.compile(); f.block(k:32); f.map(k); f.atomic(k);"
+)
+BY_F32 = written("Func f; In A: i32; Var x; f[x] = cast(cast(A[x], f32), i64); f.compile();")
+BY_F64 = written("Func f; In A: i64; Var x; f[x] = cast(cast(A[x], f64), i64); f.compile();")
+MIXED = written("Func f; In A: i32, B: f32; Var x; f[x] = A[x] * B[x] + sqrt(A[x]); f.compile();")
+OUTSIDE = written("Func f; In A: i16; Var x; f[x] = A[x] + cast(70000, i16); f.compile();")
+BACK = written("Func f; In A; Var x; f[x] = cast(cast(A[x] > 1, i32), bool); f.compile();")
+AS_BOOL = written("Func f; In A: i32; Var x; f[x] = where(cast(A[x], bool), 1, 2); f.compile();")
+ALL = (
+    MAX,
+    PRODUCT,
+    BESIDE,
+    WIDE,
+    NARROW,
+    WHERE,
+    WRAPPED,
+    CHOICE,
+    TWO,
+    SPLIT,
+    EQUAL,
+    *(BEST_OF, TAIL, ATOMIC),
+    *(BY_F32, BY_F64, MIXED, OUTSIDE, BACK, AS_BOOL),
+)
 
 
 @pytest.mark.parametrize("program", ALL)
@@ -51,6 +79,38 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     ),
     "a maximum begins with the least number of another type": (
         *(MAX, "-9223372036854775808, tl.int64", "-2147483648, tl.int64"),
+    ),
+    "a maximum begins with the least number of its own type, in another": (
+        *(MAX, "-9223372036854775808, tl.int64", "-2147483648, tl.int32"),
+    ),
+    "a minimum begins with the largest number of a narrower type": (
+        *(TAIL, "2147483647, tl.int32", "32767, tl.int16"),
+    ),
+    "the best begins with the least number of a narrower type": (
+        *(BEST_OF, "-2147483648, tl.int32", "-32768, tl.int16"),
+    ),
+    "a part of an atomic minimum begins with the largest number of a narrower type": (
+        *(ATOMIC, "2147483647, tl.int32", "32767, tl.int16"),
+    ),
+    "atomic minima begin with the largest number of a narrower type": (
+        *(ATOMIC, "f_stride_0, 2147483647)", "f_stride_0, tl.full((), 32767, tl.int16))"),
+    ),
+    "atomic minima begin with 0": (*(ATOMIC, "f_stride_0, 2147483647)", "f_stride_0, 0)"),),
+    "a cast by way of f32 is done at once": (*(BY_F32, ".to(tl.float32)", ""),),
+    "a cast goes by way of f16": (*(BY_F32, ".to(tl.float32)", ".to(tl.float16)"),),
+    "a cast by way of f64 goes by way of f32": (*(BY_F64, "tl.float64", "tl.float32"),),
+    "a cast ends in a narrower type": (*(BY_F32, "A_value, tl.int64", "A_value, tl.int32"),),
+    "a number that its type has not becomes the largest": (
+        *(OUTSIDE, "-32768, tl.int16", "32767, tl.int16"),
+    ),
+    "a number that its type has not wraps": (*(OUTSIDE, "-32768, tl.int16", "4464, tl.int16"),),
+    "a bool is made of a number that was no bool": (
+        *(BACK, "(A_value > 1.0).to(tl.int32)", "((A_value > 1.0).to(tl.int32) + 1)"),
+    ),
+    "a bool is made of the value itself": (*(BACK, "(A_value > 1.0).to(tl.int32)", "A_value"),),
+    "a number counts as true only above 0": (*(AS_BOOL, ".to(tl.int1)", " > 0"),),
+    "a number counts as true by its last bits": (
+        *(AS_BOOL, ".to(tl.int1)", ".to(tl.int8).to(tl.int1)"),
     ),
     "another product of sizes": (*(PRODUCT, SUMMED, f"{SUMMED} * k.to(tl.int64)"),),
     "another factor of a product": (*(PRODUCT, SUMMED, SUMMED.replace("x_size", "k_size")),),
