@@ -192,7 +192,7 @@ def smallest(of: isl.Set, first: Sequence[str]) -> dict[str, int] | None:
         return None
     rest = [one for one in params_of(of) if one not in first]
     order = [*(one for one in first if one in params_of(of)), *rest]
-    for bound in (2, 8, 40, 200, 2000):
+    for bound in (2, 8, 40, 200, 2000, 20_000, 2**21, 2**32):
         small = of
         for one in order:
             small = small.intersect(_between(one, -bound, bound))
