@@ -154,7 +154,7 @@ def test_atomic_sums_of_bfloat16() -> None:
 
 
 def test_nothing_is_left_behind() -> None:
-    builder = interpreter.interpreter_builder
+    builder: Any = interpreter.interpreter_builder
     before = dict(vars(builder))
     with interpreted(Memory()):
         assert vars(builder) != before
