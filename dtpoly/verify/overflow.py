@@ -1,9 +1,9 @@
 """The whole numbers of a kernel in; those that their type may not hold, out.
 
 A size has 32 bits if it fits, else 64; `offset` has 32 only if the wrapper found every index below
-2^30. An address stays below what the wrapper found the reach of the tensor to be, wherever it is
-inside, and so does each part of it that is not negative; elsewhere it is masked, and its value does
-not matter (lemma 5 of docs/proofs.md).
+2^30 - 2^20. An address stays below what the wrapper found the reach of the tensor to be, wherever
+it is inside, and so does each part of it that is not negative; elsewhere it is masked, and its
+value does not matter (lemma 5 of docs/proofs.md).
 """
 
 from __future__ import annotations
