@@ -119,8 +119,8 @@ def command(
 
     The text is read back and proved to compute the algorithm, for all sizes; its first lines say
     what was proved. What is found to be wrong is not written, and ends with exit code 3: that is
-    our bug. What cannot be proved is run at a few sizes, and then written with a warning. A proof is kept, so the same text is
-    not proved twice.
+    our bug. What cannot be proved is run at a few sizes, and then written with a warning. A proof
+    is kept, so the same text is not proved twice.
 
     With --target, each kernel is also compiled for that GPU: what it needs there is told in a
     line, and what makes it slow in warnings that point at a directive. With --emit, one stage of
