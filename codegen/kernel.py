@@ -216,6 +216,21 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """What a descriptor loads in the place of addresses, where it is known to (a flag says so).
+
+    It starts at an index for each axis of the tensor. Those of one lane are left out of its shape;
+    of the others, `order` says which is each axis of the tile.
+    """
+
+    descriptor: str
+    flag: str
+    starts: tuple[Affine, ...]
+    shape: tuple[int, ...]
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Load:
     """A tile of a tensor; `other` where a condition fails."""
 
@@ -228,6 +243,7 @@ class Load:
     dtype: Element
     base: Base | None = None
     converted: Element | None = None  # the type that it is given at once
+    block: Block | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,6 +402,16 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True)
+class Described:
+    """A descriptor of a tensor, which loads blocks of so many elements; and if there is one."""
+
+    tensor: str
+    name: str
+    flag: str
+    block: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Flag:
     """A compile-time truth: a size is a multiple of a number, or as large as its lanes (0)."""
 
@@ -409,3 +435,4 @@ class TileKernel:
     grid: tuple[GridAxis, ...]
     body: tuple[Step, ...]
     comment: tuple[str, ...] = field(default=())
+    described: tuple[Described, ...] = ()

@@ -23,6 +23,7 @@ def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str
     yield from _new_arrays(wrapping, own, one)
     yield from _lanes(wrapping, own, one)
     kernel = one.kernel
+    yield from _descriptors(wrapping, own, kernel)
     if not kernel.grid:
         yield from _scratch(wrapping, own, kernel, "1", 4)
         yield from _call(wrapping, own, one, "(1,)", 4)
@@ -100,6 +101,15 @@ def _lanes(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
             )
 
 
+def _descriptors(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:
+    """Descriptors of tensors that are loaded in blocks, where there can be some."""
+    for described in kernel.described:
+        pointer = next(p for p in kernel.tensors if p.name == described.tensor)
+        name = own.descriptors[kernel.name, described.tensor]
+        arguments = [_argument(wrapping, own, pointer), tuple_of(list(map(str, described.block)))]
+        yield from call(f"{name} = dt_blocks", arguments)
+
+
 def _advice(wrapping: Wrapping, one: Launched, tile: Elements) -> str:
     """The directive that gives a tile of a good size."""
     room = max(GOOD_TILE // tile.number, 1).bit_length() - 1
@@ -123,6 +133,8 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
     arguments += [own.sizes[label_of(wrapping, param)] for param, _ in kernel.sizes]
     shapes = [f"{wrapping.names.inputs[one]}.shape[{axis}]" for one, axis, _ in kernel.shapes]
     arguments += shapes
+    descriptors = {one.flag: own.descriptors[kernel.name, one.tensor] for one in kernel.described}
+    arguments += descriptors.values()
     arguments += [
         f"{name}={own.lanes[label_with(wrapping, kernel, size)]}" for name, size in kernel.counts
     ]
@@ -132,6 +144,7 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
             arguments.append(f"{flag.name}={size} % {flag.multiple} == 0")
         else:
             arguments.append(f"{flag.name}=dt_lanes({size}) == {size}")
+    arguments += [f"{flag}={name} is not None" for flag, name in descriptors.items()]
     arguments += [f"{name}={own.elements[name]}" for name, _ in kernel.elements]
     indices = indices_of(wrapping, own)
     known = [own.largest] if is_named(wrapping, indices) else indices

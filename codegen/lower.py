@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.poly.axes import Axis, Path, several
 from dtpoly.poly.loops import Bound, For, Guard, LoopNode, Once, Tile
 from dtpoly.poly.masks import Condition, lane_dims, mask, start_name
@@ -12,7 +12,8 @@ from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
 from .barriers import accessed, with_barriers
-from .building import Building
+from .building import Building, Unsupported
+from .descriptors import Wish, described
 from .elements import Elements
 from .hoisting import hoisted
 from .kernel import (
@@ -35,6 +36,7 @@ from .kernel import (
 from .kinds import REAL
 from .loading import converted_at_loads
 from .names import fresh, plain
+from .parts import assigned
 from .rewrites import without_detours, without_empty_starts
 from .scopes import Scope, Scopes
 from .statements import write_tile
@@ -42,6 +44,9 @@ from .storage import Storage
 from .values import Tiling
 
 PAIRED = ("rargmax", "rargmin")
+NO_BOX = (
+    "no tile of '{}' is a box with as many lanes as a number says, of which what is outside is 0"
+)
 
 
 def lower(
@@ -54,6 +59,7 @@ def lower(
     precision: str | None = None,
     unrolled: Mapping[str, int] | None = None,
     comment: tuple[str, ...] = (),
+    descriptors: tuple[str, ...] = (),
 ) -> TileKernel:
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
@@ -72,6 +78,10 @@ def lower(
     body = without_empty_starts((*outermost.head, *outermost.body))
     body = converted_at_loads(without_detours(body))
     body = hoisted(with_barriers(body, _shared(building, body)), frozenset(outermost.names))
+    body, blocks = described(body, _wishes(building, descriptors, {*outermost.names, *assigned(body)}))
+    for tensor in descriptors:
+        if tensor not in (one.tensor for one in blocks):
+            raise Unsupported(NO_BOX.format(tensor))
     return TileKernel(
         plain(name),
         tuple(building.pointers.values()),
@@ -84,7 +94,36 @@ def lower(
         grid,
         body,
         comment,
+        blocks,
     )
+
+
+def _wishes(building: Building, tensors: tuple[str, ...], taken: set[str]) -> dict[str, Wish]:
+    """What is to be loaded through descriptors, by the variables of the tensors."""
+    found: dict[str, Wish] = {}
+    for tensor in tensors:
+        pointer = building.pointers.get(tensor)
+        if pointer is None or pointer.is_scratch or pointer.is_written:
+            continue
+        name, flag = (fresh(f"{pointer.variable}_{word}", taken) for word in ("blocks", "boxed"))
+        taken |= {name, flag}
+        extents = tuple(_extents(building, tensor, axis) for axis in range(pointer.rank))
+        found[pointer.variable] = Wish(tensor, pointer.variable, name, flag, extents)
+    return found
+
+
+def _extents(building: Building, tensor: str, axis: int) -> frozenset[str]:
+    """The variables that hold the extent of an axis."""
+    array = building.model.arrays.get(tensor)
+    if array is not None:
+        return frozenset({building.size(array.dims[axis])})
+    found = {building.shapes[tensor, axis]} if (tensor, axis) in building.shapes else set[str]()
+    for statement in building.model.statements:
+        for read in reads(statement.body) if statement.body is not None else ():
+            # A tensor agrees with the size of a label that is an index of it by itself.
+            if read.tensor == tensor and (label := read.indices[axis].plain) is not None:
+                found.add(building.size(label))
+    return frozenset(found)
 
 
 def _shared(building: Building, body: tuple[Step, ...]) -> frozenset[str]:

@@ -19,7 +19,7 @@ from .header import comment
 from .kernel import TileKernel
 from .lower import lower
 from .names import file_names, fresh
-from .prelude import IMPORTS, SHARED, shared_by
+from .prelude import DESCRIPTORS, IMPORTS, SHARED, shared_by
 from .reference_terms import SHARED as COMPUTING
 from .storage import INDEX, Storage, plan
 from .test_text import SHARED as COMPARING
@@ -41,6 +41,7 @@ class Launch:
     num_stages: int | None = None
     comment: tuple[str, ...] = ()
     func: str = ""  # whose directives they are
+    descriptors: tuple[str, ...] = ()
 
 
 # isl's own words would help nobody.
@@ -114,6 +115,7 @@ def _generated(
                     launch.precision,
                     launch.unrolled,
                     launch.comment,
+                    launch.descriptors,
                 )
                 for launch, name, own, nodes in zip(launches, names, mine, loops, strict=True)
             )
@@ -159,6 +161,8 @@ def module_text(
     first, *others = shared_by("".join((*body, *operators, *tests)), SHARED | COMPUTING | COMPARING)
     body += [f"{SHARED_BELOW}\n{first}", *others, *operators, *tests]
     imports = IMPORTS if test is None else f"import sys\n\n{IMPORTS}"
+    if any(kernel.described for kernel in made.kernels):
+        imports += DESCRIPTORS
     return f"{comment(header)}{imports}\n\n" + "\n\n".join(body)
 
 

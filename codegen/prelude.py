@@ -9,6 +9,8 @@ import triton
 import triton.language as tl
 """
 
+DESCRIPTORS = "import triton.tools.tensor_descriptor\n"
+
 # By name, in the order of the file. A constant or a function may use others.
 SHARED = {
     "dt_interpreted": """\
@@ -303,6 +305,24 @@ def dt_reaches(distance, steps):
     if not rest or last - first > 100:
         return first <= last
     return any(dt_reaches(distance - stride * n, rest) for n in range(first, last + 1))
+''',
+    "dt_blocks": '''\
+def dt_blocks(tensor, block):
+    """A descriptor that loads blocks of a tensor; None where there is none, or where it is slow."""
+    if not dt_interpreted and (
+        torch.version.hip or torch.cuda.get_device_properties(tensor.device).major < 9
+    ):
+        return None
+    size, strides, shape = tensor.element_size(), tensor.stride(), tensor.shape
+    if strides[-1] != 1 or tensor.data_ptr() % 16 or block[-1] * size < 16:
+        return None
+    for extent, stride, inner in zip(shape, strides, (*strides[1:], 1)):
+        if not 1 <= extent < (1 << 31) - (1 << 20) or stride < inner:
+            return None
+    if any(stride * size % 16 for stride in strides[:-1]):
+        return None
+    descriptor = triton.tools.tensor_descriptor.TensorDescriptor
+    return descriptor(tensor, list(shape), list(strides), list(block))
 ''',
     "dt_lanes": '''\
 def dt_lanes(size):

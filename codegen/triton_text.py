@@ -17,6 +17,7 @@ from .kernel import (
     Axes,
     Barrier,
     Base,
+    Block,
     Collapse,
     Fill,
     ForLoop,
@@ -96,7 +97,10 @@ def parameters(kernel: TileKernel) -> list[str]:
         found.append(", ".join(variable for _, variable in kernel.sizes))
     if kernel.shapes:
         found.append(", ".join(variable for *_, variable in kernel.shapes))
+    if kernel.described:
+        found.append(", ".join(one.name for one in kernel.described))
     known = [name for name, _ in kernel.counts] + [flag.name for flag in kernel.flags]
+    known += [one.flag for one in kernel.described]
     known += [*(name for name, _ in kernel.elements), "offset"]
     return found + [f"{name}: tl.constexpr" for name in known]
 
@@ -135,6 +139,13 @@ def _lines(one: Instruction, origin: str) -> list[Line]:
             return [Line(_head(one), origin), *inner]
         case Collapse():
             return [Line(text, origin) for text in _collapse(one)]
+        case Load(block=Block() as block):
+            return [
+                Line(f"if {block.flag}:", origin),
+                Line(f"    {_loaded_block(one, block)}", origin),
+                Line("else:", origin),
+                Line(f"    {_load(one)}", origin),
+            ]
         case _:
             return [Line(_line(one), origin)]
 
@@ -250,14 +261,35 @@ def _address(tensor: str, indices: tuple[Affine, ...], axes: Axes, base: Base | 
     return known + address_text(tensor, rest, axes).removeprefix(f"{tensor}_ptr")
 
 
+def _loaded_block(one: Load, block: Block) -> str:
+    """The tile, from the box that a descriptor loads."""
+    starts = ", ".join(map(_start, block.starts))
+    text = f"{block.descriptor}.load([{starts}])"
+    if len(block.starts) > len(block.shape):
+        text = f"tl.reshape({text}, {_shape(block.shape)})"
+    if block.order != tuple(range(len(block.order))):
+        text = f"tl.trans({text}, {', '.join(map(str, block.order))})"
+    return f"{one.name} = {text}{_kept(one)}"
+
+
+def _start(start: Affine) -> str:
+    """Where a block starts: descriptors count in 32 bits, which the wrapper has seen to."""
+    if not start.terms:
+        return str(start.constant)
+    return f"tl.cast({affine_text(start, ())[0]}, tl.int32)"
+
+
+def _kept(one: Load) -> str:
+    return f".to({dtype(one.converted)})" if one.converted is not None else ""
+
+
 def _load(one: Load) -> str:
     mask = tests_text(one.conditions, one.axes)
     rest = f", mask={mask}" if mask else ""
     if mask and one.other is not None:
         rest += f", other={number_text(one.other, one.dtype)}"
     address = _address(one.tensor, one.indices, one.axes, one.base)
-    kept = f".to({dtype(one.converted)})" if one.converted is not None else ""
-    return f"{one.name} = tl.load({address}{rest}){kept}"
+    return f"{one.name} = tl.load({address}{rest}){_kept(one)}"
 
 
 def _store(one: Store) -> str:

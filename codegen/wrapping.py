@@ -49,6 +49,7 @@ class Locals:
     arrays: Mapping[str, str]  # what kernels leave for others
     elements: Mapping[str, str]  # dtype that kernels are compiled with
     lanes: Mapping[str, str]  # size -> variable of the lanes that hold it
+    descriptors: Mapping[tuple[str, str], str]  # kernel and tensor -> its descriptor
     device: str
     dtype: str
     largest: str
@@ -77,6 +78,11 @@ def locals_of(wrapping: Wrapping) -> Locals:
         | {wrapping.func: "out"},
         elements={element: name(element) for element in elements},
         lanes={label: name(f"{label}_lanes") for label in counted},
+        descriptors={
+            (kernel.name, one.tensor): name(f"{plain(one.tensor)}_blocks")
+            for kernel in kernels
+            for one in kernel.described
+        },
         device=name("device") if first_tensor(wrapping) else "device",
         dtype=name("dtype"),
         largest=name("largest"),

@@ -110,6 +110,7 @@ def launches(state: State) -> tuple[Launch, ...]:
             kernel.options.num_stages,
             tuple(_comment(state, kernel)),
             kernel.func,
+            kernel.options.descriptors,
         )
         for at, kernel in enumerate(state.kernels)
     )

@@ -10,7 +10,6 @@ from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
-from dtpoly.schedule.unused import has_no_effect
 from dtpoly.schedule.values import Name
 
 
@@ -44,9 +43,6 @@ class Descriptor(Primitive):
                     (Note(f"it reads {', '.join(reads) or 'no tensor input'}"),),
                     "name an input that it reads, or put the directive on the Func that reads it",
                 )
-
-        if self.inputs and all(item.text in known for item in self.inputs):
-            yield has_no_effect(self)
 
     def apply(self, state: State) -> State:
         """Recorded on the kernel."""

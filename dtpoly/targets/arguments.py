@@ -87,6 +87,7 @@ def arguments(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
         *(Argument(name, _scalar_type(element)) for _, name, element in kernel.scalars),
         *(_number(name, size) for name, size in known.items()),
         *(_number(name, shape_of(call, kernel, t)[axis]) for t, axis, name in kernel.shapes),
+        *_descriptors(call, kernel),
         *(Argument(name, CONSTANT, _lanes(known[size])) for name, size in kernel.counts),
         *(
             Argument(flag.name, CONSTANT, _holds(known[flag.size], flag.multiple))
@@ -103,6 +104,25 @@ def _tensors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
         yield Argument(pointer(tensor), f"*{TYPES[dtype]}", is_aligned=True)
         steps = contiguous(shape_of(call, kernel, tensor.name))
         yield from map(_number, strides(tensor), steps)
+
+
+def _descriptors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
+    """Descriptors, and whether there are any."""
+    for one in kernel.described:
+        tensor = next(tensor for tensor in kernel.tensors if tensor.name == one.tensor)
+        dtype = dtype_of(call, tensor)
+        if not is_described(shape_of(call, kernel, tensor.name), one.block, BYTES[dtype]):
+            yield Argument(one.name, CONSTANT)
+            yield Argument(one.flag, CONSTANT, False)
+            continue
+        yield Argument(one.name, f"tensordesc<{TYPES[dtype]}{list(one.block)}>")
+        yield Argument(one.flag, CONSTANT, True)
+
+
+def is_described(shape: Sequence[int], block: Sequence[int], size: int) -> bool:
+    """As the wrapper decides it of a new tensor, whose elements have so many bytes."""
+    aligned = (step * size % ALIGNED == 0 for step in contiguous(shape)[:-1])
+    return min(shape) > 0 and block[-1] * size >= ALIGNED and all(aligned)
 
 
 def _number(name: str, value: int) -> Argument:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import accessing
 from dtpoly.verify.building import literal
+from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.values import (
     Descriptor,
     Group,
@@ -60,11 +61,19 @@ def _numbers(machine: Machine, node: ast.expr) -> tuple[Whole, ...]:
     return tuple(found)
 
 
+def _is_there(machine: Machine, there: Truth) -> bool:
+    """True if a condition holds wherever the machine is now."""
+    here = both(machine.facts, machine.here())
+    return is_affine(both(here, there)) and holds(there, set_of(here))
+
+
 def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
     """`descriptor.load(starts)`, or `descriptor.store(starts, value)`."""
     args = node.args
     if node.keywords or len(args) != (1 if word == "load" else 2):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    if of.there != TRUE and not _is_there(machine, of.there):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}': there may be no such descriptor")
     starts = _numbers(machine, args[0])
     if len(starts) != len(of.block):
         raise Unread(node.lineno, f"'{ast.unparse(node)}': the descriptor has {len(of.block)} axes")

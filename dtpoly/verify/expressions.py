@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Array
 from dtpoly.verify.digits import programs_of
-from dtpoly.verify.held import Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.shared import rank
 from dtpoly.verify.values import Unread
@@ -25,6 +26,7 @@ from dtpoly.verify.whole import (
     negation,
     number,
     one_of,
+    within,
 )
 
 COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -58,6 +60,10 @@ DEVICES = ("dt_check(", "dt_device(")
 def condition(wrapper: Wrapper, node: ast.expr) -> Truth:
     """A condition over sizes."""
     match node:
+        case ast.Compare(
+            left=left, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]
+        ) if isinstance(held := value(wrapper, left), Blocks):
+            return held.there
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             word = COMPARISONS.get(type(op))
             a, b = value(wrapper, left), value(wrapper, right)
@@ -265,11 +271,28 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             # Of several numbers of which only a bound is known, the largest alone is looked at.
             wrapper.apart |= {*parts} if len(parts) == 1 else frozenset[Whole]()
             return Kind(kinds.OFFSET)
+        case "dt_blocks":
+            return _blocks(wrapper, args, node)
         case "dt_check":
             look_at(wrapper, args)
             return Opaque(ast.unparse(node))
         case _:
             return Opaque(ast.unparse(node))
+
+
+def _blocks(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
+    """A descriptor, if there is one: then no index of the tensor is near 2^31."""
+    array = wrapper.tensor(value(wrapper, args[0]), node)
+    block = [wrapper.size(one, node).constant for one in wrapper.parts(value(wrapper, args[1]), node)]
+    if len(block) != len(array.shape) or None in block:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    flag = name(ast.unparse(node))
+    there = compare("==", flag, number(1))
+    wrapper.facts.append(within(number(0), flag, number(2)))
+    for extent in array.shape:
+        inside = within(number(1), extent, number(HALF - NEAR))
+        wrapper.facts.append(one_of(negation(there), inside))
+    return Blocks(array, tuple(one for one in block if one is not None), there)
 
 
 def _is_covered(wrapper: Wrapper, one: Whole, parts: Sequence[Whole]) -> bool:

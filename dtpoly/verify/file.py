@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from dtpoly.verify.said import Said, said_in
 from dtpoly.verify.values import Unread
 
-IMPORTS = ("import sys", "import torch", "import triton", "import triton.language as tl")
+IMPORTS = (
+    *("import sys", "import torch", "import triton", "import triton.language as tl"),
+    "import triton.tools.tensor_descriptor",
+)
 # These are read as what Python and Triton mean by them.
 FIXED = frozenset(dir(builtins)) | {"sys", "torch", "triton", "tl"}
 # What Python takes for the end of a line; `str.splitlines` has more.

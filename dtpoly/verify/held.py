@@ -45,13 +45,23 @@ class Kind:
 
 
 @dataclass(frozen=True)
+class Blocks:
+    """A descriptor of a tensor for blocks of a shape, or None; a name is 1 where it is there."""
+
+    array: Array
+    block: tuple[int, ...]
+    there: Truth
+
+
+@dataclass(frozen=True)
 class Opaque:
     """What does not matter to the values: a device, an option."""
 
     text: str
 
 
-Held = Whole | TensorOf | Product | Bound | Kind | Opaque | tuple["Held", ...] | Given | Truth
+Plain = Whole | TensorOf | Product | Bound | Kind | Blocks | Opaque
+Held = Plain | tuple["Held", ...] | Given | Truth
 
 
 @dataclass

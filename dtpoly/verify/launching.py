@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from dtpoly.verify import expressions, kinds
 from dtpoly.verify.access import Launch
-from dtpoly.verify.held import Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.terms import Given
-from dtpoly.verify.values import Pointer, Type, Unread, Value, scalar
+from dtpoly.verify.values import Descriptor, Pointer, Type, Unread, Value, scalar
 from dtpoly.verify.whole import Whole, both, compare, number
 
 OPTIONS = ("num_warps", "num_stages")
@@ -120,6 +120,10 @@ def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, lin
             return scalar(held, wrapper.scalars[one])
         case Kind(name=kind):
             return Type(kind)
+        case Blocks(array=array, block=block, there=there):
+            # Its last stride is 1, so that it can as well be left as it is.
+            pointer = scalar(Pointer(array.name, number(0)), array.kind)
+            return Descriptor(pointer, array.shape, array.strides, block, there)
         case Opaque():
             raise Unread(line, f"what '{parameter}' is given")
         case Product() | Bound() | tuple():

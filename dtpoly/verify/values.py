@@ -9,7 +9,7 @@ from typing import TypeGuard
 from dtpoly.verify import terms
 from dtpoly.verify.building import place
 from dtpoly.verify.terms import Term, of_truth
-from dtpoly.verify.whole import All, Not, Put, Sign, Some, Truth, Whole, put_truth, put_whole
+from dtpoly.verify.whole import TRUE, All, Not, Put, Sign, Some, Truth, Whole, put_truth, put_whole
 
 
 class Unread(Exception):
@@ -106,6 +106,8 @@ class Descriptor:
     shape: tuple[Whole, ...]
     strides: tuple[Whole, ...]
     block: tuple[int, ...]
+    # Where there is such a descriptor at all.
+    there: Truth = TRUE
 
 
 Value = Tile | Type | Text | Group | Lost | Nothing | Function | Descriptor

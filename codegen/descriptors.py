@@ -1,0 +1,144 @@
+"""A kernel's body in; the same with tiles of some tensors loaded through descriptors, out.
+
+A descriptor knows a tensor's shape: of what is outside it loads 0. So a load may be one through a
+descriptor if its lanes are a box, and if what is not loaded is 0 and outside of the tensor.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from dtpoly.algorithm.expressions import Affine
+
+from .kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Test
+from .parts import assigned_by
+
+MOST_AXES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A tensor to be described: its variable, the names for it, the extents that its axes have."""
+
+    tensor: str
+    variable: str
+    name: str
+    flag: str
+    extents: tuple[frozenset[str], ...]
+
+
+@dataclass(slots=True)
+class Describing:
+    """The wishes by variable, and the blocks that were found."""
+
+    wishes: Mapping[str, Wish]
+    blocks: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+
+
+def described(
+    body: tuple[Step, ...], wishes: Mapping[str, Wish]
+) -> tuple[tuple[Step, ...], tuple[Described, ...]]:
+    """The body, and the descriptors that it loads from, each with the first block that fits."""
+    describing = Describing(wishes)
+    body = _block(describing, body, {})
+    found = tuple(
+        Described(wish.tensor, wish.name, wish.flag, describing.blocks[variable])
+        for variable, wish in wishes.items()
+        if variable in describing.blocks
+    )
+    return body, found
+
+
+def _block(
+    describing: Describing, body: tuple[Step, ...], known: dict[str, Lanes]
+) -> tuple[Step, ...]:
+    """The steps of a block; `known` are the lanes that are what they were when they were made."""
+    done: list[Step] = []
+    for step in body:
+        match step.instruction:
+            case ForLoop(name=counter, body=inner) as loop:
+                before = {*_set_in(inner), counter}
+                inside = {n: one for n, one in known.items() if not _depends(one, before)}
+                changed = replace(loop, body=_block(describing, inner, inside))
+                step = replace(step, instruction=changed)
+                _forget(known, before)
+            case If(body=inner) as branch:
+                changed = replace(branch, body=_block(describing, inner, dict(known)))
+                step = replace(step, instruction=changed)
+                _forget(known, _set_in(inner))
+            case Lanes(name=name) as lanes:
+                _forget(known, {name})
+                known[name] = lanes
+            case Load(tensor=tensor) as load:
+                wish = describing.wishes.get(tensor)
+                block = _described(describing, wish, load, known) if wish is not None else None
+                step = replace(step, instruction=replace(load, block=block))
+                _forget(known, {load.name})
+            case other:
+                _forget(known, set(assigned_by(other)))
+        done.append(step)
+    return tuple(done)
+
+
+def _set_in(body: tuple[Step, ...]) -> set[str]:
+    found: set[str] = set()
+    for step in body:
+        found.update(assigned_by(step.instruction))
+        if isinstance(step.instruction, ForLoop | If):
+            found |= _set_in(step.instruction.body)
+    return found
+
+
+def _depends(lanes: Lanes, names: set[str]) -> bool:
+    return lanes.name in names or not names.isdisjoint(lanes.start.labels)
+
+
+def _forget(known: dict[str, Lanes], names: set[str]) -> None:
+    for name in [name for name, lanes in known.items() if _depends(lanes, names)]:
+        del known[name]
+
+
+def _described(
+    describing: Describing, wish: Wish, load: Load, known: Mapping[str, Lanes]
+) -> Block | None:
+    """The block that the load is, if it is one."""
+    if load.conditions and load.other not in (0, None):
+        return None
+    starts: list[Affine] = []
+    counts: list[int] = []
+    lanes_of: list[str | None] = []
+    for index in load.indices:
+        varied = [name for name in index.labels if name in load.axes]
+        if not varied:
+            starts.append(index)
+            counts.append(1)
+            lanes_of.append(None)
+            continue
+        (name, *more) = varied
+        lanes = known.get(name)
+        is_plain = index.terms and dict(index.terms)[name] == 1 and not more
+        if lanes is None or not is_plain or lanes.step != 1 or not isinstance(lanes.count, int):
+            return None
+        starts.append(lanes.start + index - Affine(((name, 1),)))
+        counts.append(lanes.count)
+        lanes_of.append(name)
+    block = tuple(counts)
+    axes = [name for name in lanes_of if name is not None]
+    if len(set(axes)) < len(axes) or set(axes) != set(load.axes) or lanes_of[-1] is None:
+        return None
+    if len(block) > MOST_AXES or describing.blocks.get(wish.variable, block) != block:
+        return None
+    if not all(_is_end(test, load.indices, wish) for test in load.conditions):
+        return None
+    describing.blocks[wish.variable] = block
+    order = tuple(axes.index(name) for name in load.axes)
+    shape = tuple(n for n, name in zip(counts, lanes_of, strict=True) if name is not None)
+    return Block(wish.name, wish.flag, tuple(starts), shape, order)
+
+
+def _is_end(test: Test, indices: tuple[Affine, ...], wish: Wish) -> bool:
+    """Whether a condition says no more than that an index is inside of the tensor."""
+    for index, extents in zip(indices, wish.extents, strict=True):
+        bounds = (index, *(Affine(((extent, 1),), -1) - index for extent in extents))
+        if any(not (test.value - bound).terms and test.value.constant >= bound.constant for bound in bounds):
+            return True
+    return False
