@@ -128,11 +128,14 @@ class Building:
         return name
 
     def flag(self, size: str, multiple: int) -> str:
-        """The compile-time flag that says that a size is a multiple."""
+        """The compile-time flag under which a size is a multiple, or as large as its lanes (0).
+
+        There is one for all sizes of a kernel, so that it is compiled for two cases and no more.
+        """
         key = (size, multiple)
         if key not in self.flags:
-            label = size.removeprefix("N_")
-            name = fresh(f"{label}_even" if multiple else f"{label}_full", self._taken())
+            known = (flag.name for flag in self.flags.values())
+            name = next(known, None) or fresh("even", self._taken())
             self.scopes.open[0].names.add(name)
             self.flags[key] = Flag(name, self.variables[size], multiple)
         return self.flags[key].name

@@ -58,12 +58,12 @@ def _block(
             case ForLoop(name=counter, body=inner) as loop:
                 before = {*_set_in(inner), counter}
                 inside = {n: one for n, one in known.items() if not _depends(one, before)}
-                changed = replace(loop, body=_block(describing, inner, inside))
-                step = replace(step, instruction=changed)
+                body_of = _block(describing, inner, inside)
+                step = replace(step, instruction=replace(loop, body=body_of))
                 _forget(known, before)
             case If(body=inner) as branch:
-                changed = replace(branch, body=_block(describing, inner, dict(known)))
-                step = replace(step, instruction=changed)
+                body_of = _block(describing, inner, dict(known))
+                step = replace(step, instruction=replace(branch, body=body_of))
                 _forget(known, _set_in(inner))
             case Lanes(name=name) as lanes:
                 _forget(known, {name})
@@ -139,6 +139,9 @@ def _is_end(test: Test, indices: tuple[Affine, ...], wish: Wish) -> bool:
     """Whether a condition says no more than that an index is inside of the tensor."""
     for index, extents in zip(indices, wish.extents, strict=True):
         bounds = (index, *(Affine(((extent, 1),), -1) - index for extent in extents))
-        if any(not (test.value - bound).terms and test.value.constant >= bound.constant for bound in bounds):
+        if any(
+            not (test.value - bound).terms and test.value.constant >= bound.constant
+            for bound in bounds
+        ):
             return True
     return False

@@ -24,7 +24,20 @@ def _blocks(axis: GridAxis) -> str:
     return f"{axis.label} in blocks of {axis.step}" if axis.step > 1 else f"each {axis.label}"
 
 
-def grid_lines(kernel: TileKernel) -> list[str]:
+def count_lines(kernel: TileKernel) -> list[str]:
+    """How many blocks each axis of the grid has."""
+    # A full group of a label that has fewer blocks may count more than there are programs.
+    is_wide = any(axis.group for axis in kernel.grid)
+    blocks = _names_of_counts(kernel.grid)
+    return [f"{blocks[a.name]} = {_count(a, is_wide)}" for a in kernel.grid if not a.group]
+
+
+def every_block(kernel: TileKernel) -> str:
+    """The number of all blocks."""
+    return " * ".join(_names_of_counts(kernel.grid).values())
+
+
+def grid_lines(kernel: TileKernel, number: str = "tl.program_id(0).to(offset)") -> list[str]:
     """From the program's number to where each axis of the grid starts.
 
     Mixed radix. A group at the edge may be short; those before it are full, so that dividing by
@@ -41,7 +54,7 @@ def grid_lines(kernel: TileKernel) -> list[str]:
     blocks = _names_of_counts(grid)
     left = dict(blocks)
     first: dict[str, str] = {}
-    lines = ["pid = tl.program_id(0).to(offset)"]
+    lines = [f"pid = {number}"]
     for i, (axis, own) in enumerate(zip(grid, of, strict=True)):
         inner = set(of[i + 1 :])
         others = [left[x] for x in dict.fromkeys(of) if x in inner and x != own]
@@ -70,10 +83,7 @@ def grid_lines(kernel: TileKernel) -> list[str]:
         lines.append(f"{axis.name} = {block}" + (f" * {factor}" if factor != 1 else ""))
         if not is_last and below:
             lines.append(f"pid = pid % {many}")
-    # A full group of a label that has fewer blocks may count more than there are programs.
-    is_wide = any(axis.group for axis in grid)
-    counts = [f"{blocks[a.name]} = {_count(a, is_wide)}" for a in grid if not a.group]
-    return _without_unused([*counts, *lines], {*blocks.values(), *left.values()})
+    return lines
 
 
 def _names_of_counts(grid: Sequence[GridAxis]) -> dict[str, str]:
@@ -91,12 +101,14 @@ def _count(axis: GridAxis, is_wide: bool) -> str:
     return f"tl.cdiv({size}, {axis.step})" if axis.step > 1 else size
 
 
-def _without_unused(lines: list[str], names: set[str]) -> list[str]:
-    """The lines without those that set one of some names which no later line needs."""
+def needed_lines(kernel: TileKernel, lines: list[str]) -> list[str]:
+    """The lines without those that set a number of blocks which no later line needs."""
+    names = {*_names_of_counts(kernel.grid).values()}
+    names |= {f"{axis.label}_in_group" for axis in kernel.grid}
     kept: list[str] = []
     needed: set[str] = set()
     for line in reversed(lines):
-        name = line.split(" ")[0]
+        name = line.split()[0]
         if name not in names or name in needed:
             kept.append(line)
             needed.update(re.findall(r"\w+", line))

@@ -343,10 +343,11 @@ class ForLoop:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """The body if every condition holds."""
+    """The body if every condition holds; they never do under the compile-time flag `unless`."""
 
     conditions: tuple[Condition, ...]
     body: "tuple[Step, ...]"
+    unless: str | None = None
 
 
 Instruction = (
@@ -413,7 +414,10 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A compile-time truth: a size is a multiple of a number, or as large as its lanes (0)."""
+    """What a compile-time truth says: a size is a multiple of a number, or fills its lanes (0).
+
+    Where several have one name, it says all of that.
+    """
 
     name: str
     size: str
@@ -436,3 +440,4 @@ class TileKernel:
     body: tuple[Step, ...]
     comment: tuple[str, ...] = field(default=())
     described: tuple[Described, ...] = ()
+    each: int = 0  # programs for each multiprocessor, which take blocks in turn; 0 if one a block

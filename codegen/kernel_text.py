@@ -93,7 +93,8 @@ def show_steps(body: Sequence[Step], pad: str = "") -> Iterator[str]:
 
 def _head(one: ForLoop | If) -> str:
     if isinstance(one, If):
-        return f"if {' and '.join(map(show_condition, one.conditions))}"
+        unless = f" unless {one.unless}" if one.unless else ""
+        return f"if {' and '.join(map(show_condition, one.conditions))}{unless}"
     ends = f"from {show_bound(one.start)} to below {show_bound(one.stop)}"
     by = f" by {one.step}" if one.step != 1 else ""
     unrolled = f", {one.unroll} at a time" if one.unroll > 1 else ""

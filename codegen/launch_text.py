@@ -39,6 +39,8 @@ def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str
     yield f"if {own.programs}:"
     yield from inside(list(_scratch(wrapping, own, kernel, own.programs, 8)))
     grid = f'dt_grid("{one.func}", {own.programs})'
+    if kernel.each:
+        grid = f'dt_turns("{one.func}", {own.programs}, {own.device}, {kernel.each})'
     yield from inside(list(_call(wrapping, own, one, grid, 8)))
 
 
@@ -138,12 +140,7 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
     arguments += [
         f"{name}={own.lanes[label_with(wrapping, kernel, size)]}" for name, size in kernel.counts
     ]
-    for flag in kernel.flags:
-        size = size_with(wrapping, own, kernel, flag.size)
-        if flag.multiple:
-            arguments.append(f"{flag.name}={size} % {flag.multiple} == 0")
-        else:
-            arguments.append(f"{flag.name}=dt_lanes({size}) == {size}")
+    arguments += _flags(wrapping, own, kernel)
     arguments += [f"{flag}={name} is not None" for flag, name in descriptors.items()]
     arguments += [f"{name}={own.elements[name]}" for name, _ in kernel.elements]
     indices = indices_of(wrapping, own)
@@ -157,6 +154,17 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
     if one.num_stages is not None:
         arguments.append(f"num_stages={one.num_stages}")
     yield from call(f"{kernel.name}_kernel[{grid}]", arguments, indent=indent)
+
+
+def _flags(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:
+    """What is known of sizes at compile time."""
+    said: dict[str, list[str]] = {}
+    for flag in kernel.flags:
+        size = size_with(wrapping, own, kernel, flag.size)
+        text = f"{size} % {flag.multiple} == 0" if flag.multiple else f"dt_lanes({size}) == {size}"
+        said.setdefault(flag.name, []).append(text)
+    for name, parts in said.items():
+        yield f"{name}={' and '.join(parts)}"
 
 
 def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -> list[str]:

@@ -6,8 +6,19 @@ from dataclasses import replace
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.poly.axes import Axis, Path, several
-from dtpoly.poly.loops import Bound, For, Guard, LoopNode, Once, Tile
-from dtpoly.poly.masks import Condition, lane_dims, mask, start_name
+from dtpoly.poly.loops import (
+    Bound,
+    Combined,
+    Compared,
+    Condition,
+    For,
+    Guard,
+    LoopNode,
+    Once,
+    Tile,
+)
+from dtpoly.poly.masks import Condition as MaskCondition
+from dtpoly.poly.masks import lane_dims, mask, start_name
 from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
@@ -44,6 +55,7 @@ from .storage import Storage
 from .values import Tiling
 
 PAIRED = ("rargmax", "rargmin")
+ONE_PROGRAM = "there is one program, so that no others could take blocks in turn: block it"
 NO_BOX = (
     "no tile of '{}' is a box with as many lanes as a number says, of which what is outside is 0"
 )
@@ -60,15 +72,18 @@ def lower(
     unrolled: Mapping[str, int] | None = None,
     comment: tuple[str, ...] = (),
     descriptors: tuple[str, ...] = (),
+    each: int = 0,
 ) -> TileKernel:
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
-    own = {REAL.name, "offset", "pid", "program"}
+    own = {REAL.name, "offset", "pid", "program", "block"}
     building = Building(model, tiles, storage, elements, Scopes([Scope(set(), own)]), precision)
     for size in model.params:
         building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")
     grid = _grid(building, path)
     outermost = building.scopes.open[0]
+    if each and not grid:
+        raise Unsupported(ONE_PROGRAM)
     outermost.variables |= {*building.variables.values(), "program"}
     outermost.wide |= {axis.name for axis in grid}
     for axis in grid:  # what is computed on the way from the program's number
@@ -78,7 +93,9 @@ def lower(
     body = without_empty_starts((*outermost.head, *outermost.body))
     body = converted_at_loads(without_detours(body))
     body = hoisted(with_barriers(body, _shared(building, body)), frozenset(outermost.names))
-    body, blocks = described(body, _wishes(building, descriptors, {*outermost.names, *assigned(body)}))
+    body, blocks = described(
+        body, _wishes(building, descriptors, {*outermost.names, *assigned(body)})
+    )
     for tensor in descriptors:
         if tensor not in (one.tensor for one in blocks):
             raise Unsupported(NO_BOX.format(tensor))
@@ -95,6 +112,7 @@ def lower(
         body,
         comment,
         blocks,
+        each,
     )
 
 
@@ -180,9 +198,23 @@ def _nodes(building: Building, nodes: tuple[LoopNode, ...], unrolled: Mapping[st
                 _nodes(building, body, unrolled)
             case Guard(conditions=conditions, body=body):
                 checks = tuple(map(building.condition, conditions))
-                scopes.emit(If(checks, _block(building, body, unrolled)), "")
+                unless = next((f for one in conditions if (f := _never(building, one))), None)
+                scopes.emit(If(checks, _block(building, body, unrolled), unless), "")
             case Tile():
                 _tile(building, node)
+
+
+def _never(building: Building, condition: Condition) -> str | None:
+    """The flag under which a condition fails: that a size leaves a rest when it is divided."""
+    match condition:
+        case Compared(
+            left=Combined("%", (Affine(terms=((size, 1),), constant=0), Affine(terms=()) as by)),
+            right=Affine(terms=(), constant=1),
+            is_equal=False,
+        ) if size in building.model.params:
+            return building.flag(size, by.constant)
+        case _:
+            return None
 
 
 def _label(building: Building, axis: str) -> str:
@@ -281,7 +313,9 @@ def _either(building: Building, ways: list[tuple[Test, ...]], order: Axes, origi
     return Test(Affine(), axes, name=name, own=axes)
 
 
-def _test(building: Building, condition: Condition, put: Mapping[str, Affine], order: Axes) -> Test:
+def _test(
+    building: Building, condition: MaskCondition, put: Mapping[str, Affine], order: Axes
+) -> Test:
     value = condition.value.substitute(put)
     flag = None
     if condition.size is not None and condition.multiple is not None:

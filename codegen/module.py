@@ -42,6 +42,7 @@ class Launch:
     comment: tuple[str, ...] = ()
     func: str = ""  # whose directives they are
     descriptors: tuple[str, ...] = ()
+    each: int = 0  # programs for each multiprocessor; 0 if there is one for each block
 
 
 # isl's own words would help nobody.
@@ -116,6 +117,7 @@ def _generated(
                     launch.unrolled,
                     launch.comment,
                     launch.descriptors,
+                    launch.each,
                 )
                 for launch, name, own, nodes in zip(launches, names, mine, loops, strict=True)
             )

@@ -347,6 +347,19 @@ def dt_grid(name, programs):
         )
     return (programs,)
 ''',
+    "dt_turns": '''\
+def dt_turns(name, programs, device, each):
+    """The grid of a launch whose programs take blocks in turn: as many as run at once."""
+    if programs > (1 << 31) - (1 << 20):
+        raise ValueError(
+            f"'{name}' has {programs} blocks, and one launch does at most 2146435072: "
+            "make them larger, and generate this file again"
+        )
+    if device.type == "cpu":
+        return (min(programs, 3),)
+    units = torch.cuda.get_device_properties(device).multi_processor_count
+    return (min(programs, each * units, 1 << 20),)
+''',
     "dt_offset": '''\
 def dt_offset(largest, *tensors, sizes=()):
     """The type of offsets and indices: 64 bits only where 32 might not be enough."""

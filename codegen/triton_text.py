@@ -10,7 +10,7 @@ from dtpoly.algorithm.expressions import Affine
 
 from .breaking import WIDTH
 from .functions import ATOMIC, JOIN, TEXTS, function, is_float_element
-from .grid_text import grid_comment, grid_lines
+from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
 from .kernel import (
     Accumulate,
     Address,
@@ -77,14 +77,31 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
     lines.append(Line("):  # fmt: skip", ""))
     comment = [*(kernel.comment or (NO_DIRECTIVES,)), *grid_comment(kernel)]
     lines.extend(Line(f"    # {text}", "") for text in comment)
-    if uses_program(kernel):
-        lines.append(Line("    program = tl.program_id(0).to(offset)", ""))
-    lines.extend(Line(f"    {text}", "") for text in grid_lines(kernel))
-    body = _block(kernel.body)
-    lines.extend(Line(f"    {text}", one.origin) for one in body for text in fitted([one.text]))
-    if not body:
-        lines.append(Line("    pass", ""))
+    body = [
+        Line(text, one.origin) for one in _block(kernel.body) for text in fitted([one.text])
+    ] or [Line("pass", "")]
+    lines.extend(Line(f"    {line.text}", line.origin) for line in _on_grid(kernel, body))
     return lines
+
+
+def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
+    """The body for the block of a program; or, in a loop, for all blocks that are its turn."""
+    number = "tl.cast(block, offset)" if kernel.each else "tl.program_id(0).to(offset)"
+    program = [f"program = {number}"] if uses_program(kernel) else []
+    grid = [*program, *grid_lines(kernel, number)] if kernel.grid else program
+    if not kernel.each:
+        grid = needed_lines(kernel, [*count_lines(kernel), *grid])
+        return [*(Line(text, "") for text in grid), *body]
+    # A loop inside becomes one with this one, so that loads run ahead from block to block; what
+    # is done for the rest of a size would be in between.
+    flat = kernel.flags[0].name if kernel.flags else "True"
+    ends = f"tl.program_id(0), {every_block(kernel)}, tl.num_programs(0), flatten={flat}"
+    return [
+        *(Line(text, "") for text in count_lines(kernel)),
+        Line(f"for block in tl.range({ends}):", ""),
+        *(Line(f"    {text}", "") for text in needed_lines(kernel, grid)),
+        *(Line(f"    {line.text}", line.origin) for line in body),
+    ]
 
 
 def parameters(kernel: TileKernel) -> list[str]:
@@ -99,7 +116,8 @@ def parameters(kernel: TileKernel) -> list[str]:
         found.append(", ".join(variable for *_, variable in kernel.shapes))
     if kernel.described:
         found.append(", ".join(one.name for one in kernel.described))
-    known = [name for name, _ in kernel.counts] + [flag.name for flag in kernel.flags]
+    known = [name for name, _ in kernel.counts]
+    known += dict.fromkeys(flag.name for flag in kernel.flags)
     known += [one.flag for one in kernel.described]
     known += [*(name for name, _ in kernel.elements), "offset"]
     return found + [f"{name}: tl.constexpr" for name in known]
@@ -152,7 +170,8 @@ def _lines(one: Instruction, origin: str) -> list[Line]:
 
 def _head(one: ForLoop | If) -> str:
     if isinstance(one, If):
-        tests = " and ".join(map(compared_text, one.conditions))
+        unless = [f"not {one.unless}"] if one.unless is not None else []
+        tests = " and ".join((*unless, *map(compared_text, one.conditions)))
         return f"if {tests}:"
     extra = ", num_stages=1" if not one.is_pipelined else ""
     extra += f", loop_unroll_factor={one.unroll}" if one.unroll > 1 else ""

@@ -111,6 +111,7 @@ def launches(state: State) -> tuple[Launch, ...]:
             tuple(_comment(state, kernel)),
             kernel.func,
             kernel.options.descriptors,
+            kernel.options.each,
         )
         for at, kernel in enumerate(state.kernels)
     )

@@ -165,6 +165,8 @@ def _fields(parameter: Parameter, func: str, view: View, consumer: str | None) -
             return values
         case Count.EACH:
             return ((value,) for value in values)
+        case Count.MAYBE:
+            return (None, *values)
         case Count.LIST:
             length = parameter.least if parameter.least > 1 else len(values)
             return islice(permutations(values, length), MOST_ORDERS) if values else ()

@@ -1,15 +1,12 @@
 """The primitive `persistent`: as many program instances as run at once."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dtpoly.diagnostics import Diagnostic
-from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
-from dtpoly.schedule.unused import has_no_effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,17 +15,16 @@ class Persistent(Primitive):
 
         program p: block p  -->  program p: for b in p..blocks by programs: block b
 
-    Blocks stay independent of each other, as they were.
+    Blocks stay independent of each other, as they were. The number says how many programs each
+    multiprocessor runs at once: 1 if none is given.
     """
 
     name: ClassVar[str] = "persistent"
     stage: ClassVar[Stage] = Stage.OPTIONS
-    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("each", Integer(1, 32), Count.MAYBE),)
 
-    def check(self, view: View) -> Iterator[Diagnostic]:
-        """Nothing can be wrong with it; but no code is made of it yet."""
-        yield has_no_effect(self)
+    each: int | None = None
 
     def apply(self, state: State) -> State:
         """Recorded on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, is_persistent=True))
+        return state.with_kernels(self.func, lambda k: with_options(k, each=self.each or 1))

@@ -31,6 +31,7 @@ class Count(Enum):
 
     ONCE = "once"
     IF_GIVEN = "if given"  # the last argument, a word that may be missing; the value is a bool
+    MAYBE = "maybe"  # the last argument, which may be missing; the value is then None
     EACH = "each"  # all arguments, each a setting of its own; the value is a tuple
     LIST = "list"  # all arguments, in an order that counts; the value is a tuple
 
@@ -115,6 +116,8 @@ class Primitive:
                 case Count.IF_GIVEN:
                     assert isinstance(parameter.kind, Word)
                     arguments.extend(Argument(word) for word in parameter.kind.words if value)
+                case Count.MAYBE:
+                    arguments.extend(as_argument(one) for one in (value,) if one is not None)
                 case Count.EACH | Count.LIST:
                     arguments.extend(map(as_argument, value))
         return Directive(self.func, self.name, tuple(arguments), self.span)
@@ -128,7 +131,7 @@ def signatures(primitive: type[Primitive], func: str = "f") -> tuple[str, ...]:
     forms: list[str] = []
     found: list[tuple[str, ...]] = []
     for parameter in primitive.parameters:
-        if parameter.count is Count.IF_GIVEN:
+        if parameter.count in (Count.IF_GIVEN, Count.MAYBE):
             found.append(tuple(forms))
         forms.append(parameter.kind.form)
         if parameter.takes_all:

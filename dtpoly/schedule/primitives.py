@@ -145,6 +145,8 @@ def read_arguments(
                 fields[parameter.name] = values[0]
             case Count.IF_GIVEN:
                 fields[parameter.name] = bool(values)
+            case Count.MAYBE:
+                fields[parameter.name] = values[0] if values else None
             case Count.EACH | Count.LIST:
                 fields[parameter.name] = tuple(values)
     return tuple(found) if found else fields

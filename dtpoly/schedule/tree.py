@@ -62,7 +62,7 @@ class Options:
     num_warps: int | None = None
     num_stages: int | None = None
     precision: str | None = None
-    is_persistent: bool = False
+    each: int = 0  # programs for each multiprocessor, if they take blocks in turn
     is_specialized: bool = False
     descriptors: tuple[str, ...] = ()
     atomic: tuple[str, ...] = ()  # labels

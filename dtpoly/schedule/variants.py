@@ -244,6 +244,8 @@ def _choices(
             pass
         case Count.IF_GIVEN:
             yield not value
+        case Count.MAYBE:
+            yield from (None for _ in range(value is not None))
         case Count.LIST:
             yield from (order for order in permutations(value) if order != value)
         case Count.EACH:

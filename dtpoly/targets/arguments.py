@@ -89,10 +89,7 @@ def arguments(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
         *(_number(name, shape_of(call, kernel, t)[axis]) for t, axis, name in kernel.shapes),
         *_descriptors(call, kernel),
         *(Argument(name, CONSTANT, _lanes(known[size])) for name, size in kernel.counts),
-        *(
-            Argument(flag.name, CONSTANT, _holds(known[flag.size], flag.multiple))
-            for flag in kernel.flags
-        ),
+        *_flags(kernel, known),
         *(Argument(name, CONSTANT, _operand(call, kind)) for name, kind in kernel.elements),
         Argument("offset", CONSTANT, _offset(call, kernel)),
     )
@@ -104,6 +101,14 @@ def _tensors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
         yield Argument(pointer(tensor), f"*{TYPES[dtype]}", is_aligned=True)
         steps = contiguous(shape_of(call, kernel, tensor.name))
         yield from map(_number, strides(tensor), steps)
+
+
+def _flags(kernel: TileKernel, known: Mapping[str, int]) -> Iterator[Argument]:
+    """What is known of sizes at compile time."""
+    for name in dict.fromkeys(flag.name for flag in kernel.flags):
+        said = (flag for flag in kernel.flags if flag.name == name)
+        holds = all(_holds(known[flag.size], flag.multiple) for flag in said)
+        yield Argument(name, CONSTANT, holds)
 
 
 def _descriptors(call: Call, kernel: TileKernel) -> Iterator[Argument]:

@@ -58,6 +58,8 @@ class Launch:
     kernel: str
     arguments: Mapping[str, Value]
     grid: tuple[tuple[Whole, ...], ...]
+    # What the blocks that programs take in turn are the product of, if they do that.
+    turns: tuple[Whole, ...] | None
     stages: int | None
     line: int
     # What decides how many bits offsets have, if anything does; and sizes that are not just

@@ -60,9 +60,9 @@ DEVICES = ("dt_check(", "dt_device(")
 def condition(wrapper: Wrapper, node: ast.expr) -> Truth:
     """A condition over sizes."""
     match node:
-        case ast.Compare(
-            left=left, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]
-        ) if isinstance(held := value(wrapper, left), Blocks):
+        case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]) if (
+            isinstance(held := value(wrapper, left), Blocks)
+        ):
             return held.there
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             word = COMPARISONS.get(type(op))
@@ -283,7 +283,9 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
 def _blocks(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
     """A descriptor, if there is one: then no index of the tensor is near 2^31."""
     array = wrapper.tensor(value(wrapper, args[0]), node)
-    block = [wrapper.size(one, node).constant for one in wrapper.parts(value(wrapper, args[1]), node)]
+    block = [
+        wrapper.size(one, node).constant for one in wrapper.parts(value(wrapper, args[1]), node)
+    ]
     if len(block) != len(array.shape) or None in block:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     flag = name(ast.unparse(node))

@@ -33,6 +33,7 @@ HELPERS: dict[str, str] = {
     "dt_lanes": "92568c39c0135af0c59070588ef1bc6b",
     "dt_too_large": "472e2bb175a01b39ddd1c008ac97037b",
     "dt_grid": "b7a19c8083e50a8f0720467b23c5cb46",
+    "dt_turns": "dda50a74bebab3025b2ffbaae64c8cff",
     "dt_offset": "225466bf41483f958b814ebc77cd54cb",
     "dt_operator": "dba2bd4d77b938610486953b608505e0",
     "dt_operator_with_numbers": "cd4ef19d16dfaaab19bfe8873ca28fb4",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from math import prod
 
 from dtpoly.verify import expressions, kinds
 from dtpoly.verify.access import Launch
 from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Descriptor, Pointer, Type, Unread, Value, scalar
-from dtpoly.verify.whole import Whole, both, compare, number
+from dtpoly.verify.whole import Whole, both, compare, name, number, one_of, within
 
 OPTIONS = ("num_warps", "num_stages")
 
@@ -71,6 +73,7 @@ def launch(
                 for one, held in bound.items()
             },
             _grid(wrapper, func.slice, value),
+            _turns(wrapper, func.slice, value),
             stages,
             call.lineno,
             wrapper.largest,
@@ -84,8 +87,30 @@ def launch(
     wrapper.largest, wrapper.reaches = (), frozenset()
 
 
+def _turns(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[Whole, ...] | None:
+    """The blocks that programs take in turn, as factors, if they do."""
+    match node:
+        case ast.Call(func=ast.Name(id="dt_turns"), args=[_, programs, _, _]):
+            wrapper.must_know("dt_turns", node.lineno)
+            found = value(wrapper, programs)
+            factors = found.factors if isinstance(found, Product) else (found,)
+            return tuple(wrapper.size(one, node) for one in factors)
+        case _:
+            return None
+
+
 def _grid(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[tuple[Whole, ...], ...]:
     """The number of programs along each axis, as factors."""
+    blocks = _turns(wrapper, node, value)
+    if blocks is not None:
+        # More are refused.
+        wrapper.below = (*wrapper.below, (prod(blocks, start=number(1)), HALF - NEAR))
+        # At least one, if there are blocks; how many more is the device's.
+        some = name(f"programs in turn, line {node.lineno}")
+        none = (compare("<=", one, number(0)) for one in blocks)
+        wrapper.facts.append(one_of(compare(">=", some, number(1)), *none))
+        wrapper.facts.append(within(number(0), some, number(NEAR + 1)))
+        return ((some,),)
     match node:
         case ast.Call(func=ast.Name(id="dt_grid"), args=[_, programs]):
             wrapper.must_know("dt_grid", node.lineno)

@@ -167,7 +167,8 @@ def _programs(held: Held | None) -> list[Whole] | None:
 
 
 def _all_programs(one: Launch) -> list[Whole]:
-    return sorted((extent for axis in one.grid for extent in axis), key=rank)
+    axes = one.grid if one.turns is None else (one.turns,)
+    return sorted((extent for axis in axes for extent in axis if extent.constant != 1), key=rank)
 
 
 def _assign(wrapper: Wrapper, target: ast.expr, held: Held) -> None:

@@ -59,5 +59,5 @@ def test_options_stand_on_the_kernel() -> None:
     )
     options = scheduled(text).kernels[-1].options
     assert (options.num_warps, options.num_stages, options.precision) == (8, 3, "tf32")
-    assert (options.is_persistent, options.is_specialized) == (True, True)
+    assert (options.each, options.is_specialized) == (1, True)
     assert options.descriptors == ("C",)
