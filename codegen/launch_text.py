@@ -49,13 +49,18 @@ def _new_arrays(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]
     written: set[str] = set()
     for before in wrapping.launched[: wrapping.launched.index(one)]:
         written |= {p.name for p in before.kernel.tensors if p.is_written}
+    described = {d.tensor for later in wrapping.launched for d in later.kernel.described}
     for pointer in one.kernel.tensors:
         array = pointer.name
         if pointer.is_scratch or not pointer.is_written or array in {*written, wrapping.func}:
             continue
         shape = tuple_of([_dim(wrapping, own, dim) for dim in wrapping.model.arrays[array].dims])
         dtype = _held(wrapping, own, array)
-        yield from _memory(own, array, shape, dtype, 4)
+        if array in described:
+            arguments = [shape, dtype, own.device]
+            yield from call(f"{own.arrays[array]} = dt_rows", arguments)
+        else:
+            yield from _memory(own, array, shape, dtype, 4)
 
 
 def _scratch(

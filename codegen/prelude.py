@@ -324,6 +324,14 @@ def dt_blocks(tensor, block):
     descriptor = triton.tools.tensor_descriptor.TensorDescriptor
     return descriptor(tensor, list(shape), list(strides), list(block))
 ''',
+    "dt_rows": '''\
+def dt_rows(shape, dtype, device):
+    """Memory for a tensor, each row of which begins at a multiple of 16 bytes."""
+    *outer, last = shape
+    each = 16 // dtype.itemsize
+    rows = torch.empty((*outer, -(-last // each) * each), dtype=dtype, device=device)
+    return rows[..., :last]
+''',
     "dt_lanes": '''\
 def dt_lanes(size):
     """The power of two that holds a size; a matrix unit wants 16 at least."""

@@ -162,9 +162,9 @@ class FuncName:
 
 @dataclass(frozen=True, slots=True)
 class TensorName:
-    """The name of a tensor input."""
+    """The name of a tensor input, or of a Func that another kernel leaves in memory."""
 
-    what: str = field(default="a tensor input", init=False)
+    what: str = field(default="a tensor input or a Func", init=False)
     form: str = field(default="input", init=False)
 
     def read(self, argument: Argument) -> Name | Refusal:
@@ -172,10 +172,10 @@ class TensorName:
         return read_name(argument)
 
     def check(self, value: Name, func: str, view: View) -> Iterator[Diagnostic]:
-        """There is such an input."""
-        known = [tensor.name for tensor in view.program.tensors]
+        """There is such an input, or such a Func."""
+        known = [*(tensor.name for tensor in view.program.tensors), *view.funcs]
         if value.text not in known:
-            yield _unknown(value, "a tensor input", known)
+            yield _unknown(value, "a tensor input or a Func", known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ class Descriptor(Primitive):
 
         load(A + x * stride_x + y * stride_y)  -->  A_descriptor.load([x, y])
 
-    On devices with a tensor memory accelerator whole tiles are then copied at once.
+    On devices with a tensor memory accelerator whole tiles are then copied at once. A Func that
+    another kernel computes can be loaded like that, too.
     """
 
     name: ClassVar[str] = "descriptor"
@@ -29,9 +30,11 @@ class Descriptor(Primitive):
     inputs: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """The kernel reads the input."""
-        known = view.kernels[self.func].inputs
-        reads = [tensor.name for tensor in view.program.tensors if tensor.name in known]
+        """The kernel reads the input, or what another kernel left in memory."""
+        kernel = view.kernels[self.func]
+        known = kernel.inputs | kernel.stored
+        named = (*(tensor.name for tensor in view.program.tensors), *view.funcs)
+        reads = [name for name in named if name in known]
         for item in self.inputs:
             if item.text not in known:
                 yield Diagnostic(
@@ -40,7 +43,7 @@ class Descriptor(Primitive):
                     f"the kernel of '{self.func}' does not read '{item.text}'",
                     item.span,
                     "is not read there",
-                    (Note(f"it reads {', '.join(reads) or 'no tensor input'}"),),
+                    (Note(f"it reads {', '.join(reads) or 'nothing from memory'}"),),
                     "name an input that it reads, or put the directive on the Func that reads it",
                 )
 

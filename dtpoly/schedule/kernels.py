@@ -14,7 +14,8 @@ class Kernel:
     """One kernel: its Func, the Funcs fused into it, and the names of its loops.
 
     `labels` gives for each name the first member that has it; `inlined` are the Funcs whose
-    expressions stand in those of the members, `inputs` the tensor inputs that all of them read.
+    expressions stand in those of the members, `inputs` the tensor inputs that all of them read,
+    `stored` the Funcs that other kernels leave in memory for them.
     """
 
     host: str
@@ -22,6 +23,7 @@ class Kernel:
     inlined: tuple[str, ...]
     labels: Mapping[str, str]
     inputs: Set[str]
+    stored: Set[str]
     has_dot: bool
 
 
@@ -155,8 +157,7 @@ def _kernels(
         for host in hosts:
             (within if name in inlined else members).setdefault(host, []).append(name)
     read = {
-        name: {read.tensor for read in reads(func.body)} - funcs.keys()
-        for name, func in funcs.items()
+        name: frozenset(read.tensor for read in reads(func.body)) for name, func in funcs.items()
     }
     dots = {
         name
@@ -173,7 +174,10 @@ def _kernels(
             if new.is_loop:
                 labels.setdefault(new.name, host)
         inside = within.get(host, [])
-        inputs = frozenset[str]().union(*(read[name] for name in (*group, *inside)))
+        found = frozenset[str]().union(*(read[name] for name in (*group, *inside)))
+        stored = (found & funcs.keys()).difference(group, inside)
         has_dot = not dots.isdisjoint(group)
-        kernels[host] = Kernel(host, tuple(group), tuple(inside), labels, inputs, has_dot)
+        kernels[host] = Kernel(
+            host, tuple(group), tuple(inside), labels, found - funcs.keys(), stored, has_dot
+        )
     return kernels

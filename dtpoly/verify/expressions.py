@@ -271,6 +271,8 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             # Of several numbers of which only a bound is known, the largest alone is looked at.
             wrapper.apart |= {*parts} if len(parts) == 1 else frozenset[Whole]()
             return Kind(kinds.OFFSET)
+        case "dt_rows" if len(args) == 3:
+            return _made(wrapper, node)
         case "dt_blocks":
             return _blocks(wrapper, args, node)
         case "dt_check":
@@ -341,7 +343,8 @@ def _made(wrapper: Wrapper, node: ast.Call) -> Held:
         programs_of(one.factors) if isinstance(one, Product) else wrapper.size(one, node)
         for one in shape
     )
-    named = {keyword.arg: keyword.value for keyword in node.keywords}
+    given = zip(("dtype", "device"), node.args[1:], strict=False)
+    named = {keyword.arg: keyword.value for keyword in node.keywords} | dict(given)
     if set(named) - {"dtype", "device"} or "dtype" not in named:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     device = ast.unparse(named.get("device", node))
