@@ -123,7 +123,9 @@ def _described(
         lanes_of.append(name)
     block = tuple(counts)
     axes = [name for name in lanes_of if name is not None]
-    if len(set(axes)) < len(axes) or set(axes) != set(load.axes) or lanes_of[-1] is None:
+    if len(set(axes)) < len(axes) or set(axes) != set(load.axes):
+        return None
+    if not lanes_of or lanes_of[-1] is None:
         return None
     if len(block) > MOST_AXES or describing.blocks.get(wish.variable, block) != block:
         return None
