@@ -8,6 +8,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.poly.axes import Path
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.generation import loop_ast
+from dtpoly.poly.launched import unnumbered
 from dtpoly.poly.loops import LoopNode
 from dtpoly.poly.model import Model, by_name
 from dtpoly.poly.spaces import PolyError, computing
@@ -90,6 +91,13 @@ def _generated(
 ) -> Generated:
     model = with_indices(model)
     known = by_name(model)
+    for launch in launches:
+        axis = unnumbered(launch.paths[0].grid)
+        if axis is not None:
+            raise Unsupported(
+                f"the grid of '{launch.name}' has an axis of '{axis.label}' that is neither "
+                f"blocks of a label, from 0 on, nor a group of whole blocks"
+            )
     tiles = {
         path.statement: tiles_of(model, known[path.statement], path)
         for launch in launches
