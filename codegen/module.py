@@ -22,7 +22,7 @@ from .lower import lower
 from .names import file_names, fresh
 from .prelude import IMPORTS, SHARED, shared_by
 from .reference_terms import SHARED as COMPUTING
-from .storage import INDEX, Storage, plan
+from .storage import INDEX, Storage, overwritten, plan
 from .test_text import SHARED as COMPARING
 from .test_text import test_lines
 from .triton_text import helpers, kernel_lines
@@ -110,6 +110,10 @@ def _generated(
     spilled: set[str] = set()
     while True:
         storage = plan(model, tiles, outputs, spilled)
+        if (label := overwritten(model, tiles, storage)) is not None:
+            raise Unsupported(
+                f"the loop over '{label}' would overwrite private copies that are read after it"
+            )
         try:
             kernels = tuple(
                 lower(
