@@ -47,6 +47,8 @@ REDUCTIONS = {
     "rargmin": "argmin",
 }
 NAMES = {"fdiv": "div"}
+# What may give a whole number that its type has not: in a narrow one, it wraps.
+WRAPPING = ("add", "sub", "mul", "neg", "abs", "fma", "pow", "cdiv")
 # Of bools: what is otherwise arithmetic.
 OF_BOOLS = {"add": "or", "mul": "and", "maximum": "or", "minimum": "and"}
 
@@ -158,6 +160,14 @@ def _wrapped(term: Term, kind: str) -> Term:
     return literal((constant - least) % (largest - least + 1) + least)
 
 
+def _of_type(kind: str, terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
+    """Operands; a number beside a tensor of narrow whole numbers is one of its type, and wraps."""
+    return [
+        rounded(kind, _wrapped(term, kind)) if f.weak else term
+        for term, f in zip(terms, formats, strict=True)
+    ]
+
+
 def _near(term: Term) -> Term:
     match term:
         case Literal(text=text) if text.lstrip("-").isdigit():
@@ -215,6 +225,8 @@ class _Reading:
             ]
             if own.category == 2:
                 rest = [_near(term) for term in rest]
+            elif own.category == 1 and kinds.is_narrow(own.kind):
+                rest = _of_type(own.kind, rest, formats[1:])
             return applied(operation, [terms[0], *_beside(rest, formats[1:])])
         if OPERATION[operation].operands_are_bool:
             return applied(operation, terms)
@@ -235,11 +247,7 @@ class _Reading:
                 for term, f in zip(terms, formats, strict=True)
             ]
         if is_narrow:
-            # A number beside a narrow tensor is one of its type.
-            terms = [
-                rounded(own.kind, term, may=True) if f.weak else term
-                for term, f in zip(terms, formats, strict=True)
-            ]
+            terms = _of_type(own.kind, terms, formats)
         if met.category == 2 or own.category == 2:
             # A whole number beside floats is the nearest float.
             terms = _beside([_near(term) for term in terms], formats)
@@ -247,7 +255,7 @@ class _Reading:
             terms = [rounded("tl.float32", term, may=True) for term in terms]
         by = decided if self.meaning.is_finite else applied
         result = by(NAMES.get(operation, operation), terms)
-        return rounded(own.kind, result, may=True) if is_narrow else result
+        return rounded(own.kind, result, may=operation not in WRAPPING) if is_narrow else result
 
     def reduced(
         self, operation: str, expr: Expr, left: Expr, right: Expr | None, labels: tuple[str, ...]
