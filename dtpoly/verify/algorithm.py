@@ -142,7 +142,8 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
     if kind == to and kinds.is_float(to) and kinds.is_narrow(to):
         # It was computed in more than its type has.
         return rounded(to, term, may=True)
-    if kind == "tl.float64" and to in ("tl.float8e4nv", "tl.float8e5"):
+    is_far = kind == "tl.float64" or kinds.is_whole(kind)
+    if is_far and to in ("tl.float8e4nv", "tl.float8e5"):
         # There is no such conversion: it is done by way of f32.
         term = rounded("tl.float32", term, may=True)
     if to == "tl.float32" and kinds.is_whole(kind):
@@ -191,7 +192,7 @@ class _Reading:
             case Integer(value=value) | Float(value=value):
                 return literal(value)
             case ScalarRead(name=one):
-                return Given(one)
+                return Given(one, self.meaning.formats[one].category == 0)
             case Size(label=label):
                 return place(self.meaning.sizes[label])
             case Index(label=label):

@@ -12,6 +12,7 @@ from dtpoly.verify.terms import (
     Apply,
     Choose,
     Element,
+    Given,
     Literal,
     Place,
     Term,
@@ -258,7 +259,7 @@ def _as_bool(term: Term) -> Term | None:
 
 def _is_bool(term: Term) -> bool:
     match term:
-        case Literal(text="True" | "False"):
+        case Literal(text="True" | "False") | Given(is_bool=True):
             return True
         case Choose(yes=yes, no=no):
             return _is_bool(yes) and _is_bool(no)

@@ -53,6 +53,14 @@ OPPOSITE = written(
 LENGTH = written(
     "Func f; In A, B: u8; Var x; f[x] = where(A[x] > 3, len(x), B[x]) / 3; f.compile();"
 )
+OUTER = written(
+    "Func f; In A; RVar k; f[] = rsum(exp2(pad(A, -3)[3 * k - 1]), k);"
+    "f.compile(); f.tensorize(k:16);"
+)
+IS_ON = written(
+    "Func f; SIn beta: bool; RVar k; f[] = rall(beta and k != 2, k); f.compile(); f.tensorize(k:4);"
+)
+SHORT = written("Func f: f32; In A: i32; Var x; f[x] = cast(A[x], f8e4m3) * 1; f.compile();")
 ALL = (
     MAX,
     PRODUCT,
@@ -67,7 +75,7 @@ ALL = (
     EQUAL,
     *(BEST_OF, TAIL, ATOMIC),
     *(BY_F32, BY_F64, MIXED, OUTSIDE, BACK, AS_BOOL),
-    *(BYTES, OPPOSITE, LENGTH),
+    *(BYTES, OPPOSITE, LENGTH, OUTER, IS_ON, SHORT),
 )
 
 
@@ -152,6 +160,20 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     "a size beside bytes does not wrap": (*(LENGTH, "tl.cast(x_size, tl.uint8)", "x_size"),),
     "a size beside bytes wraps in another type": (
         *(LENGTH, "tl.cast(x_size, tl.uint8)", "tl.cast(x_size, tl.int8)"),
+    ),
+    "what is outside is counted beyond the end": (
+        *(OUTER, "            k_mask,\n", "            k_mask | (k == k_size),\n"),
+    ),
+    "what is outside is counted twice": (
+        *(OUTER, "k_start = k_size - (k_size % 16)", "k_start = k_size - 16"),
+    ),
+    "what is outside is left out": (
+        *(OUTER, "            k_mask,\n", "            k_mask & (3 * k <= A_shape_0),\n"),
+    ),
+    "a bool is compared with another number": (*(IS_ON, "(k - k) != 0)", "(k - k) != 1)"),),
+    "a bool is true with another number beside it": (*(IS_ON, "+ (k - k) !=", "+ (k - 1) !="),),
+    "a whole number is made a short float by way of another": (
+        *(SHORT, ".to(tl.float32)", ".to(tl.float16)"),
     ),
     "a number wraps as it does not": (*(WRAPPED, "-2147483648", "2147483647"),),
     "the choices are exchanged": (*(CHOICE, "A_value, B_value", "B_value, A_value"),),
