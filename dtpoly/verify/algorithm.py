@@ -139,8 +139,9 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
     """
     if isinstance(operand, Integer | Float) and to in kinds.WHOLES and not fits(term, to):
         return literal(kinds.LEAST[to])
-    if kind == to and kinds.is_float(to) and kinds.is_narrow(to):
-        # It was computed in more than its type has.
+    is_kept = kinds.is_float(kind) and kinds.holds(to, kind)
+    if is_kept and kinds.is_float(to) and kinds.is_narrow(to):
+        # It was computed in more than its type has, or comes in more.
         return rounded(to, term, may=True)
     is_far = kind == "tl.float64" or kinds.is_whole(kind)
     if is_far and to in ("tl.float8e4nv", "tl.float8e5"):
