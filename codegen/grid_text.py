@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .breaking import WIDTH
 from .kernel import GridAxis, TileKernel
@@ -47,10 +47,7 @@ def grid_lines(kernel: TileKernel, number: str = "tl.program_id(0).to(offset)") 
     if not grid:
         return []
     # A group stands for the blocks that are inside of it.
-    of = [
-        next(b.name for b in grid[i:] if b.label == a.label and not b.group)
-        for i, a in enumerate(grid)
-    ]
+    of = [axis.block for axis in grid]
     blocks = _names_of_counts(grid)
     left = dict(blocks)
     first: dict[str, str] = {}
@@ -71,7 +68,7 @@ def grid_lines(kernel: TileKernel, number: str = "tl.program_id(0).to(offset)") 
                 lines.append(f"pid = pid % {many}")
             start = f"{place} * {axis.group}"
             first[own] = start
-            left[own] = f"{axis.label}_in_group"
+            left[own] = _name(f"{axis.label}_in_group", f"{axis.name}_in_group", left)
             lines.append(f"{left[own]} = min({blocks[own]} - {start}, {axis.group})")
             continue
         factor = axis.step // axis.unit
@@ -91,9 +88,13 @@ def _names_of_counts(grid: Sequence[GridAxis]) -> dict[str, str]:
     found: dict[str, str] = {}
     for axis in grid:
         if not axis.group:
-            name = f"{axis.label}_blocks"
-            found[axis.name] = f"{axis.name}_blocks" if name in found.values() else name
+            found[axis.name] = _name(f"{axis.label}_blocks", f"{axis.name}_blocks", found)
     return found
+
+
+def _name(plain: str, other: str, taken: Mapping[str, str]) -> str:
+    """A label's own name for a number, unless another axis of the label has it."""
+    return other if plain in taken.values() else plain
 
 
 def _count(axis: GridAxis, is_wide: bool) -> str:

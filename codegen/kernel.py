@@ -389,6 +389,7 @@ class GridAxis:
     step: int  # indices of the label that a block or a group has
     unit: int  # what the variable counts in: indices, or whole blocks for parts
     group: int | None  # blocks a group; None for the blocks themselves
+    block: str  # the variable of the blocks in a group; of blocks themselves their own
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,12 +200,12 @@ def _groups(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
             continue
         factors = [str(group.group)]
         inner = kernel.grid[at + 1 :]
-        short = {axis.label: axis.group for axis in kernel.grid[:at] if axis.group}
+        short = {axis.block: axis.group for axis in kernel.grid[:at] if axis.group}
         for axis in inner:
-            if axis.group or axis.label == group.label:
+            if axis.group or axis.name == group.block:
                 continue
             size = _blocks(size_with(wrapping, own, kernel, axis.size), axis.step)
-            factors.append(str(short.get(axis.label) or (f"({size})" if " " in size else size)))
+            factors.append(str(short.get(axis.name) or (f"({size})" if " " in size else size)))
         if not all(factor.isdigit() for factor in factors):
             found.append(" * ".join(factors))
     return found

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine, reads
-from dtpoly.poly.axes import Axis, Path, several
+from dtpoly.poly.axes import Axis, Path
+from dtpoly.poly.launched import numbered
 from dtpoly.poly.loops import (
     Bound,
     Combined,
@@ -88,7 +89,7 @@ def lower(
     outermost.wide |= {axis.name for axis in grid}
     for axis in grid:  # what is computed on the way from the program's number
         outermost.names |= {f"{axis.label}_blocks", f"{axis.label}_in_group"}
-        outermost.names |= {f"{axis.name}_blocks", f"{axis.name}_id"}
+        outermost.names |= {f"{axis.name}_{word}" for word in ("blocks", "in_group", "id")}
     _nodes(building, loops, unrolled or {})
     body = without_empty_starts((*outermost.head, *outermost.body))
     body = converted_at_loads(without_detours(body))
@@ -156,24 +157,27 @@ def _shared(building: Building, body: tuple[Step, ...]) -> frozenset[str]:
 
 def _grid(building: Building, path: Path) -> tuple[GridAxis, ...]:
     """The axes of the launch grid; those of one block only are left out."""
-    axes = several(path.grid)
-    outer = {label for axis in axes for label in axis.origin.labels}
     found: list[GridAxis] = []
-    for axis in axes:
+    blocks: list[str] = []
+    for axis, inner in numbered(path.grid):
         step = axis.step or 1
-        is_group = axis.name in outer
-        part = building.model.parts.get(axis.index.plain or "")
-        word = "group" if is_group else "block" if part else "start"
+        label = axis.index.plain
+        assert label is not None
+        part = building.model.parts.get(label)
+        word = "group" if inner is not None else "block" if part else "start"
         name = building.scopes.name(f"{axis.label}_{word}")
         building.variables[axis.name] = name
         if part is not None:
             building.units[name] = part.size
-        inner = next((a for a in axes if a.origin.plain == axis.name), None)
         group = step // (inner.step or 1) if inner is not None else None
-        label, unit = (part.of, part.size) if part else (axis.label, 1)
-        size = building.size(label)
-        found.append(GridAxis(name, axis.label, size, step * unit, unit, group))
-    return tuple(found)
+        size, unit = (part.of, part.size) if part else (label, 1)
+        blocks.append(axis.name if inner is None else inner.name)
+        made = GridAxis(name, plain(axis.label), building.size(size), step * unit, unit, group, "")
+        found.append(made)
+    return tuple(
+        replace(one, block=building.variables[block])
+        for one, block in zip(found, blocks, strict=True)
+    )
 
 
 # Blocks

@@ -8,6 +8,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.poly.axes import Path
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.generation import loop_ast
+from dtpoly.poly.launched import unnumbered
 from dtpoly.poly.loops import LoopNode
 from dtpoly.poly.model import Model, by_name
 from dtpoly.poly.spaces import PolyError, computing
@@ -21,7 +22,7 @@ from .lower import lower
 from .names import file_names, fresh
 from .prelude import DESCRIPTORS, IMPORTS, SHARED, shared_by
 from .reference_terms import SHARED as COMPUTING
-from .storage import INDEX, Storage, plan
+from .storage import INDEX, Storage, overwritten, plan
 from .test_text import SHARED as COMPARING
 from .test_text import test_lines
 from .triton_text import helpers, kernel_lines
@@ -92,6 +93,13 @@ def _generated(
 ) -> Generated:
     model = with_indices(model)
     known = by_name(model)
+    for launch in launches:
+        axis = unnumbered(launch.paths[0].grid)
+        if axis is not None:
+            raise Unsupported(
+                f"the grid of '{launch.name}' has an axis of '{axis.label}' that is neither "
+                f"blocks of a label, from 0 on, nor a group of whole blocks"
+            )
     tiles = {
         path.statement: tiles_of(model, known[path.statement], path)
         for launch in launches
@@ -104,6 +112,10 @@ def _generated(
     spilled: set[str] = set()
     while True:
         storage = plan(model, tiles, outputs, spilled)
+        if (label := overwritten(model, tiles, storage)) is not None:
+            raise Unsupported(
+                f"the loop over '{label}' would overwrite private copies that are read after it"
+            )
         try:
             kernels = tuple(
                 lower(

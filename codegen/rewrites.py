@@ -1,6 +1,6 @@
 """A kernel's body in, the same as a person would write it out."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
@@ -15,10 +15,13 @@ from .kernel import (
     Load,
     Number,
     Place,
+    Scalar,
     Step,
     Store,
     Value,
+    is_large,
 )
+from .parts import inside
 
 # What `start (+) value` is, where the start is the identity: the value itself.
 PLAIN_SUMS = ("rsum", "rprod")
@@ -66,27 +69,45 @@ def _start(done: list[Step], name: str) -> int | None:
     return None
 
 
-def without_detours(
-    body: tuple[Step, ...], known: Mapping[str, Affine] | None = None
-) -> tuple[Step, ...]:
+def without_detours(body: tuple[Step, ...]) -> tuple[Step, ...]:
     """`x = x_start; S[x - x_start]` as `S[0]`: indices that count from where they stand."""
-    places = dict(known or {})
+    numbers = (one.name for one in inside(body) if isinstance(one, ForLoop | Scalar))
+    return _without_detours(body, {}, frozenset(numbers))
+
+
+def _without_detours(
+    body: tuple[Step, ...], known: Mapping[str, Affine], narrow: frozenset[str]
+) -> tuple[Step, ...]:
+    places = dict(known)
     done: list[Step] = []
     for step in body:
         one = step.instruction
         match one:
             case ForLoop(body=inner) | If(body=inner):
-                one = replace(one, body=without_detours(inner, places))
+                one = replace(one, body=_without_detours(inner, places, narrow))
             case Let(name=name, value=Converted(value=Place(index=index, axes=()))):
                 places[name] = index
             case Load(indices=indices) | Store(indices=indices):
-                one = replace(one, indices=tuple(_shorter(index, places) for index in indices))
+                shorter = tuple(_shorter(index, places, narrow) for index in indices)
+                one = replace(one, indices=shorter)
             case _:
                 pass
         done.append(replace(step, instruction=one))
     return tuple(done)
 
 
-def _shorter(index: Affine, places: Mapping[str, Affine]) -> Affine:
-    plain = index.substitute(places)
-    return plain if len(plain.labels) < len(index.labels) else index
+def _shorter(index: Affine, places: Mapping[str, Affine], narrow: frozenset[str]) -> Affine:
+    """The index with what cancels left out, over names that are as wide as offsets if need be."""
+    wide = {at.plain: Affine(((name, 1),)) for name, at in places.items() if at.plain is not None}
+    short = index.substitute(places).substitute(wide)
+    return short if len(short.labels) < len(index.labels) and is_wide(short, narrow) else index
+
+
+def is_wide(index: Affine, narrow: Collection[str]) -> bool:
+    """Whether an index, times a stride, is computed in the type of offsets.
+
+    What loops count, and numbers made of it, may have 32 bits: alone they would make a product of
+    32 bits, and several of them a sum.
+    """
+    counted = Affine(tuple((name, factor) for name, factor in index.terms if name in narrow))
+    return not counted.terms or (counted.terms != index.terms and not is_large(counted))

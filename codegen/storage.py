@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.axes import axes_by_name, resolved
 from dtpoly.poly.model import Access, Array, Model, Statement
-from dtpoly.poly.passing import axes_along, reasons_for_memory
+from dtpoly.poly.passing import axes_along, kept_beyond, reasons_for_memory
 from dtpoly.poly.tiles import Tiles
 
 # After the name of an accumulator: where it keeps the index of the best value so far.
@@ -79,6 +79,18 @@ def plan(
             if array.name + INDEX in model.arrays:
                 scratch[array.name + INDEX] = _scratch(array, tiles[writers[0].name])
     return Storage(frozenset(registers), scratch, frozenset(stored), why)
+
+
+def overwritten(model: Model, tiles: Mapping[str, Tiles], storage: Storage) -> str | None:
+    """The label of a loop whose iterations would overwrite a copy that one of them still needs."""
+    for writer in model.statements:
+        array = writer.writes.array
+        for reader in model.statements if array in storage.scratch else ():
+            if reader is not writer and any(read.array == array for read in reader.reads):
+                path, other = tiles[writer.name].path, tiles[reader.name].path
+                if (label := kept_beyond(writer, path, other)) is not None:
+                    return label
+    return None
 
 
 def _reasons(

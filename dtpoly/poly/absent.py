@@ -11,6 +11,7 @@ from functools import reduce
 
 from dtpoly.poly import executed
 from dtpoly.poly.axes import several
+from dtpoly.poly.launched import where_launched
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile
 from dtpoly.poly.masks import (
@@ -26,18 +27,19 @@ from dtpoly.poly.spaces import affs, set_space, to_aff
 from dtpoly.poly.tiles import Tiles
 
 
-def any_sizes(model: Model, tiles: Sequence[Tiles], params: isl.Set) -> isl.Set:
+def any_sizes(model: Model, tiles: Sequence[Tiles], params: isl.Set, programs: isl.Set) -> isl.Set:
     """What holds of sizes and programs if only the labels of the grid are known to have indices.
 
-    `params` is what holds where there is something to do.
+    `params` is what holds where there is something to do, `programs` what does where one runs.
     """
     grid = {axis.label for one in tiles for axis in several(one.path.grid)}
-    launched = {model.size_of[label] for label in grid if label in model.size_of}
+    present = {model.size_of[label] for label in grid if label in model.size_of}
     for name in model.params:
-        if name not in launched:
+        if name not in present:
             at = params.find_dim_by_name(isl.dim_type.param, name)
             params = params.drop_constraints_involving_dims(isl.dim_type.param, at, 1)
-    return params.intersect_params(model.context).coalesce()
+    known = params.intersect_params(model.context).coalesce()
+    return where_launched(known, programs.intersect_params(model.context))
 
 
 def is_idle(

@@ -11,6 +11,7 @@ from dtpoly.poly import executed
 from dtpoly.poly.absent import any_sizes, is_idle
 from dtpoly.poly.bands import schedule_of
 from dtpoly.poly.bounds import Names, bound, conditions_of, operation_of
+from dtpoly.poly.launched import launched, where_launched
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile, plus
 from dtpoly.poly.model import Model
@@ -27,8 +28,9 @@ def loop_ast(model: Model, tiles: Sequence[Tiles]) -> tuple[LoopNode, ...]:
     """
     with computing("the loops of a kernel"):
         params = reduce(lambda a, b: a | b, (one.domain.params() for one in tiles))
-        sizes = any_sizes(model, tiles, params)
-        nodes = _loops(tiles, _context(model, params))
+        programs = launched(model, tiles[0].path)
+        sizes = any_sizes(model, tiles, params, programs)
+        nodes = _loops(tiles, _context(model, params, programs))
         return nodes if is_idle(model, tiles, nodes, sizes) else _loops(tiles, sizes)
 
 
@@ -48,12 +50,14 @@ def _loops(tiles: Sequence[Tiles], context: isl.Set) -> tuple[LoopNode, ...]:
     raise PolyError("isl's loops leave out some tiles")
 
 
-def _context(model: Model, params: isl.Set) -> isl.Set:
-    """What holds of sizes and programs: a program that is launched has something to do."""
+def _context(model: Model, params: isl.Set, programs: isl.Set) -> isl.Set:
+    """What holds of sizes and programs: as a rule each program has something to do."""
     of = affs(set_space("", (), model.params))
+    sizes = model.context
     for name in model.params:
-        params = params & of[name].gt_set(of[0]).params()
-    return params.intersect_params(model.context).coalesce()
+        sizes = sizes & of[name].gt_set(of[0]).params()
+    known = params.intersect_params(sizes).coalesce()
+    return where_launched(known, programs.intersect_params(sizes))
 
 
 def _is_complete(nodes: tuple[LoopNode, ...], tiles: Sequence[Tiles], context: isl.Set) -> bool:

@@ -63,6 +63,16 @@ def reasons_for_memory(
             yield f"it is read in other tiles along '{index.plain}' than it is written in"
 
 
+def kept_beyond(writer: Statement, path: Path, path_of_reader: Path) -> str | None:
+    """The label of a loop of which a private copy is still to be read after the next is written.
+
+    A copy belongs to an iteration: only a tree that a user's primitive made reads it in another
+    loop than the one that it is written in.
+    """
+    loops = _own_loops(path, path_of_reader)
+    return next((axis.label for axis in loops if axis.name in writer.copies), None)
+
+
 def _is_padded(reader: Statement, array: str) -> bool:
     """Whether a statement reads an array at indices that may be outside."""
     found = () if reader.body is None else reads(reader.body)

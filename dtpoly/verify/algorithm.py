@@ -47,6 +47,8 @@ REDUCTIONS = {
     "rargmin": "argmin",
 }
 NAMES = {"fdiv": "div"}
+# What may give a whole number that its type has not: in a narrow one, it wraps.
+WRAPPING = ("add", "sub", "mul", "neg", "abs", "fma", "pow", "cdiv")
 # Of bools: what is otherwise arithmetic.
 OF_BOOLS = {"add": "or", "mul": "and", "maximum": "or", "minimum": "and"}
 
@@ -137,10 +139,12 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
     """
     if isinstance(operand, Integer | Float) and to in kinds.WHOLES and not fits(term, to):
         return literal(kinds.LEAST[to])
-    if kind == to and kinds.is_float(to) and kinds.is_narrow(to):
-        # It was computed in more than its type has.
+    is_kept = kinds.is_float(kind) and kinds.holds(to, kind)
+    if is_kept and kinds.is_float(to) and kinds.is_narrow(to):
+        # It was computed in more than its type has, or comes in more.
         return rounded(to, term, may=True)
-    if kind == "tl.float64" and to in ("tl.float8e4nv", "tl.float8e5"):
+    is_far = kind == "tl.float64" or kinds.is_whole(kind)
+    if is_far and to in ("tl.float8e4nv", "tl.float8e5"):
         # There is no such conversion: it is done by way of f32.
         term = rounded("tl.float32", term, may=True)
     if to == "tl.float32" and kinds.is_whole(kind):
@@ -156,6 +160,14 @@ def _wrapped(term: Term, kind: str) -> Term:
         return term
     least, largest = kinds.LEAST[kind], kinds.LARGEST[kind]
     return literal((constant - least) % (largest - least + 1) + least)
+
+
+def _of_type(kind: str, terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
+    """Operands; a number beside a tensor of narrow whole numbers is one of its type, and wraps."""
+    return [
+        rounded(kind, _wrapped(term, kind)) if f.weak else term
+        for term, f in zip(terms, formats, strict=True)
+    ]
 
 
 def _near(term: Term) -> Term:
@@ -181,7 +193,7 @@ class _Reading:
             case Integer(value=value) | Float(value=value):
                 return literal(value)
             case ScalarRead(name=one):
-                return Given(one)
+                return Given(one, self.meaning.formats[one].category == 0)
             case Size(label=label):
                 return place(self.meaning.sizes[label])
             case Index(label=label):
@@ -215,6 +227,8 @@ class _Reading:
             ]
             if own.category == 2:
                 rest = [_near(term) for term in rest]
+            elif own.category == 1 and kinds.is_narrow(own.kind):
+                rest = _of_type(own.kind, rest, formats[1:])
             return applied(operation, [terms[0], *_beside(rest, formats[1:])])
         if OPERATION[operation].operands_are_bool:
             return applied(operation, terms)
@@ -235,11 +249,7 @@ class _Reading:
                 for term, f in zip(terms, formats, strict=True)
             ]
         if is_narrow:
-            # A number beside a narrow tensor is one of its type.
-            terms = [
-                rounded(own.kind, term, may=True) if f.weak else term
-                for term, f in zip(terms, formats, strict=True)
-            ]
+            terms = _of_type(own.kind, terms, formats)
         if met.category == 2 or own.category == 2:
             # A whole number beside floats is the nearest float.
             terms = _beside([_near(term) for term in terms], formats)
@@ -247,7 +257,7 @@ class _Reading:
             terms = [rounded("tl.float32", term, may=True) for term in terms]
         by = decided if self.meaning.is_finite else applied
         result = by(NAMES.get(operation, operation), terms)
-        return rounded(own.kind, result, may=True) if is_narrow else result
+        return rounded(own.kind, result, may=operation not in WRAPPING) if is_narrow else result
 
     def reduced(
         self, operation: str, expr: Expr, left: Expr, right: Expr | None, labels: tuple[str, ...]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from dtpoly.algorithm.dtypes import is_float
+from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Read, reads
 from dtpoly.verify.access import Array
 from dtpoly.verify.algorithm import Meaning
@@ -35,7 +35,7 @@ def binding_of(file: File, wanted: str, meaning: Meaning, said: Sequence[Said]) 
     program = meaning.program
     arrays = _arrays(meaning, _mentioned(said))
     names: dict[str, Held] = {one: TensorOf(array) for one, array in arrays.items()}
-    names |= {one.name: Given(one.name) for one in program.scalars}
+    names |= {one.name: Given(one.name, one.dtype is DType.BOOL) for one in program.scalars}
     scalars = {
         one.name: "" if one.dtype is None or is_float(one.dtype) else TYPES[one.dtype]
         for one in program.scalars

@@ -12,6 +12,7 @@ from dtpoly.verify.terms import (
     Apply,
     Choose,
     Element,
+    Given,
     Literal,
     Place,
     Term,
@@ -44,6 +45,8 @@ WIDE = ("cast tl.int32", "cast tl.int64")
 # Every float type holds these.
 HELD = {"0", "1", "-1", "2", "-2", "1/2", "inf", "-inf", "nan", "True", "False"}
 OF_INDICES = ("add", "sub", "mul", "neg", "abs", "maximum", "minimum", "cdiv", "mod")
+# Residues of the operands give that of the result.
+OF_RESIDUES = ("add", "sub", "mul", "neg")
 LEAST_HELD, LARGEST_HELD = Fraction(1, 64), 128
 MOST_FACTORS = 64
 NOT_NUMBERS = ("nan", "undefined", "True", "False")
@@ -98,8 +101,10 @@ def _is_short(text: str, kind: str) -> bool:
 
 def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
     """A value brought to a type that does not hold it, or that may be brought to it."""
+    if kinds.is_whole(kind) and not may:
+        term = _residue(kind, term)
     match plain(term):
-        case Literal(text=text) if text in HELD or _is_short(text, kind):
+        case Literal(text=text) if _is_held(text, kind):
             return term
         case Apply(operation=operation) if _holds(kind, operation):
             return term
@@ -113,6 +118,43 @@ def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
             return choose(condition, first, second)
         case _:
             return Apply(f"{'may' if may else 'round'} {kind}", (term,))
+
+
+def _is_held(text: str, kind: str) -> bool:
+    """True for a number that a type is known to have."""
+    if not kinds.is_whole(kind):
+        return text in HELD or _is_short(text, kind)
+    if text in ("True", "False"):
+        return True
+    known = text.lstrip("-").isdigit() and kind in kinds.LEAST
+    return known and kinds.LEAST[kind] <= int(text) <= kinds.LARGEST[kind]
+
+
+def _residue(kind: str, term: Term) -> Term:
+    """What wraps in a type of whole numbers, without what wraps in types as wide inside (lemma 6).
+
+    Only below sums, differences and products, where residues are all that counts.
+    """
+    match term:
+        case Apply(operation=operation, operands=operands) if operation in OF_RESIDUES:
+            return applied(operation, [_unwrapped(kind, one) for one in operands])
+        case _:
+            return term
+
+
+def _unwrapped(kind: str, term: Term) -> Term:
+    match term:
+        case Apply(operation=operation, operands=(inner,)) if _wraps_as(kind, operation):
+            return _unwrapped(kind, inner)
+        case _:
+            return _residue(kind, term)
+
+
+def _wraps_as(kind: str, operation: str) -> bool:
+    """True if an operation brings numbers to a type of whole numbers that is as wide, or wider."""
+    word, _, other = operation.partition(" ")
+    width = kinds.WIDTHS.get(other, 0)
+    return word == "round" and 0 < kinds.WIDTHS.get(kind, 0) <= width
 
 
 def _holds(kind: str, operation: str) -> bool:
@@ -217,7 +259,7 @@ def _as_bool(term: Term) -> Term | None:
 
 def _is_bool(term: Term) -> bool:
     match term:
-        case Literal(text="True" | "False"):
+        case Literal(text="True" | "False") | Given(is_bool=True):
             return True
         case Choose(yes=yes, no=no):
             return _is_bool(yes) and _is_bool(no)

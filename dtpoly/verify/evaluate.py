@@ -50,6 +50,8 @@ from dtpoly.verify.whole import (
 
 Number = float | tuple[float, float]
 MOST_POINTS = 6_000
+# Types of floats have each whole number up to this, if they have digits enough.
+MOST_HELD = 128
 CLOSE = 1e-7
 # With all elements above 0, and below: a maximum with 0 is another one.
 SIGNS = (1.0, -1.0)
@@ -201,8 +203,7 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
             word, kind = split(term)
             if word:
                 found = _plain(operands[0], at)
-                # What is rounded where it may not be is another number.
-                return found if word == "may" or kind in at.allowed else found * (1 + 1e-4)
+                return found if word == "may" or kind in at.allowed else _rounded(found, kind)
             return _applied(operation, [_number(one, at) for one in operands])
         case Total(operation=operation, bound=bound, domain=domain, body=body):
             values = [_number(body, inner) for inner in _inside(bound, domain, at)]
@@ -212,6 +213,17 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
                 for there in _inside(bound, condition, at):
                     return _number(value, there)
             return _some("nothing", len(at.done))
+
+
+def _rounded(found: float, kind: str) -> float:
+    """A number brought to a type; one that it has stays, any other is another number."""
+    is_whole = float(found).is_integer()
+    if kind in kinds.LEAST and is_whole:
+        count = 2 ** kinds.WIDTHS[kind]
+        return float((int(found) - kinds.LEAST[kind]) % count + kinds.LEAST[kind])
+    digits = kinds.DIGITS.get(kind, 0)
+    is_held = is_whole and abs(found) <= min(2**digits, MOST_HELD)
+    return found if is_held and digits else found * (1 + 1e-4)
 
 
 def _literal(text: str) -> float:

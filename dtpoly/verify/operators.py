@@ -93,10 +93,14 @@ def _is_product(item: Item) -> bool:
 # What gives one of its operands, or a value that every type holds, rounds nothing.
 EXACT = ("and", "or", "xor", "not", "neg", "abs", "maximum", "minimum", "ceil", "floor", "where")
 
+# But not of whole numbers: the least of a type has no opposite in it.
+WRAPPING = ("neg", "abs")
+
 
 def in_kind(item: Item, kind: str, word: str) -> Item:
     """The result of an operation in a type: rounded, if that is a narrow one."""
-    if not kinds.is_narrow(kind) or word in EXACT or isinstance(item, Pointer | Radix | Whole):
+    is_exact = word in EXACT and not (kinds.is_whole(kind) and word in WRAPPING)
+    if not kinds.is_narrow(kind) or is_exact or isinstance(item, Pointer | Radix | Whole):
         return item
     return item if is_truth(item) else rounded(kind, as_term(item, 0))
 
@@ -181,7 +185,8 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
                 case Literal():
                     return replace(operand, item=applied("neg", [item]))
                 case _:
-                    return replace(operand, item=applied("neg", [as_term(item, node.lineno)]))
+                    negative = applied("neg", [as_term(item, node.lineno)])
+                    return replace(operand, item=in_kind(negative, operand.kind, "neg"))
         case ast.Invert() | ast.Not():
             if is_truth(item):
                 return replace(operand, item=negation(item))

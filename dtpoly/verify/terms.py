@@ -40,6 +40,7 @@ class Given(Shared):
     """The value of a scalar input."""
 
     name: str
+    is_bool: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -57,14 +57,14 @@ def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
     """What a name may be that the values do not show: what is below the same size, or sums."""
     found: dict[Whole, int] = {}
     for part in _parts(algorithm.domain):
-        if unknown not in names_of(part):
+        factor = dict(part.operand.terms).get((unknown,))
+        if factor is None:
             continue
         for other in _parts(kernel.domain):
-            # `size - 1 - unknown >= 0` and `size - 1 - number >= 0`, or `unknown >= 0`.
+            # `size - 1 - 2 * unknown >= 0` and `size - 1 - 2 * number >= 0`, or `unknown >= 0`.
             apart = other.operand - part.operand
-            is_low = dict(part.operand.terms).get((unknown,)) == 1
-            number = name(unknown) + (apart if is_low else -apart)
-            if names_of(number) & {*kernel.bound}:
+            number = name(unknown) + (apart if factor > 0 else -apart).floor(abs(factor))
+            if unknown not in names_of(number) and names_of(number) & {*kernel.bound}:
                 found[number] = found.get(number, 0) + 1
     # Those that have the same bounds first, without sizes, and of the most names: a value that
     # shows none is there for each.

@@ -8,6 +8,7 @@ between floats are left out; operands of a commutative operation may change plac
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dtpoly.verify.asking import take
@@ -30,12 +31,13 @@ from dtpoly.verify.terms import (
     Total,
     ValueOf,
     children,
+    names,
     put,
     sources,
     weight,
 )
 from dtpoly.verify.unify import COMMUTATIVE, guesses
-from dtpoly.verify.whole import Atom, Whole, atoms_of, exchanged, name, put_whole
+from dtpoly.verify.whole import Atom, Whole, atoms_of, exchanged, name, names_of, put_whole
 
 # Of pieces without choices: with more of them, it is tried first with the choices left in.
 MOST_PAIRS = 12
@@ -225,6 +227,9 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
 
 
 Bag = list[tuple[Piece, Region]]
+Guess = dict[str, Whole]
+# And of the names that a piece binds those that are in it.
+Learned = tuple[Guess, frozenset[str]]
 
 
 def _laid_over(
@@ -233,18 +238,23 @@ def _laid_over(
     kernel, algorithm = whole
     # For each of the algorithm's pieces what of it the kernel has so far.
     got: list[Region | None] = [None] * len(theirs)
-    for piece, domain in mine:
+    learned: list[Learned] = []
+    # Values that show which instance they are come first: the others are laid beside them.
+    for piece, domain in sorted(mine, key=lambda one: names(one[0].body).isdisjoint(one[0].bound)):
         left = domain
         for at, (wanted, wanted_domain) in enumerate(theirs):
             if left.is_empty():
                 break
             if not _may_be_alike(piece.body, wanted.body):
                 continue
+            ways = _ways(piece, wanted, learned)
             taken = _matched(
-                operation, piece, left, wanted, wanted_domain, got[at], is_thorough=is_thorough
+                operation, piece, left, wanted, wanted_domain, got[at], ways, is_thorough
             )
             if taken is not None:
-                image, rest = taken
+                image, rest, guess = taken
+                used = frozenset[str]().union(*map(names_of, guess.values()))
+                learned.append((guess, used & {*piece.bound}))
                 so_far = got[at]
                 got[at] = image if so_far is None else so_far.union(image)
                 left = rest
@@ -288,13 +298,14 @@ def _matched(
     wanted: Piece,
     wanted_domain: Region,
     before: Region | None,
-    *,
+    ways: Iterable[Guess],
     is_thorough: bool,
-) -> tuple[Region, Region] | None:
-    """What of the wanted piece a piece is, over its bound names; and what of it is left."""
+) -> tuple[Region, Region, Guess] | None:
+    """What of the wanted piece a piece is, over its bound names; what of it is left; and how."""
     images: Region | None = None
+    fits: Guess = {}
     rest = domain
-    for guess in guesses(piece, wanted):
+    for guess in ways:
         where = domain
         # `wanted_domain` in the kernel's names: its bound names are numbers now.
         for one, value in guess.items():
@@ -311,6 +322,7 @@ def _matched(
                 continue
         if difference(piece.body, put(wanted.body, guess), here) is not None:
             continue
+        fits = fits or guess
         images = image if images is None else images.union(image)
         rest = rest.subtract(here)
         if operation not in IDEMPOTENT:
@@ -318,7 +330,20 @@ def _matched(
         # What is reduced twice changes nothing where the operation has it so: any guess counts.
         if rest.is_empty() and (not is_thorough or wanted_domain.is_subset(images)):
             break
-    return None if images is None else (images, rest)
+    return None if images is None else (images, rest, fits)
+
+
+def _ways(piece: Piece, wanted: Piece, learned: Sequence[Learned]) -> Iterator[Guess]:
+    """Numbers over a piece's names for those of the wanted one; none is proved here.
+
+    What fitted a piece of the same names comes first: a number as written does not show which
+    instance it is, but what stands beside it in the same reduction may.
+    """
+    again = [
+        guess for guess, own in learned if guess.keys() == {*wanted.bound} and own <= {*piece.bound}
+    ]
+    yield from again
+    yield from (guess for guess in guesses(piece, wanted) if guess not in again)
 
 
 def _may_be_alike(kernel: Term, algorithm: Term) -> bool:

@@ -13,7 +13,7 @@ from dtpoly.verify.asking import about
 from dtpoly.verify.expressions import condition, look_at, value
 from dtpoly.verify.file import File
 from dtpoly.verify.held import Held, Product, TensorOf, Wrapper
-from dtpoly.verify.kinds import stored
+from dtpoly.verify.kinds import BOOL, stored
 from dtpoly.verify.launching import launch
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
@@ -213,7 +213,7 @@ def wrapper_of(
         for one, rank in tensors.items()
     }
     names: dict[str, Held] = {one: TensorOf(array) for one, array in arrays.items()}
-    names |= {one: Given(one) for one in scalars}
+    names |= {one: Given(one, kind == BOOL) for one, kind in scalars.items()}
     names |= {label: name(f"{label}_size") for label in labels}
     parameters = (*definition.args.args, *definition.args.kwonlyargs)
     callers = frozenset(one for one in tensors if one not in declared)

@@ -6,6 +6,7 @@ from dtpoly.codegen.hoisting import hoisted
 from dtpoly.codegen.kernel import (
     Accumulate,
     Call,
+    Converted,
     Fill,
     ForLoop,
     Instruction,
@@ -13,6 +14,7 @@ from dtpoly.codegen.kernel import (
     Let,
     Load,
     Number,
+    Place,
     Step,
     Store,
     Value,
@@ -20,6 +22,7 @@ from dtpoly.codegen.kernel import (
 )
 from dtpoly.codegen.kernel_text import show_steps
 from dtpoly.codegen.rewrites import without_detours
+from dtpoly.codegen.scopes import OFFSET
 from tests.codegen.listings import code
 
 M, K = Affine((("m", 1),)), Affine((("k", 1),))
@@ -131,3 +134,18 @@ def test_an_index_that_counts_from_where_it_stands() -> None:
     text = code("listing_3_14_swish_partly_fused").text
     assert "x - x_start" not in text
     assert without_detours(steps(load(M, K))) == steps(load(M, K))
+
+
+def test_what_cancels_leaves_an_index_as_wide_as_offsets() -> None:
+    """Of `y` and what loops count, which has 32 bits, the first is multiplied by a stride."""
+    start, y = Affine((("y_start", 1),)), Affine((("y", 1),))
+    at_y = Let("y", Converted(Place(start, ()), (), OFFSET), ())
+    twice = Let("twice", Converted(Place(start.scaled(2), ()), (), OFFSET), ())
+    index = y.scaled(3) - Affine((("twice", 1),), 7)
+    known = loop("y_start", at_y, twice, load(index), load(start - y))
+    assert shown(without_detours(steps(known)))[3:] == [
+        "  load A_tile = A[y - 7]",
+        "  load A_tile = A[0]",
+    ]
+    unknown = steps(loop("y_start", twice, load(Affine((("twice", 1),)) - start)))
+    assert without_detours(unknown) == unknown

@@ -3,6 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.primitives import Primitives
@@ -67,6 +68,16 @@ def test_a_rewritten_tree(name: str) -> None:
     checked = run(REWRITTEN[name])
     assert checked is not None
     assert checked.tight == checked.elements > 0
+
+
+def test_a_copy_is_read_in_the_iteration_that_wrote_it() -> None:
+    """There is memory for the copy of one iteration; of others nothing would be left."""
+    assert run(TWO + "g.fuse_at(f, x);") is not None
+    with pytest.raises(DtpolyError) as caught:
+        run(TWO + "g.fuse_at(f, x); f.distribute(x);")
+    (told,) = caught.value.diagnostics
+    assert told.code == "DT300"
+    assert "the loop over 'x' would overwrite private copies" in told.notes[0].text
 
 
 # Each with schedules under which its loops are shuffled.

@@ -2,12 +2,15 @@
 
 from collections.abc import Generator
 from itertools import product
+from operator import add, mul, sub
 
 import pytest
 
 from dtpoly.verify.asking import Run, running
+from dtpoly.verify.building import applied, literal, rounded
 from dtpoly.verify.digits import Digits
-from dtpoly.verify.terms import fresh
+from dtpoly.verify.kinds import LARGEST, LEAST
+from dtpoly.verify.terms import Apply, Element, fresh
 from dtpoly.verify.values import Radix
 from dtpoly.verify.verify import Report, Verdict, verify
 from dtpoly.verify.whole import TRUE, Truth, Whole, name, number, put_truth, put_whole
@@ -191,3 +194,38 @@ def test_nothing_is_concluded_from_comparing_strides() -> None:
 def test_these_texts_are_proved_as_they_are() -> None:
     for one in (TILES, SUMS, FIXED):
         assert verify(one, text_of(one)).verdict is Verdict.PROVED
+
+
+RESIDUES = {"add": add, "sub": sub, "mul": mul}
+
+
+@pytest.mark.parametrize("operation", RESIDUES)
+@pytest.mark.parametrize(
+    ("outer", "inner"), list(product(("tl.int8", "tl.uint8", "tl.int16"), repeat=2))
+)
+def test_what_wraps_inside_of_what_wraps(operation: str, outer: str, inner: str) -> None:
+    """Lemma 6, as it is coded: left out is only what changes no residue."""
+    element = Element("A", (), 0, ())
+    wrapped = rounded(inner, applied("mul", [element, element]))
+    inside = Apply(operation, (wrapped, element))
+    assert isinstance(wrapped, Apply)
+    is_left_out = rounded(outer, inside) == Apply(
+        f"round {outer}", (Apply(operation, (wrapped.operands[0], element)),)
+    )
+    by = RESIDUES[operation]
+    is_same = all(
+        wraps(outer, by(wraps(inner, a * a), a)) == wraps(outer, by(a * a, a))
+        for a in range(LEAST[inner], LARGEST[inner] + 1, 5)
+    )
+    assert is_left_out == is_same
+
+
+def wraps(kind: str, value: int) -> int:
+    return (value - LEAST[kind]) % (LARGEST[kind] - LEAST[kind] + 1) + LEAST[kind]
+
+
+@pytest.mark.parametrize("kind", ["tl.int8", "tl.uint8", "tl.int16"])
+def test_a_number_stays_if_its_type_has_it(kind: str) -> None:
+    for value in (-32769, -32768, -129, -128, -1, 0, 127, 128, 255, 256, 32767, 32768):
+        stays = rounded(kind, literal(value)) == literal(value)
+        assert stays == (wraps(kind, value) == value)

@@ -44,6 +44,23 @@ MIXED = written("Func f; In A: i32, B: f32; Var x; f[x] = A[x] * B[x] + sqrt(A[x
 OUTSIDE = written("Func f; In A: i16; Var x; f[x] = A[x] + cast(70000, i16); f.compile();")
 BACK = written("Func f; In A; Var x; f[x] = cast(cast(A[x] > 1, i32), bool); f.compile();")
 AS_BOOL = written("Func f; In A: i32; Var x; f[x] = where(cast(A[x], bool), 1, 2); f.compile();")
+BYTES = written(
+    "Func f; In A, B: i8; Var x; f[x] = cast(A[x] * A[x] * A[x] + B[x], i32) / 3; f.compile();"
+)
+OPPOSITE = written(
+    "Func f; In A: i8; Var x; f[x] = cast(-A[x], i32) + cast(abs(A[x]), i32); f.compile();"
+)
+LENGTH = written(
+    "Func f; In A, B: u8; Var x; f[x] = where(A[x] > 3, len(x), B[x]) / 3; f.compile();"
+)
+OUTER = written(
+    "Func f; In A; RVar k; f[] = rsum(exp2(pad(A, -3)[3 * k - 1]), k);"
+    "f.compile(); f.tensorize(k:16);"
+)
+IS_ON = written(
+    "Func f; SIn beta: bool; RVar k; f[] = rall(beta and k != 2, k); f.compile(); f.tensorize(k:4);"
+)
+SHORT = written("Func f: f32; In A: i32; Var x; f[x] = cast(A[x], f8e4m3) * 1; f.compile();")
 ALL = (
     MAX,
     PRODUCT,
@@ -58,6 +75,7 @@ ALL = (
     EQUAL,
     *(BEST_OF, TAIL, ATOMIC),
     *(BY_F32, BY_F64, MIXED, OUTSIDE, BACK, AS_BOOL),
+    *(BYTES, OPPOSITE, LENGTH, OUTER, IS_ON, SHORT),
 )
 
 
@@ -70,6 +88,7 @@ def test_without_a_mistake_it_is_proved(program: Program) -> None:
 BEST = "tl.store(f_k_at_program_z, f_k_value)\n"
 PLACE = "            tl.store(f_k_index_at_program_z, f_k_index_value)\n"
 BEGUN = 'tl.store(f_k_at_program + z * f_k_scratch_stride_1, float("-inf"))'
+CUBE = "A_value.to(tl.int32) * A_value * A_value"
 SUMMED = "tl.cast(x_size, tl.int64) * k.to(tl.int64)"
 
 # What is done to which text: what is replaced by what.
@@ -125,6 +144,36 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     ),
     "a value is rounded to a type that nothing allows": (
         *(NARROW, "A_value * alpha", "(A_value * alpha).to(tl.bfloat16)"),
+    ),
+    "bytes are added up in a wider type": (
+        *(BYTES, "A_value * A_value * A_value + B_value", f"{CUBE} + B_value.to(tl.int32)"),
+    ),
+    "bytes are multiplied in a wider type": (
+        *(BYTES, "A_value * A_value * A_value", "(A_value.to(tl.int16) * A_value * A_value)"),
+    ),
+    "the opposite of a byte is one of a wider type": (
+        *(OPPOSITE, "(-A_value).to(tl.int32)", "(-A_value.to(tl.int32))"),
+    ),
+    "the absolute value of a byte is one of a wider type": (
+        *(OPPOSITE, "tl.abs(A_value).to(tl.int32)", "tl.abs(A_value.to(tl.int32))"),
+    ),
+    "a size beside bytes does not wrap": (*(LENGTH, "tl.cast(x_size, tl.uint8)", "x_size"),),
+    "a size beside bytes wraps in another type": (
+        *(LENGTH, "tl.cast(x_size, tl.uint8)", "tl.cast(x_size, tl.int8)"),
+    ),
+    "what is outside is counted beyond the end": (
+        *(OUTER, "            k_mask,\n", "            k_mask | (k == k_size),\n"),
+    ),
+    "what is outside is counted twice": (
+        *(OUTER, "k_start = k_size - (k_size % 16)", "k_start = k_size - 16"),
+    ),
+    "what is outside is left out": (
+        *(OUTER, "            k_mask,\n", "            k_mask & (3 * k <= A_shape_0),\n"),
+    ),
+    "a bool is compared with another number": (*(IS_ON, "(k - k) != 0)", "(k - k) != 1)"),),
+    "a bool is true with another number beside it": (*(IS_ON, "+ (k - k) !=", "+ (k - 1) !="),),
+    "a whole number is made a short float by way of another": (
+        *(SHORT, ".to(tl.float32)", ".to(tl.float16)"),
     ),
     "a number wraps as it does not": (*(WRAPPED, "-2147483648", "2147483647"),),
     "the choices are exchanged": (*(CHOICE, "A_value, B_value", "B_value, A_value"),),

@@ -3,8 +3,11 @@
 import pytest
 
 from dtpoly.verdict_messages import show_witness
+from dtpoly.verify.building import place, rounded
+from dtpoly.verify.evaluate import differ
 from dtpoly.verify.report import Verdict
 from dtpoly.verify.verify import verify
+from dtpoly.verify.whole import name
 from tests.verify.test_mutants import MUTANTS
 from tests.verify.texts import changed, program_of, text_of
 
@@ -62,3 +65,13 @@ def test_another_index_is_about_loads() -> None:
     assert found["loads"].verdict is Verdict.REFUTED
     assert found["loads"].why == "another index"
     assert found["value"].verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("kind", ["tl.uint8", "tl.int8", "tl.float16"])
+@pytest.mark.parametrize(("size", "is_other"), [(5, False), (1000003, True)])
+def test_rounding_shows_only_where_it_changes_a_number(
+    kind: str, size: int, *, is_other: bool
+) -> None:
+    value = place(name("x_size"))
+    rounded_value = rounded(kind, value)
+    assert differ(rounded_value, value, {"x_size": size}, frozenset()) == is_other

@@ -1,0 +1,80 @@
+"""A kernel's grid in; how it is launched, and which programs there are then, out.
+
+isl is told what holds of a program, and what follows from that is neither a bound nor a mask. As a
+rule every program has something to do. A user's primitive may make a tree where some have nothing:
+with two axes of one label each program is idle but those where both are at the same index.
+"""
+
+from __future__ import annotations
+
+from dtpoly.poly.axes import Axis, Path, finest, resolved, several
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Model
+from dtpoly.poly.spaces import affs, set_space
+from dtpoly.poly.tiles import grid_param
+
+Grid = tuple[Axis, ...]
+
+
+def numbered(grid: Grid) -> tuple[tuple[Axis, Axis | None], ...]:
+    """The axes by which programs are numbered, outermost first; of a group also that of its blocks.
+
+    A group that stands inside of its own blocks has one value there, so it numbers nothing.
+    """
+    axes = several(grid)
+    found: list[tuple[Axis, Axis | None]] = []
+    for at, axis in enumerate(axes):
+        inside = [one for one in axes if axis.name in one.origin.labels]
+        if not inside:
+            found.append((axis, None))
+        elif inside[0] in axes[at:]:
+            found.append((axis, inside[0]))
+    return tuple(found)
+
+
+def unnumbered(grid: Grid) -> Axis | None:
+    """The first axis that is neither the blocks of a label, from index 0 on, nor a group of such.
+
+    Only of these a program's number tells where it stands. There are no groups of groups.
+    """
+    named = {axis.name: axis for axis in grid}
+    outer = {label for axis in several(grid) for label in axis.origin.labels}
+    return next((one for one in several(grid) if not _is_numbered(one, named, outer)), None)
+
+
+def _is_numbered(axis: Axis, named: dict[str, Axis], outer: set[str]) -> bool:
+    origin = resolved(axis.origin, named)
+    if axis.index.plain is None or not axis.step:
+        return False
+    if not origin.terms:
+        return not origin.constant
+    group = named.get(origin.plain or "")
+    return (
+        group is not None
+        and axis.name not in outer
+        and group.index == axis.index
+        and not (group.step or 1) % axis.step
+    )
+
+
+def launched(model: Model, path: Path) -> isl.Set:
+    """The programs: every block of each axis."""
+    axes = several(finest(path.grid))
+    of = affs(set_space("", (), (*model.params, *(grid_param(axis.name) for axis in axes))))
+    programs = isl.Set.universe(of[0].get_domain_space())
+    for axis in axes:
+        label = axis.index.plain
+        assert label is not None
+        part = model.parts.get(label)
+        # As many parts are launched as begin inside of the label.
+        size = of[model.size_of[part.of if part else label]]
+        start, step = of[grid_param(axis.name)], isl.Val(axis.step or 1)
+        programs = programs & start.eq_set(start.scale_down_val(step).floor().scale_val(step))
+        programs = programs & start.ge_set(of[0])
+        programs = programs & (start * (part.size if part else 1)).lt_set(size)
+    return programs.params()
+
+
+def where_launched(known: isl.Set, programs: isl.Set) -> isl.Set:
+    """What is known of programs that have something to do, if these are all that are launched."""
+    return known if programs.is_subset(known) else programs
