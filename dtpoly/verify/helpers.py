@@ -50,7 +50,7 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "dt_cdiv_whole": ("cc667679ff2e3ab2162303a906b4c66a", "cdiv"),
     "dt_div_rn": ("d073ae5d8bf50498f91e7abab5016fa0", "div_rn"),
     "dt_sqrt_rn": ("2dc97fecd76e391b1f595e4d48f4c94c", "sqrt_rn"),
-    "dt_tanh": ("76f721b19b13cd2d3962d0f3b5b9af67", "tanh"),
+    "dt_tanh": ("d0ea95b6a824b77c89a89609ad3de3e9", "tanh"),
     "dt_pow": ("591ea7ddcff9eefb3311d895a68a7cb0", "pow"),
     "dt_pow_whole": ("e3a1962fbc0af7f9ad06ec066a1fa38b", "pow"),
 }

@@ -1,6 +1,8 @@
 """Numbers, sizes and indices beside values of every type; a Func's type, however it is fused."""
 
 import re
+from math import inf, nan
+from warnings import catch_warnings, simplefilter
 
 import pytest
 import torch
@@ -180,3 +182,21 @@ def test_tanh_near_zero() -> None:
     for dtype in (torch.float32, torch.float64):
         values = torch.tensor([0.0, 1e-9, 0.002, -0.03, 0.15, 0.3, -0.499, 0.5, 3], dtype=dtype)
         run("Func f; In A; Var x; f[x] = tanh(A[x]);", inputs={"A": values}, x=9)
+
+
+def test_tanh_is_right_to_3_units() -> None:
+    given = read("Func f; In A; Var x; f[x] = tanh(A[x]); f.block(x:8192); f.tensorize(x:0);")
+    bits = torch.arange(0, 0x7F800001, 0x3FFFF).int()
+    around = torch.arange(-300, 300).int() + torch.tensor(0.6).view(torch.int32)
+    special = torch.tensor([0.0, 1e-45, 1e-38, 8.9, 9.1, 3e38, inf]).view(torch.int32)
+    sizes = torch.cat([bits, around, special]).view(torch.float32)
+    values = torch.cat([sizes, -sizes, torch.tensor([nan])])
+    with catch_warnings():
+        simplefilter("ignore")  # numpy's: exp2 of large numbers is infinite, as it must be
+        got = imported(code_of(judge(given).scheduled).text).f(values)
+    exact = torch.tanh(values.double())
+    unit = torch.nextafter(exact.float().abs(), torch.tensor(2.0)) - exact.float().abs()
+    assert got[-1].isnan()
+    assert ((got - exact).abs() <= 3 * unit)[:-1].all()
+    assert (got.signbit() == values.signbit())[:-1].all()
+    assert (got[:-1].abs() <= 1).all()
