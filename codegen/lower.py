@@ -24,7 +24,7 @@ from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
 from .barriers import accessed, with_barriers
-from .building import Building, Unsupported
+from .building import Building
 from .descriptors import Wish, described
 from .elements import Elements
 from .hoisting import hoisted
@@ -56,10 +56,6 @@ from .storage import Storage
 from .values import Tiling
 
 PAIRED = ("rargmax", "rargmin")
-ONE_PROGRAM = "there is one program, so that no others could take blocks in turn: block it"
-NO_BOX = (
-    "no tile of '{}' is a box with as many lanes as a number says, of which what is outside is 0"
-)
 
 
 def lower(
@@ -83,8 +79,6 @@ def lower(
         building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")
     grid = _grid(building, path)
     outermost = building.scopes.open[0]
-    if each and not grid:
-        raise Unsupported(ONE_PROGRAM)
     outermost.variables |= {*building.variables.values(), "program"}
     outermost.wide |= {axis.name for axis in grid}
     for axis in grid:  # what is computed on the way from the program's number
@@ -97,9 +91,6 @@ def lower(
     body, blocks = described(
         body, _wishes(building, descriptors, {*outermost.names, *assigned(body)})
     )
-    for tensor in descriptors:
-        if tensor not in (one.tensor for one in blocks):
-            raise Unsupported(NO_BOX.format(tensor))
     return TileKernel(
         plain(name),
         tuple(building.pointers.values()),
@@ -113,7 +104,7 @@ def lower(
         body,
         comment,
         blocks,
-        each,
+        each if grid else 0,
     )
 
 

@@ -9,10 +9,13 @@ from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.module import OPERATIONS, Generated, Launch, generate, module_text
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.schedule.compile import Compile
+from dtpoly.schedule.descriptor import Descriptor
+from dtpoly.schedule.persistent import Persistent
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Node, loops, paths
+from dtpoly.source import Span
 
 Test = Mapping[str, int] | None  # sizes of all labels, for a test function
 
@@ -46,6 +49,30 @@ def code_of(
 def stages_of(state: State, wanted: Sequence[str] | None = None) -> Generated:
     """Loops, storage and kernels of a state that was judged legal. Raises DtpolyError."""
     return code_of(state, wanted=wanted).stages
+
+
+def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
+    """Directives that are right and that the code is the same without."""
+    for launch, kernel in zip(made.launches, made.kernels, strict=True):
+        loaded = {one.tensor for one in kernel.described}
+        for directive in state.program.directives:
+            if directive.func != launch.func:
+                continue
+            if directive.name == Persistent.name and not kernel.grid:
+                why = "there is one program, so that no other could take blocks in turn"
+                yield _vain(directive.name, directive.span, why, "block a label, or remove it")
+            if directive.name != Descriptor.name:
+                continue
+            for argument in directive.arguments:
+                if argument.target not in loaded:
+                    why = f"no tile of '{argument.target}' is a box, of which what is outside is 0"
+                    way = "tensorize its labels by numbers, or remove it"
+                    yield _vain(directive.name, argument.span or directive.span, why, way)
+
+
+def _vain(name: str, span: Span | None, why: str, way: str) -> Diagnostic:
+    title = f"'{name}' changes nothing here"
+    return Diagnostic("DT198", Severity.WARNING, title, span, "has no effect", (Note(why),), way)
 
 
 def _wanted(state: State, wanted: Sequence[str] | None) -> tuple[str, ...]:

@@ -24,9 +24,9 @@ from dtpoly.cli.saving import save, tell_error
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.codegen.header import MARK, header
 from dtpoly.compile import check
-from dtpoly.diagnostics import DtpolyError
+from dtpoly.diagnostics import DtpolyError, in_source_order
 from dtpoly.frontend.reading import STANDARD_INPUT, read_file
-from dtpoly.generate import Code, code_of
+from dtpoly.generate import Code, code_of, vain
 from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.targets.target import LIMITS, Target, parse_target
@@ -145,8 +145,9 @@ def command(
     _check_output(file, output)
     path = None if emit else _path(file, output)
     code = code_of(state, header(__version__, source.name), tested, wanted)
-    if checked.diagnostics:
-        report(checked.diagnostics, sys.stderr)
+    told = in_source_order((*checked.diagnostics, *vain(state, code.stages)))
+    if told:
+        report(told, sys.stderr)
     text = code.text
     if not no_verify:
         found = proved(program, text, code.stages.outputs)

@@ -19,7 +19,7 @@ TEXTS = {
     "sum of lanes": "tl.sum(",
     "scratch": "_scratch_ptr",
     "mask": "mask=",
-    "a block that may be known to be even": "_even: tl.constexpr",
+    "a block that may be known to be even": " even: tl.constexpr",
 }
 
 

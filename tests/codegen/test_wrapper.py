@@ -497,7 +497,7 @@ def test_what_a_kernel_is_launched_with() -> None:
     out = given[3]
     assert grid == (3 * 2,)
     assert given == (A, 1, 9, out, 32, 1, 2.0, 9, 32)
-    names = {"x_even": False, "y_even": True, "num_warps": 8, "num_stages": 3}
+    names = {"even": False, "num_warps": 8, "num_stages": 3}
     assert {name: named[name] for name in names} == names
     assert str(named["offset"]) == "int32"
     assert str(named["real"]) == "fp32"

@@ -21,8 +21,8 @@ WRONG: dict[str, tuple[str, str]] = {
     "a size is not looked at": (OFFSET, "offset=dt_offset(x_size, A, out)"),
     "the result is not looked at": (OFFSET, "offset=dt_offset(max(x_size, y_size), A)"),
     "an input is not looked at": (OFFSET, "offset=dt_offset(max(x_size, y_size), out)"),
-    "lanes are always full": ("x_even=x_size % 4 == 0", "x_even=True"),
-    "lanes are thought full": ("x_even=x_size % 4 == 0", "x_even=x_size % 2 == 0"),
+    "lanes are always full": ("even=x_size % 4 == 0", "even=True"),
+    "lanes are thought full": ("even=x_size % 4 == 0", "even=x_size % 2 == 0"),
     "strides of another": ("*out.stride()", "*A.stride()"),
     "the input is returned": ("        )\n    return out", "        )\n    return A"),
     "the input is not checked": ('device = dt_check("A", A, 2, dt_floats)', "device = A.device"),
@@ -46,7 +46,7 @@ WRONG: dict[str, tuple[str, str]] = {
 }
 RIGHT: dict[str, tuple[str, str]] = {
     "other stages": ("num_warps=32", "num_warps=32, num_stages=7"),
-    "lanes by another word": ("(x < x_size) | x_even", "(x < x_size) or x_even"),
+    "lanes by another word": ("(x < x_size) | even", "(x < x_size) or even"),
 }
 
 

@@ -187,7 +187,7 @@ def test_nothing_is_concluded_from_comparing_strides() -> None:
     """It holds of numbers, and not of what 32 bits hold of them."""
     word = "tl.cast(f_stride_0, offset)"
     always = f"({word} * 2000000 > {word} * 1999999 + ({word} - 1))"
-    text = changed(text_of(TILES), "(x < x_size) | x_even", f"((x < x_size) | x_even) & {always}")
+    text = changed(text_of(TILES), "(x < x_size) | even", f"((x < x_size) | even) & {always}")
     assert verify(TILES, text).verdict is Verdict.UNKNOWN
 
 
