@@ -24,7 +24,9 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 def command(before: Path, now: Path, percent: float) -> int:
     """Compare our times of each row that BEFORE has with those of NOW.
 
-    Exit codes: 0 none is slower; 1 one is, or has no time any more.
+    A row that NOW has not measured is told and is no regression, unless its .dt file is missing.
+
+    Exit codes: 0 none is slower; 1 one is, or has failed.
     """
     one, other = read(before), read(now)
     out = console()
@@ -34,5 +36,7 @@ def command(before: Path, now: Path, percent: float) -> int:
     found = [*changes(one, other)]
     out.print(changes_table(found, percent))
     slower = sum(is_regression(change, percent) for change in found)
-    out.print(f"{slower} of {len(found)} rows are slower", highlight=False)
+    again = sum(change.now is not None for change in found)
+    told = f"{slower} regressions; {again} of {len(found)} rows were measured again"
+    out.print(told, highlight=False)
     return 1 if slower else 0

@@ -8,7 +8,7 @@ import click
 
 from benchmarks.commands.report import show
 from benchmarks.gpu.following import following
-from benchmarks.gpu.processes import LOST, STOPPED, in_processes
+from benchmarks.gpu.processes import LOST, OWN, STOPPED, in_processes
 from benchmarks.gpu.results import Results
 from benchmarks.gpu.rows import KINDS, USUAL
 from benchmarks.terminal import console
@@ -74,7 +74,7 @@ def command(
     chosen = session.Chosen(
         folder,
         output,
-        " ".join(("python", "-m", "benchmarks", *given)),
+        " ".join(("python", "-m", "benchmarks", *typed(given))),
         kinds,
         measure.Plan(each, row),
         kernels,
@@ -98,6 +98,12 @@ def command(
         return STOPPED
     show(results, output, out)
     return 1 if has_failed(results) else 0
+
+
+def typed(given: Sequence[str]) -> Sequence[str]:
+    """The arguments without those that were added for a process of its own."""
+    own = len(OWN)
+    return given[:-own] if tuple(given[-own:-1]) == OWN[:-1] else given
 
 
 def has_failed(results: Results) -> bool:

@@ -1,6 +1,7 @@
 """A row and a folder of emitted texts in; everything that computes it, ready to be made, out."""
 
 import importlib.util
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -129,6 +130,7 @@ def _ours_for_host(load: Callable[[], Function], _: Row, given: Inputs) -> Run:
 
 def fresh() -> None:
     """Each row begins with nothing compiled and no memory kept by those before it."""
-    torch.compiler.reset()
+    if "torch._dynamo" in sys.modules:  # else there is nothing to forget, and it is slow to load
+        torch.compiler.reset()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

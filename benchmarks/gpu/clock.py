@@ -105,11 +105,11 @@ class GpuClock:
         _sleep(int(self.cycles * min(milliseconds, 2000.0)))
 
 
-Events = tuple[torch.cuda.Event, torch.cuda.Event]
+Events = tuple[Any, Any]
 
 
 def _pair() -> Events:
-    return torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    return _cuda.Event(enable_timing=True), _cuda.Event(enable_timing=True)
 
 
 def _read(events: Sequence[Events]) -> list[float]:

@@ -1,8 +1,8 @@
 """A row in; the tensors that every candidate of it is given, out."""
 
+import math
 import zlib
 from collections.abc import Mapping, Sequence
-from math import prod
 
 import torch
 from torch import Tensor
@@ -66,11 +66,11 @@ def _value(
         case ("tvd" | "kl_div", _):
             return torch.softmax(value, -1)
         case ("conv2d", "W"):
-            return value / prod(shape[1:]) ** 0.5
+            return value / math.sqrt(math.prod(shape[1:]))
         case (kernel, "A" | "B") if kernel in PRODUCTS:
             # Results of a size that 16 bits hold, whatever is summed.
             summed = {"A": row.sizes["k"], "B": row.sizes.get("l", 1)}
-            return value / summed[name] ** 0.5
+            return value / math.sqrt(summed[name])
         case _:
             return value
 

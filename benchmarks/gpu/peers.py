@@ -15,6 +15,9 @@ from benchmarks.gpu.inputs import NUMBERS, Inputs, tensors
 from benchmarks.gpu.references import channels_last, channels_second
 from benchmarks.gpu.rows import Row
 
+# Parts of it have no types.
+_torch: Any = torch
+
 Run = Callable[[], Tensor]
 
 # What has to be installed for a kind, and the module of ours that calls it.
@@ -72,8 +75,7 @@ def _eager(run: Callable[..., Tensor], _: Row, given: Inputs) -> Run:
 
 def _compiled(run: Callable[..., Tensor], mode: str, _: Row, given: Inputs) -> Run:
     # Each shape by itself: a peer is not made slower by what was compiled before it.
-    make: Any = torch.compile  # parts of it have no types
-    compiled: Callable[..., Tensor] = make(run, dynamic=False, mode=mode)
+    compiled: Callable[..., Tensor] = _torch.compile(run, dynamic=False, mode=mode)
     return partial(compiled, **tensors(given))
 
 

@@ -24,6 +24,7 @@ from benchmarks.gpu.rows import Row
 triton: Any = import_module("triton")
 tl: Any = import_module("triton.language")
 descriptors: Any = import_module("triton.tools.tensor_descriptor")
+_cuda: Any = torch.cuda  # likewise, parts of it
 errors: Any = import_module("triton.runtime.errors")
 
 
@@ -83,7 +84,7 @@ def _milliseconds(run: Run) -> float:
         return 0.0
     took: list[float] = []
     for _ in range(5):
-        start, end = torch.cuda.Event(True), torch.cuda.Event(True)
+        start, end = _cuda.Event(enable_timing=True), _cuda.Event(enable_timing=True)
         start.record()
         run()
         end.record()
@@ -96,8 +97,7 @@ def _programs(tensor: Tensor) -> int:
     """How many run at once, one on each processor."""
     if not tensor.is_cuda:
         return 2
-    cuda: Any = torch.cuda  # parts of it have no types
-    return int(cuda.get_device_properties(tensor.device).multi_processor_count)
+    return int(_cuda.get_device_properties(tensor.device).multi_processor_count)
 
 
 def _softmax(row: Row, given: Inputs) -> Run:

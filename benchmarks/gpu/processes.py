@@ -14,6 +14,8 @@ from benchmarks.gpu.results import Broken, began_file, read, write
 
 # How a process ends that has lost its device and written down why; and one that was stopped.
 LOST, STOPPED = 75, 130
+# What such a process is told besides: that it is one, and how long it may take.
+OWN = ("--here", "--seconds", "0")
 CRASHES = {-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS, -signal.SIGILL, -signal.SIGFPE}
 
 
@@ -23,7 +25,7 @@ def in_processes(given: Sequence[str], output: Path, seconds: float) -> int:
     broken = -1
     while True:
         left = max(end - time.monotonic(), 0.0)
-        code = _child([*given, "--here", "--seconds", f"{left:.0f}"])
+        code = _child([*given, *OWN[:-1], f"{left:.0f}"])
         if code in CRASHES:
             crashed(output, f"it ended the process (signal {-code})")
         # Each new process has one candidate less to run, or there is no end to them.

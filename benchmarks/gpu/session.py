@@ -174,6 +174,7 @@ def _with_host(
 def machine(device: str) -> dict[str, str]:
     """Device and versions, which one file of results has one each of."""
     triton: Any = import_module("triton")
+    cudnn: Any = torch.backends.cudnn
     found = {
         "python": platform.python_version(),
         "torch": str(torch.__version__),
@@ -183,5 +184,5 @@ def machine(device: str) -> dict[str, str]:
     if device != "cpu":
         found["device"] = torch.cuda.get_device_name()
         found["cuda"] = str(torch.version.cuda)
-        found["cudnn"] = str(torch.backends.cudnn.version())
+        found["cudnn"] = str(cudnn.version())
     return found

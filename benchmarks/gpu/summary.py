@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log
 
-from benchmarks.gpu.results import Ceilings, Results, RowResult, Timed
+from benchmarks.gpu.results import OURS, Ceilings, Results, RowResult, Timed
 from benchmarks.gpu.rows import AIMS, Aim, rows
 
 
@@ -57,14 +57,13 @@ class Family:
 def lines(results: Results) -> list[Line]:
     """All rows, in the order of the table; a text that was not looked at is not proved."""
     proved = {(one.name, one.text_hash) for one in results.texts if one.is_proved}
-    return [line for row in results.rows if (line := _line(results, row, proved)) is not None]
+    return [_line(results, row, proved) for row in results.rows]
 
 
-def _line(results: Results, row: RowResult, proved: set[tuple[str, str]]) -> Line | None:
-    ours = next((one for one in row.times if one.is_ours and one.name == row.file), None)
+def _line(results: Results, row: RowResult, proved: set[tuple[str, str]]) -> Line:
+    missing = Timed(row.file, OURS, failure="it is missing")
+    ours = next((one for one in row.times if one.is_ours and one.name == row.file), missing)
     texts = [one for one in row.times if one.is_ours and one.median]
-    if ours is None:
-        return None
     return Line(
         row,
         ours,
@@ -88,11 +87,12 @@ def families(given: Sequence[Line]) -> Iterator[Family]:
         known = [ratio for ratio in ratios if ratio is not None]
         aim = AIMS.get(name, Aim())
         yield Family(
-            name, len(known), whole[name], mean_of(known), min(known), aim, _is_reached(known, aim)
+            name, len(known), whole[name], mean_of(known), min(known), aim, reaches(known, aim)
         )
 
 
-def _is_reached(ratios: Sequence[float], aim: Aim) -> bool:
+def reaches(ratios: Sequence[float], aim: Aim) -> bool:
+    """Whether the mean and so many of the ratios are as high as they are to be."""
     if aim.mean is not None and mean_of(ratios) < aim.mean:
         return False
     if aim.least is None:

@@ -96,7 +96,7 @@ def host_table(results: Results) -> Table:
 
 def waiting_table(results: Results) -> Table:
     """How long it took until each ran for the first time: mostly what compiles."""
-    made = _table("seconds to make ready, of all rows together", "who", "seconds")
+    made = _table("until it ran first, all rows together", "who", "seconds")
     spent: dict[str, float] = {}
     for row in results.rows:
         for one in row.times:
