@@ -14,6 +14,8 @@ from benchmarks.gpu.rows import KINDS, USUAL
 from benchmarks.terminal import console
 from dtpoly.cli.lazy import load
 
+TINY_ROUNDS = 2
+
 
 @click.command(short_help="Time what was prepared, and all peers, on this machine's GPU.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
@@ -76,7 +78,7 @@ def command(
         output,
         " ".join(("python", "-m", "benchmarks", *typed(given))),
         kinds,
-        measure.Plan(each, row),
+        measure.Plan(each, row, TINY_ROUNDS if tiny else measure.ROUNDS),
         kernels,
         seconds,
         device,

@@ -4,7 +4,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 
@@ -91,13 +91,15 @@ class Function:
 def _function(folder: Path, text: Prepared) -> Function:
     if text.failure:
         raise ValueError(f"it could not be prepared: {text.failure}")
-    module = _module(folder / text.file)
+    module = _module(folder / text.file, text.text_hash)
     return Function(
         getattr(module, text.func), getattr(module, f"{text.func}_like"), text.parameters
     )
 
 
-def _module(path: Path) -> ModuleType:
+@cache
+def _module(path: Path, _: str) -> ModuleType:
+    """Loaded once, so that a kernel is compiled once for all rows; anew, if its hash is new."""
     spec = importlib.util.spec_from_file_location(f"prepared_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None

@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 FLUSH = 0.05  # milliseconds; no part of a time, but of how long it takes to get it
 MOST = 20  # samples in a round
+ROUNDS = 5
 SLOW = 3000.0  # milliseconds, of which one sample is enough
 
 
@@ -33,7 +34,7 @@ class Plan:
 
     seconds: float = 0.3  # of the device's time for each candidate
     row_seconds: float = 90.0  # for all of a row
-    rounds: int = 5
+    rounds: int = ROUNDS
 
 
 @dataclass(slots=True)
@@ -41,7 +42,7 @@ class Runner:
     """A candidate that was right, and its times so far."""
 
     candidate: Candidate
-    run: Callable[[], Tensor]
+    made: Made
     error: float
     prepared: float  # seconds: to load, to compile, to choose tiles
     host: float  # milliseconds of the host for one run
@@ -81,8 +82,8 @@ def measured(
                 else:
                     failed.append(found)
             prepared = time.monotonic() - began
-            del want
             failed.extend(_rounds(row, ready, clock, plan, until, begins))
+            failed.extend(_wrong_now(row, ready, want))
     except Exception as error:
         known = {one.name for one in failed}
         failed.extend(_failed(one, error) for one in given if one.name not in known)
@@ -128,7 +129,7 @@ def _ready(
         host = time.perf_counter() - begin
         clock.wait()
         whole = time.perf_counter() - begin
-    return Runner(candidate, made.run, error, prepared, 1000 * host, 1000 * whole)
+    return Runner(candidate, made, error, prepared, 1000 * host, 1000 * whole)
 
 
 def _checked(row: Row, made: Made, want: Tensor, clock: Clock) -> float:
@@ -165,19 +166,29 @@ def _rounds(
                 yield found
 
 
+def _wrong_now(row: Row, ready: list[Runner], want: Tensor) -> Iterator[Timed]:
+    """Ours whose last result, after all runs into the same tensor, is not what the first was."""
+    for runner in ready.copy():
+        if runner.made.out is not None:
+            found = off(row, runner.made.out, want)
+            if found.is_wrong:
+                ready.remove(runner)
+                yield _failed(runner.candidate, Wrong(f"at the end {found.why}", found.error))
+
+
 def _samples(row: Row, runner: Runner, clock: Clock, plan: Plan) -> None:
     if row.way == REPEATED:
         share = 1000 * plan.seconds / plan.rounds
-        runner.times.extend(clock.repeated(runner.run, runner.host))
+        runner.times.extend(clock.repeated(runner.made.run, runner.host))
         one = 50 * runner.times[-1]
         for _ in range(min(MOST, int(share / max(one, 0.1))) - 1):
-            runner.times.extend(clock.repeated(runner.run, runner.host))
+            runner.times.extend(clock.repeated(runner.made.run, runner.host))
         return
     if runner.whole > SLOW and runner.times:
         return
     one = (min(runner.times) if runner.times else runner.whole) + FLUSH
     count = round(1000 * plan.seconds / plan.rounds / one)
-    runner.times.extend(clock.flushed(runner.run, min(max(count, 1), MOST), runner.host))
+    runner.times.extend(clock.flushed(runner.made.run, min(max(count, 1), MOST), runner.host))
 
 
 def _timed(runner: Runner) -> Timed:

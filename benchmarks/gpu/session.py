@@ -113,7 +113,8 @@ def _begun(chosen: Chosen, manifest: Manifest, kinds: Mapping[str, str], clock: 
         )
     results = known or Results(ceilings=ceilings(clock, chosen.device))
     new = {(one.name, one.text_hash) for one in manifest.texts}
-    old = tuple(one for one in results.texts if (one.name, one.text_hash) not in new)
+    # Rows that were not measured again speak of these.
+    old = tuple(o for o in results.texts if o.text_hash and (o.name, o.text_hash) not in new)
     return replace(
         results,
         command=chosen.command,

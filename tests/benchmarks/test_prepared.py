@@ -12,6 +12,7 @@ from benchmarks.__main__ import main
 from benchmarks.gpu import processes, session
 from benchmarks.gpu.candidates import Candidate, arguments
 from benchmarks.gpu.failures import LostDevice, told
+from benchmarks.gpu.inputs import Inputs
 from benchmarks.gpu.manifest import hash_of
 from benchmarks.gpu.manifest import read as read_manifest
 from benchmarks.gpu.manifest import write as write_manifest
@@ -127,6 +128,25 @@ def test_a_wrong_result_has_no_time(folder: Path, tmp_path: Path) -> None:
         run(tmp_path, tmp_path / "r.json")
 
 
+def test_a_result_that_changes_from_run_to_run_has_no_time(folder: Path, tmp_path: Path) -> None:
+    texts = read_manifest(folder)
+    (one,) = (text for text in texts.texts if text.name == "swiglu")
+    text = (folder / one.file).read_text()
+    # As if it added to what is there, but for the first time.
+    end = "    return out\n\n\n# What the functions"
+    more = "    calls.append(out)\n    return out.mul_(len(calls) ** 0.5)\n\n\ncalls = []\n#"
+    changed = text.replace(end, more)
+    assert changed != text
+    (tmp_path / one.file).write_text(changed)
+    write_manifest(
+        tmp_path, replace(texts, texts=(replace(one, text_hash=hash_of(changed)),), missing=())
+    )
+    run(tmp_path, tmp_path / "r.json")
+    (row,) = read(tmp_path / "r.json").rows
+    (ours,) = (timed for timed in row.times if timed.name == "swiglu")
+    assert ours.failure.startswith("wrong: at the end it is off by")
+
+
 def test_results_of_another_machine_are_kept(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,7 +163,7 @@ def test_no_time_is_left(folder: Path, tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_arguments_go_by_name() -> None:
-    given = {"X": torch.zeros(1), "W": torch.ones(1), "eps": 0.5}
+    given: Inputs = {"X": torch.zeros(1), "W": torch.ones(1), "eps": 0.5}
     assert arguments(("X", "W", "eps"), given)[2] == 0.5
     assert arguments(("W", "X"), given) == [given["W"], given["X"]]
     assert arguments(("A", "B", "C"), given)[0] is given["X"]
