@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.gpu.candidates import Candidate, Made, fresh
-from benchmarks.gpu.clock import Clock
+from benchmarks.gpu.clock import LAUNCHES, Clock
 from benchmarks.gpu.failures import Wrong, told
 from benchmarks.gpu.inputs import Inputs, inputs, size_in_bytes
 from benchmarks.gpu.limit import limited
@@ -180,7 +180,7 @@ def _samples(row: Row, runner: Runner, clock: Clock, plan: Plan) -> None:
     if row.way == REPEATED:
         share = 1000 * plan.seconds / plan.rounds
         runner.times.extend(clock.repeated(runner.made.run, runner.host))
-        one = 50 * runner.times[-1]
+        one = LAUNCHES * runner.times[-1]
         for _ in range(min(MOST, int(share / max(one, 0.1))) - 1):
             runner.times.extend(clock.repeated(runner.made.run, runner.host))
         return

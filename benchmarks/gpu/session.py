@@ -24,6 +24,7 @@ from benchmarks.gpu.results import (
     Results,
     RowResult,
     Timed,
+    began_file,
     lacks,
     read,
     write,
@@ -67,6 +68,7 @@ def session(chosen: Chosen, tell: Tell) -> Results:
     kinds = kinds_here(chosen.kinds)
     clock = clock_of(chosen.device)
     results = _begun(chosen, manifest, kinds, clock)
+    began_file(chosen.output).unlink(missing_ok=True)  # of a process that was killed
     write(chosen.output, results)
     all_rows = [*wanted_rows(chosen, manifest)]
     took: list[float] = []

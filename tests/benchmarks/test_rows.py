@@ -65,6 +65,10 @@ def test_what_is_wrong_is_told() -> None:
         got = want.clone()
         got[at, at] = value
         assert off(row, got, want).is_wrong
+    # The last tile of a row of 128256 numbers is a hundredth of a sum.
+    one = next(row for row in rows() if row.name == "tvd 8192x128256 bf16")
+    assert off(one, torch.tensor(0.99), torch.tensor(1.0)).is_wrong
+    assert not off(one, torch.tensor(0.998), torch.tensor(1.0)).is_wrong
     assert off(row, want[:2], want).why == "its shape is (2, 8), not (4, 8)"
     assert issubclass(Wrong, Exception)
 
