@@ -1,1 +1,1 @@
-"""How fast the compiler itself is: `python -m benchmarks legality`."""
+"""How fast the compiler is, and how fast the kernels are: `python -m benchmarks --help`."""

@@ -1,59 +1,46 @@
-"""The name of a group of benchmarks in; a table, and a JSON file of the results, out."""
+"""`python -m benchmarks COMMAND`: a command's name in; what was measured, and an exit code, out."""
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+import click
 
-from benchmarks import legality
-from benchmarks.machine import machine
-from benchmarks.timing import Result
+from dtpoly.cli.lazy import LazyGroup
 
-RESULTS = Path(__file__).parent / "results"
-GROUPS = {"legality": legality.results}
+PROGRAM = "python -m benchmarks"
+COMMANDS = ("legality", "prepare", "run", "report", "compare")
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Run a group; print what was measured and write it down."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("group", choices=GROUPS)
-    parser.add_argument("--output", type=Path, help="the JSON file (benchmarks/results/GROUP.json)")
-    chosen = parser.parse_args(arguments)
-    results = [*GROUPS[chosen.group]()]
-    # A file has no width of its own.
-    Console(width=None if sys.stdout.isatty() else 140).print(table(chosen.group, results))
-    output = chosen.output or RESULTS / f"{chosen.group}.json"
-    output.write_text(json.dumps(as_json(arguments, results), indent=2) + "\n")
+@click.group(
+    cls=LazyGroup,
+    commands_in="benchmarks.commands",
+    names=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+On a machine with isl:
+  python -m benchmarks prepare build/gpu
+On a machine with a GPU, which needs no isl:
+  python -m benchmarks run build/gpu -o results.json
+Anywhere:
+  python -m benchmarks report results.json""",
+)
+def group() -> None:
+    """Measure the compiler, and the kernels that it writes beside what a user would take else."""
 
 
-def table(group: str, results: Sequence[Result]) -> Table:
-    """One row a benchmark, in milliseconds of processor time."""
-    made = Table(title=group, caption=machine()["cpu"])
-    for head in ("what", "best", "median", "limit", "counts"):
-        made.add_column(head, justify="left" if head in ("what", "counts") else "right")
-    for one in results:
-        counts = ", ".join(f"{count} {what}" for what, count in one.counts.items())
-        limit = _ms(one.limit) if one.limit is not None else ""
-        made.add_row(one.what, _ms(one.best), _ms(one.median), limit, counts)
-    return made
-
-
-def as_json(arguments: Sequence[str], results: Sequence[Result]) -> dict[str, object]:
-    """What was run, where, and what came out, in seconds of processor time."""
-    return {
-        "command": " ".join(("python", "-m", "benchmarks", *arguments)),
-        "machine": machine(),
-        "results": [one.as_json() for one in results],
-    }
-
-
-def _ms(seconds: float) -> str:
-    return f"{1000 * seconds:.1f} ms"
+def main(arguments: Sequence[str]) -> int:
+    """Run one command and answer with its exit code."""
+    try:
+        with group.make_context(PROGRAM, [*arguments], obj=tuple(arguments)) as context:
+            answer: Any = group.invoke(context)
+        return answer if isinstance(answer, int) else 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    raise SystemExit(main(sys.argv[1:]))

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from benchmarks import legality
-from benchmarks.__main__ import RESULTS, as_json, main, table
+from benchmarks.__main__ import COMMANDS, PROGRAM, main
+from benchmarks.commands.legality import as_json, table
+from benchmarks.files import RESULTS
 from benchmarks.timing import Result, isl_calls
 from dtpoly.schedule.legality import judge
 from tests.schedule.told import SUM, read
@@ -88,7 +90,12 @@ def test_a_table_and_a_file() -> None:
     ]
 
 
-def test_an_unknown_group(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["speed_of_light"])
-    assert "invalid choice" in capsys.readouterr().err
+def test_an_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["legalty"]) == 2
+    assert "no command 'legalty'; did you mean 'legality'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert f"Usage: {PROGRAM} {command}" in capsys.readouterr().out

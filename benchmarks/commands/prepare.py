@@ -1,0 +1,93 @@
+"""`python -m benchmarks prepare FOLDER`: texts to time, made where there is isl and no GPU."""
+
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+
+from benchmarks.files import ROOT
+from benchmarks.gpu.manifest import MANIFEST, Manifest, Prepared, read, write
+from benchmarks.gpu.prepare import prepare, wanted
+from benchmarks.gpu.rows import GROUPS, files
+from benchmarks.terminal import console
+from dtpoly import __version__
+
+
+@click.command(short_help="Compile and prove all kernels, for a machine with a GPU.")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--examples",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=ROOT / "examples",
+    help="Where the .dt files are.  [default: examples/]",
+)
+@click.option(
+    "--variants",
+    "folders",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Also KERNEL__VARIANT.dt of this folder; may be given again.",
+)
+@click.option("--kernels", multiple=True, help="Only this kernel, or file; may be given again.")
+@click.pass_obj
+def command(
+    given: Sequence[str],
+    folder: Path,
+    examples: Path,
+    folders: tuple[Path, ...],
+    kernels: tuple[str, ...],
+) -> int:
+    """Write each kernel's text into FOLDER, with a manifest of what is proved of it.
+
+    A file that the table asks for and that is not there is named in the manifest, too. Texts
+    that are in FOLDER already and are not among these stay as they are.
+
+    Exit codes: 0 all is proved; 1 something is missing, cannot be compiled, or is not proved.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    groups = [g for g in GROUPS if not kernels or {g.kernel, *g.files} & {*kernels}]
+    if not groups:
+        raise click.UsageError(f"no kernel is called {', '.join(kernels)}")
+    found, missing = wanted(examples, folders, files(groups), [g.kernel for g in groups])
+    out = console()
+    made: list[Prepared] = []
+    for one in found:
+        made.append(prepare(one, folder))
+        out.print(f"{one.name}: {_told(made[-1])}", highlight=False, soft_wrap=True)
+    for name in missing:
+        out.print(f"{name}: missing: there is no {name}.dt", highlight=False)
+    write(folder, _manifest(folder, made, missing, given))
+    return 0 if all(one.is_proved for one in made) and not missing else 1
+
+
+def _told(one: Prepared) -> str:
+    if one.failure:
+        return f"not prepared: {one.failure}"
+    if one.is_proved:
+        return "proved"
+    left = ", ".join(f"{name} {said}" for name, said in one.layers.items() if said != "proved")
+    return f"NOT PROVED: {left}"
+
+
+def _manifest(
+    folder: Path, made: list[Prepared], missing: tuple[str, ...], given: Sequence[str]
+) -> Manifest:
+    """What was made now takes the place of what has the same name."""
+    names = {one.name for one in made}
+    before = read(folder) if (folder / MANIFEST).exists() else None
+    kept = [one for one in before.texts if one.name not in names] if before else []
+    gone = [one for one in before.missing if one not in names | {*missing}] if before else []
+    return Manifest(
+        (*kept, *made),
+        (*gone, *missing),
+        " ".join(("python", "-m", "benchmarks", *given)),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        {
+            "dtpoly": __version__,
+            "islpy": version("islpy"),
+            "python": platform.python_version(),
+        },
+    )

@@ -1,0 +1,138 @@
+"""A row and a folder of emitted texts in; everything that computes it, ready to be made, out."""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from types import ModuleType
+
+import torch
+from torch import Tensor
+
+from benchmarks.gpu.inputs import Inputs
+from benchmarks.gpu.manifest import Manifest, Prepared
+from benchmarks.gpu.peers import Peer, Run, peers
+from benchmarks.gpu.results import OURS, PEER
+from benchmarks.gpu.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Something that runs: into a given tensor for what is checked, else into a new one."""
+
+    run: Run
+    # Ours write into a tensor full of NaN: what they leave out is seen.
+    out: Tensor | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One that takes part in a row: ours by its text, or a peer."""
+
+    name: str
+    make: Callable[[Row, Inputs], Made]
+    make_for_host: Callable[[Row, Inputs], Run]
+    text: Prepared | None = None
+
+    @property
+    def kind(self) -> str:
+        """Whose it is."""
+        return PEER if self.text is None else OURS
+
+    @property
+    def text_hash(self) -> str:
+        """What tells one text of ours from another; nothing for a peer."""
+        return "" if self.text is None else self.text.text_hash
+
+
+def candidates(
+    row: Row, folder: Path, manifest: Manifest, kinds: Mapping[str, str]
+) -> list[Candidate]:
+    """Ours, their variants, and all peers of these kinds."""
+    return [*ours(row, folder, manifest), *map(_peer, peers(row.kernel, kinds))]
+
+
+def ours(row: Row, folder: Path, manifest: Manifest) -> Iterator[Candidate]:
+    """The texts of a row's files, then variants of them or of its kernel.
+
+    Those that could not be prepared take part as failures.
+    """
+    own = {text.name: text for text in manifest.texts}
+    texts = [own[file] for file in row.files if file in own]
+    texts += [text for text in manifest.texts if text.is_variant and is_of(row, text.of)]
+    for text in texts:
+        load = partial(_function, folder, text)
+        yield Candidate(text.name, partial(_ours, load), partial(_ours_for_host, load), text)
+
+
+def is_of(row: Row, name: str) -> bool:
+    """Whether a variant of that name is one of this row: of one of its files, or of its kernel."""
+    return name in row.files or name == row.kernel
+
+
+def _peer(peer: Peer) -> Candidate:
+    def make(row: Row, given: Inputs) -> Made:
+        return Made(peer.make(row, given))
+
+    return Candidate(peer.name, make, peer.make)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """The function of a text, and the one that says what it returns."""
+
+    run: Callable[..., Tensor]
+    like: Callable[..., Tensor]
+    parameters: Sequence[str]
+
+
+def _function(folder: Path, text: Prepared) -> Function:
+    if text.failure:
+        raise ValueError(f"it could not be prepared: {text.failure}")
+    module = _module(folder / text.file, text.text_hash)
+    return Function(
+        getattr(module, text.func), getattr(module, f"{text.func}_like"), text.parameters
+    )
+
+
+@cache
+def _module(path: Path, _: str) -> ModuleType:
+    """Loaded once, so that a kernel is compiled once for all rows; anew, if its hash is new."""
+    spec = importlib.util.spec_from_file_location(f"prepared_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def arguments(parameters: Sequence[str], given: Inputs) -> list[Tensor | float]:
+    """What a function is called with: by names where all are known, else in the order of both."""
+    if set(parameters) <= given.keys():
+        return [given[name] for name in parameters]
+    if len(parameters) == len(given):
+        return [*given.values()]
+    raise TypeError(f"it takes {', '.join(parameters)}; there are {', '.join(given)}")
+
+
+def _ours(load: Callable[[], Function], _: Row, given: Inputs) -> Made:
+    function = load()
+    passed = arguments(function.parameters, given)
+    out = function.like(*passed).fill_(float("nan"))
+    return Made(partial(function.run, *passed, out=out), out)
+
+
+def _ours_for_host(load: Callable[[], Function], _: Row, given: Inputs) -> Run:
+    """As a user calls it, who has no tensor for the result."""
+    function = load()
+    return partial(function.run, *arguments(function.parameters, given))
+
+
+def fresh() -> None:
+    """Each row begins with nothing compiled and no memory kept by those before it."""
+    if "torch._dynamo" in sys.modules:  # else there is nothing to forget, and it is slow to load
+        torch.compiler.reset()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

@@ -1,0 +1,49 @@
+"""Softmax and layer norm as Triton's tutorials write them: one program for each row, in one tile.
+
+Kernels in Triton's own language; `peers_triton` launches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# Triton has no types to check against.
+triton: Any = import_module("triton")
+tl: Any = import_module("triton.language")
+jit: Callable[[Callable[..., None]], Any] = triton.jit
+if TYPE_CHECKING:
+    constexpr = int
+
+
+@jit
+def softmax_kernel(
+    X: Any, Y: Any, rows: Any, columns: Any, BLOCK: constexpr, STAGES: constexpr
+) -> None:
+    """Rows are dealt out to as many programs as run at once."""
+    column = tl.arange(0, BLOCK)
+    mask = column < columns
+    first = tl.program_id(0).to(tl.int64)
+    for row in tl.range(first, rows, tl.num_programs(0), num_stages=STAGES):
+        at = row * columns
+        x = tl.load(X + at + column, mask=mask, other=-float("inf")).to(tl.float32)
+        top = tl.exp(x - tl.max(x, 0))
+        tl.store(Y + at + column, top / tl.sum(top, 0), mask=mask)
+
+
+@jit
+def layer_norm_kernel(
+    X: Any, W: Any, B: Any, Y: Any, columns: Any, EPSILON: constexpr, BLOCK: constexpr
+) -> None:
+    """Mean and variance of a row that stays in registers."""
+    at = tl.program_id(0).to(tl.int64) * columns
+    column = tl.arange(0, BLOCK)
+    mask = column < columns
+    x = tl.load(X + at + column, mask=mask, other=0.0).to(tl.float32)
+    mean = tl.sum(x, 0) / columns
+    centred = tl.where(mask, x - mean, 0.0)
+    scale = tl.rsqrt(tl.sum(centred * centred, 0) / columns + EPSILON)
+    weight = tl.load(W + column, mask=mask, other=0.0).to(tl.float32)
+    bias = tl.load(B + column, mask=mask, other=0.0).to(tl.float32)
+    tl.store(Y + at + column, centred * scale * weight + bias, mask=mask)

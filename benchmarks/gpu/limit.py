@@ -1,0 +1,32 @@
+"""Seconds in; a block that is stopped when they are over, out."""
+
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class TooLong(Exception):
+    """The time for something is over."""
+
+
+@contextmanager
+def limited(seconds: float) -> Generator[None]:
+    """Raise TooLong in the block; a call into a library is let finish first."""
+    if seconds <= 0:
+        raise TooLong("there was no time left for it in this row")
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_: int, __: FrameType | None) -> None:
+        raise TooLong(f"it took longer than {seconds:.0f} s to make ready")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,82 @@
+"""What was prepared in a folder: the texts to time and what is proved of each, as JSON."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from benchmarks.files import write_whole
+
+MANIFEST = "manifest.json"
+PROVED = "proved"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One emitted text; if there is none, why."""
+
+    name: str  # KERNEL, or KERNEL__VARIANT
+    source: str  # the .dt file, as its name alone
+    func: str = ""
+    file: str = ""  # below the folder of the manifest
+    parameters: tuple[str, ...] = ()
+    text_hash: str = ""
+    source_hash: str = ""
+    # Of each layer of the verifier, what is known; empty if nobody looked.
+    layers: Mapping[str, str] = field(default_factory=dict[str, str])
+    schedule: tuple[str, ...] = ()
+    failure: str = ""
+
+    @property
+    def of(self) -> str:
+        """The file or the kernel of the table that it is a variant of; itself, if it is none."""
+        return self.name.partition("__")[0]
+
+    @property
+    def is_variant(self) -> bool:
+        """Whether it is from a folder of variants."""
+        return "__" in self.name
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether its times count."""
+        return bool(self.layers) and set(self.layers.values()) == {PROVED}
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """All that was prepared, what was looked for and is not there, and how it was made."""
+
+    texts: tuple[Prepared, ...]
+    missing: tuple[str, ...]
+    command: str
+    date: str
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def hash_of(text: str) -> str:
+    """What tells one text from another."""
+    return sha256(text.encode()).hexdigest()
+
+
+def write(folder: Path, manifest: Manifest) -> None:
+    """Keep a manifest beside its texts."""
+    write_whole(folder / MANIFEST, json.dumps(asdict(manifest), indent=1) + "\n")
+
+
+def read(folder: Path) -> Manifest:
+    """The manifest of a folder, whose texts must be those that it speaks of."""
+    data: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
+    texts = tuple(prepared(one) for one in data.pop("texts"))
+    for one in texts:
+        if one.file and hash_of((folder / one.file).read_text()) != one.text_hash:
+            raise ValueError(f"{one.file} is not the text that was prepared: prepare it again")
+    return Manifest(texts, tuple(data.pop("missing")), **data)
+
+
+def prepared(data: Mapping[str, Any]) -> Prepared:
+    """One text, from what JSON has of it."""
+    lists: dict[str, Any] = {name: tuple(data[name]) for name in ("parameters", "schedule")}
+    return Prepared(**{**data, **lists})

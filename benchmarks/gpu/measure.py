@@ -1,0 +1,201 @@
+"""Candidates of a row in; each checked, then all timed in turns, out."""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from benchmarks.gpu.candidates import Candidate, Made, fresh
+from benchmarks.gpu.clock import LAUNCHES, Clock
+from benchmarks.gpu.failures import Wrong, told
+from benchmarks.gpu.inputs import Inputs, inputs, size_in_bytes
+from benchmarks.gpu.limit import limited
+from benchmarks.gpu.peers import Unfit, set_precision
+from benchmarks.gpu.references import off, reference
+from benchmarks.gpu.results import RowResult, Timed, quarters
+from benchmarks.gpu.rows import REPEATED, Row, flops
+
+T = TypeVar("T")
+
+FLUSH = 0.05  # milliseconds; no part of a time, but of how long it takes to get it
+MOST = 20  # samples in a round
+ROUNDS = 5
+SLOW = 3000.0  # milliseconds, of which one sample is enough
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long to measure."""
+
+    seconds: float = 0.3  # of the device's time for each candidate
+    row_seconds: float = 90.0  # for all of a row
+    rounds: int = ROUNDS
+
+
+@dataclass(slots=True)
+class Runner:
+    """A candidate that was right, and its times so far."""
+
+    candidate: Candidate
+    made: Made
+    error: float
+    prepared: float  # seconds: to load, to compile, to choose tiles
+    host: float  # milliseconds of the host for one run
+    whole: float  # milliseconds until one run is done
+    times: list[float] = field(default_factory=list[float])
+
+
+def measured(
+    row: Row,
+    given: Sequence[Candidate],
+    clock: Clock,
+    device: str,
+    plan: Plan,
+    begins: Callable[[Candidate], None] = lambda _: None,
+) -> RowResult:
+    """One row: what each candidate takes, or why there is no time for it.
+
+    `begins` is told which one is about to run for the first time.
+    """
+    began = time.monotonic()
+    until = began + plan.row_seconds
+    set_precision(row)
+    ready: list[Runner] = []
+    failed: list[Timed] = []
+    size, prepared = 0, 0.0
+    try:
+        fresh()
+        with torch.no_grad():
+            values = inputs(row, device)
+            want = reference(row, values)
+            size = size_in_bytes(row, values, want)
+            for one in given:
+                begins(one)
+                found = _attempt(one, partial(_ready, row, one, values, want, clock, until))
+                if isinstance(found, Runner):
+                    ready.append(found)
+                else:
+                    failed.append(found)
+            prepared = time.monotonic() - began
+            failed.extend(_rounds(row, ready, clock, plan, until, begins))
+            failed.extend(_wrong_now(row, ready, want))
+    except Exception as error:
+        known = {one.name for one in failed}
+        failed.extend(_failed(one, error) for one in given if one.name not in known)
+        ready = []
+    return RowResult(
+        *(row.name, row.kernel, row.family, row.case, row.dtype, row.way, row.files[0]),
+        *(size, flops(row), prepared, time.monotonic() - began),
+        (*map(_timed, ready), *failed),
+    )
+
+
+def _attempt(candidate: Candidate, act: Callable[[], T]) -> T | Timed:
+    """What an action returns, or what to tell of its failure."""
+    try:
+        return act()
+    except Exception as error:
+        return _failed(candidate, error)
+
+
+def _failed(candidate: Candidate, error: Exception) -> Timed:
+    """What to tell of it. Raises LostDevice."""
+    return Timed(
+        candidate.name,
+        candidate.kind,
+        candidate.text_hash,
+        error=error.error if isinstance(error, Wrong) else 0.0,
+        failure=told(error),
+        is_unfit=isinstance(error, Unfit),
+    )
+
+
+def _ready(
+    row: Row, candidate: Candidate, values: Inputs, want: Tensor, clock: Clock, until: float
+) -> Runner:
+    """Make it, run it, and hold its result against the right one."""
+    start = time.monotonic()
+    with limited(until - start):
+        made = candidate.make(row, values)
+        error = _checked(row, made, want, clock)
+        prepared = time.monotonic() - start
+        begin = time.perf_counter()
+        made.run()
+        host = time.perf_counter() - begin
+        clock.wait()
+        whole = time.perf_counter() - begin
+    return Runner(candidate, made, error, prepared, 1000 * host, 1000 * whole)
+
+
+def _checked(row: Row, made: Made, want: Tensor, clock: Clock) -> float:
+    if made.out is not None:
+        made.out.fill_(float("nan"))
+    found = off(row, made.run(), want)
+    clock.wait()
+    if found.is_wrong:
+        raise Wrong(found.why, found.error)
+    return found.error
+
+
+def _rounds(
+    row: Row,
+    ready: list[Runner],
+    clock: Clock,
+    plan: Plan,
+    until: float,
+    begins: Callable[[Candidate], None],
+) -> Iterator[Timed]:
+    """All take turns, each round in another order; what fails now has no time, and is told."""
+    # The same order in each run, and another one in each row.
+    order = random.Random(row.name)
+    for at in range(plan.rounds):
+        turn = ready.copy()
+        order.shuffle(turn)
+        for runner in turn:
+            if at and time.monotonic() > until:
+                return
+            begins(runner.candidate)
+            found = _attempt(runner.candidate, partial(_samples, row, runner, clock, plan))
+            if isinstance(found, Timed):
+                ready.remove(runner)
+                yield found
+
+
+def _wrong_now(row: Row, ready: list[Runner], want: Tensor) -> Iterator[Timed]:
+    """Ours whose last result, after all runs into the same tensor, is not what the first was."""
+    for runner in ready.copy():
+        if runner.made.out is not None:
+            found = off(row, runner.made.out, want)
+            if found.is_wrong:
+                ready.remove(runner)
+                yield _failed(runner.candidate, Wrong(f"at the end {found.why}", found.error))
+
+
+def _samples(row: Row, runner: Runner, clock: Clock, plan: Plan) -> None:
+    if row.way == REPEATED:
+        share = 1000 * plan.seconds / plan.rounds
+        runner.times.extend(clock.repeated(runner.made.run, runner.host))
+        one = LAUNCHES * runner.times[-1]
+        for _ in range(min(MOST, int(share / max(one, 0.1))) - 1):
+            runner.times.extend(clock.repeated(runner.made.run, runner.host))
+        return
+    if runner.whole > SLOW and runner.times:
+        return
+    one = (min(runner.times) if runner.times else runner.whole) + FLUSH
+    count = round(1000 * plan.seconds / plan.rounds / one)
+    runner.times.extend(clock.flushed(runner.made.run, min(max(count, 1), MOST), runner.host))
+
+
+def _timed(runner: Runner) -> Timed:
+    low, middle, high = quarters(runner.times)
+    return Timed(
+        runner.candidate.name,
+        runner.candidate.kind,
+        runner.candidate.text_hash,
+        *(middle, low, high, len(runner.times), runner.error, runner.prepared),
+    )

@@ -1,0 +1,117 @@
+"""Files of examples/ and folders of variants in; emitted texts, and what is proved of them, out.
+
+This half needs isl and no GPU; `benchmarks.gpu.run` needs a GPU and no isl.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.gpu.manifest import Prepared, hash_of
+from benchmarks.gpu.rows import DERIVED, Derived
+from dtpoly import __version__
+from dtpoly.algorithm.show import show, show_directive
+from dtpoly.codegen.header import header
+from dtpoly.compile import check
+from dtpoly.diagnostics import DtpolyError, Severity
+from dtpoly.frontend.parse import parse
+from dtpoly.frontend.reading import read_file
+from dtpoly.frontend.resolve import resolve
+from dtpoly.generate import code_of, outputs
+from dtpoly.source import Source
+from dtpoly.verification import proved
+from dtpoly.verify.report import LAYERS, Report, Verdict
+
+SUFFIX = ".dt"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A text to make: its name, and the .dt file that it is made from."""
+
+    name: str
+    source: Source
+
+
+def wanted(
+    examples: Path, folders: Sequence[Path], names: Sequence[str], kernels: Sequence[str]
+) -> tuple[tuple[Wanted, ...], tuple[str, ...]]:
+    """Everything to prepare of the named files, and variants of those and of kernels.
+
+    Then the names of those that are not there.
+    """
+    found: list[Wanted] = []
+    missing: list[str] = []
+    derived = {one.name: one for one in DERIVED}
+    for name in names:
+        path = examples / f"{name}{SUFFIX}"
+        if path.exists():
+            found.append(Wanted(name, read_file(str(path))))
+        elif name in derived and (examples / f"{derived[name].of}{SUFFIX}").exists():
+            found.append(Wanted(name, _derived(examples, derived[name])))
+        else:
+            missing.append(name)
+    found.extend(one for folder in folders for one in _variants(folder, {*names, *kernels}))
+    return tuple(found), tuple(missing)
+
+
+def _variants(folder: Path, names: Set[str]) -> Iterator[Wanted]:
+    """`KERNEL__VARIANT.dt` of a folder, where the table has such a file or kernel."""
+    for path in sorted(folder.glob(f"*__*{SUFFIX}")):
+        if path.stem.partition("__")[0] in names:
+            yield Wanted(path.stem, read_file(str(path)))
+
+
+def _derived(examples: Path, one: Derived) -> Source:
+    """A file with other directives; what is wrong with it is told as it is of any file."""
+    source = read_file(str(examples / f"{one.of}{SUFFIX}"))
+    program = resolve(parse(source).file).program
+    left = tuple(d for d in program.directives if d.name not in one.leaves_out)
+    text = show(replace(program, directives=left))
+    return Source(f"{one.name}{SUFFIX}", f"{text.rstrip()}\n{one.adds}\n")
+
+
+def prepare(one: Wanted, folder: Path) -> Prepared:
+    """Compile a file into a folder, and prove what was emitted."""
+    name = Path(one.source.name).name
+    made = Prepared(one.name, name, source_hash=hash_of(one.source.text))
+    checked = check(one.source)
+    errors = [d for d in checked.diagnostics if d.severity is Severity.ERROR]
+    if checked.program is None or checked.verdict is None or errors:
+        told = "; ".join(f"{d.code}: {d.title}" for d in errors)
+        return replace(made, failure=told or "it has no Func")
+    func = outputs(checked.program)[-1]
+    try:
+        code = code_of(checked.verdict.scheduled, header(__version__, name))
+    except DtpolyError as error:
+        return replace(made, failure="; ".join(f"{d.code}: {d.title}" for d in error.diagnostics))
+    stamped = proved(checked.program, code.text, outputs(checked.program))
+    (folder / f"{one.name}.py").write_text(stamped.text)
+    return replace(
+        made,
+        func=func,
+        file=f"{one.name}.py",
+        parameters=parameters(stamped.text, func),
+        text_hash=hash_of(stamped.text),
+        layers=layers(stamped.report),
+        schedule=tuple(map(show_directive, checked.program.directives)),
+    )
+
+
+def parameters(text: str, func: str) -> tuple[str, ...]:
+    """What the function of a text is called with, without what has a name only."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and node.name == func:
+            return tuple(argument.arg for argument in node.args.args)
+    raise LookupError(f"the text has no function '{func}'")
+
+
+def layers(report: Report) -> dict[str, str]:
+    """Of each layer the worst that is known of it in any function; a test is no proof."""
+    worst = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.TESTED, Verdict.PROVED)
+    found = {name: [one.verdict for one in report.layers if one.name == name] for name in LAYERS}
+    return {
+        name: str(min(verdicts, key=worst.index, default=Verdict.UNKNOWN))
+        for name, verdicts in found.items()
+    }

@@ -1,0 +1,160 @@
+"""What was measured, as plain data that is written after each row and read again."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+from benchmarks.files import write_whole
+from benchmarks.gpu.manifest import Prepared, prepared
+
+OURS, PEER = "ours", "peer"
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One candidate of a row: its time in milliseconds, or why it has none."""
+
+    name: str
+    kind: str = PEER
+    text_hash: str = ""  # of ours; none where it could not be prepared
+    median: float = 0.0
+    quarter: float = 0.0  # a quarter of all samples took less
+    three_quarters: float = 0.0
+    samples: int = 0
+    error: float = 0.0  # how far its result was off
+    prepared: float = 0.0  # seconds, until it ran for the first time
+    failure: str = ""
+    is_unfit: bool = False  # there is nothing of it for such a shape; that is no failure
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is an emitted text."""
+        return self.kind == OURS
+
+
+@dataclass(frozen=True, slots=True)
+class RowResult:
+    """One line of the table."""
+
+    name: str
+    kernel: str
+    family: str
+    case: str
+    dtype: str
+    way: str
+    file: str  # the text that counts; other texts are variants
+    size: int  # bytes that are read and written at least
+    flops: int
+    prepared: float  # seconds, until the first was timed
+    seconds: float
+    times: tuple[Timed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HostTime:
+    """Microseconds of the host for one call."""
+
+    kernel: str
+    name: str
+    kind: str = PEER
+    text_hash: str = ""
+    median: float = 0.0
+    quarter: float = 0.0
+    three_quarters: float = 0.0
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A candidate after which the device, or the process, was of no more use."""
+
+    row: str
+    candidate: str
+    text_hash: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ceilings:
+    """What the machine can do, measured beside all else."""
+
+    copy: float = 0.0  # bytes that are read and written, in a second
+    products: Mapping[str, float] = field(default_factory=dict[str, float])  # operations, likewise
+    launch: float = 0.0  # milliseconds of a kernel that does nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All of a file."""
+
+    command: str = ""
+    date: str = ""
+    machine: Mapping[str, str] = field(default_factory=dict[str, str])
+    ceilings: Ceilings = Ceilings()
+    texts: tuple[Prepared, ...] = ()
+    missing: tuple[str, ...] = ()
+    absent: Mapping[str, str] = field(default_factory=dict[str, str])  # kinds of peers, and why
+    rows: tuple[RowResult, ...] = ()
+    host: tuple[HostTime, ...] = ()
+    broken: tuple[Broken, ...] = ()
+
+    def with_row(self, row: RowResult) -> "Results":
+        """A row measured anew takes the place of what was known."""
+        return replace(self, rows=(*(one for one in self.rows if one.name != row.name), row))
+
+    def with_host(self, kernel: str, times: Iterable[HostTime]) -> "Results":
+        """The same of the host's times of a kernel."""
+        return replace(self, host=(*(one for one in self.host if one.kernel != kernel), *times))
+
+
+def quarters(times: list[float]) -> tuple[float, float, float]:
+    """What a quarter, a half and three quarters of them are below."""
+    if len(times) == 1:
+        return times[0], times[0], times[0]
+    low, middle, high = quantiles(times, n=4, method="inclusive")
+    return low, middle, high
+
+
+def write(path: Path, results: Results) -> None:
+    """Keep them; whoever is stopped in between leaves what was there before."""
+    write_whole(path, json.dumps(asdict(results), indent=1) + "\n")
+
+
+def read(path: Path) -> Results:
+    """What `write` wrote."""
+    data: dict[str, Any] = json.loads(path.read_text())
+    fields: dict[str, Any] = {
+        "ceilings": Ceilings(**data["ceilings"]),
+        "texts": tuple(map(prepared, data["texts"])),
+        "missing": tuple(data["missing"]),
+        "rows": tuple(map(_row, data["rows"])),
+        "host": tuple(HostTime(**one) for one in data["host"]),
+        "broken": tuple(Broken(**one) for one in data["broken"]),
+    }
+    return Results(**{**data, **fields})
+
+
+def _row(data: Mapping[str, Any]) -> RowResult:
+    fields: dict[str, Any] = {"times": tuple(Timed(**one) for one in data["times"])}
+    return RowResult(**{**data, **fields})
+
+
+def lacks(known: RowResult | None, wanted: Iterable[tuple[str, str]], again: bool) -> bool:
+    """Whether a row is to be measured, as one of the candidates, by name and text, is new.
+
+    With `again`, those that failed are new; not those that have nothing for such a shape.
+    """
+    there: set[tuple[str, str]] = set()
+    if known is not None:
+        failed = {one.name for one in known.times if one.failure and not one.is_unfit}
+        there = {(one.name, one.text_hash) for one in known.times}
+        there = {one for one in there if not (again and one[0] in failed)}
+    return not set(wanted) <= there
+
+
+def began_file(output: Path) -> Path:
+    """Where it stands which candidate runs, for whoever outlives a process that crashes."""
+    return output.with_name(f".{output.name}.began")

@@ -1,0 +1,236 @@
+"""What is timed: kernels, shapes and dtypes, as plain data; and what each family aims at."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+FLUSHED = "flushed"  # one launch at a time, with nothing of its data in the cache
+REPEATED = "repeated"  # many launches in a row: kernels that take as long as a launch
+
+# The peers that one can choose. The last takes minutes, so it is asked for by name.
+KINDS = ("torch", "compile", "triton", "liger", "helion", "max-autotune")
+USUAL = KINDS[:-1]
+
+# What a case calls them, and what a tensor of them is called in torch.
+DTYPES: Mapping[str, str] = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "tf32": "float32",  # products round their operands
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A file of examples/ with some directives left out and others added."""
+
+    name: str
+    of: str
+    adds: str
+    leaves_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One kernel at several shapes, all of them compared in the same way.
+
+    The first of the files is the one that counts; others compute the same in other ways.
+    """
+
+    kernel: str
+    family: str
+    files: tuple[str, ...]
+    labels: str
+    cases: tuple[str, ...]
+    way: str = FLUSHED
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: a kernel at one shape with one dtype."""
+
+    kernel: str
+    family: str
+    files: tuple[str, ...]
+    case: str
+    sizes: Mapping[str, int]
+    dtype: str
+    way: str
+
+    @property
+    def name(self) -> str:
+        """Unique among all rows."""
+        return f"{self.kernel} {self.case}"
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What the ratios of a family are to be: the best peer's time divided by ours."""
+
+    mean: float | None = None  # the geometric one
+    least: float | None = None
+    rows: int | None = None  # so many of them; all, where it is not said
+
+
+BANDWIDTH = "bound by memory"
+MATMUL = "matmul, large"
+SMALL_K = "matmul, small k"
+RAGGED = "matmul, ragged"
+OTHER = "matmul, others"
+SIGMOID = "mmsigmoid"
+INNER = "2mm, inner fusion"
+OUTER = "2mm, outer fusion"
+ATTENTION = "attention"
+CONV = "conv2d"
+
+AIMS: Mapping[str, Aim] = {
+    BANDWIDTH: Aim(1.03, 0.95),
+    MATMUL: Aim(least=0.97),
+    SMALL_K: Aim(least=1.0),
+    RAGGED: Aim(least=1.0),
+    SIGMOID: Aim(1.15, 1.0),
+    INNER: Aim(1.15, 1.0),
+    OUTER: Aim(1.15, 1.0),
+    ATTENTION: Aim(1.15, 1.0),
+    CONV: Aim(least=1.0, rows=3),
+    OTHER: Aim(),
+}
+
+DERIVED = (
+    # The thesis's table 4.4: the same tiles in the plain order of programs.
+    Derived("half_matmul_ungrouped", "half_matmul", "half_matmul.map(m, n);", ("map",)),
+    Derived("tf32_matmul_ungrouped", "tf32_matmul", "tf32_matmul.map(m, n);", ("map",)),
+)
+
+_GLU = ("16384x16384 f32", "16384x16384 bf16", "128x65536 f32", "128x65536 bf16")
+_LOSS = ("8192x4096 f32", "8192x32768 f32", "8192x128256 bf16")
+_RMS = ("8192x4096 bf16", "8192x4096 f32", "32768x2048 bf16", "16384x16384 f32")
+_SOFTMAX = ("4096x4096 f32", "4096x16384 f32", "4096x4096 bf16")
+_NARROW = ("4096x512 f32", "4095x1000 f32")
+_WIDE = ("4096x65536 f32", "8192x50257 f32", "8192x50257 bf16")
+_ENTROPY = ("8192x50257 f32", "8192x50257 bf16", "8192x128256 bf16")
+_TALL, _SQUARE = ("4194304x64 f32",), ("16384x16384 f32",)
+_LARGE = ("4096x4096x4096 bf16", "8192x8192x8192 bf16", "16384x16384x16384 f16")
+_SMALL_K = ("32768x32768x32 f16", "16384x16384x64 f16", "8192x8192x128 f16")
+_SIGMOID = ("256x512x32 tf32", "512x1024x32 tf32", "1024x2048x32 tf32")
+_INNER = ("128x128x64x64", "256x256x64x64", "512x512x64x64", "1024x1024x64x64")
+_OUTER = ("64x128x32x32", "128x256x32x32", "256x512x32x32", "512x1024x32x32")
+_CONV = (
+    *("4x64x112x112x128x3x3 f16", "4x128x56x56x256x3x3 f16", "4x256x28x28x512x3x3 f16"),
+    *("8x1x161x700x64x5x5 f16", "8x32x79x341x32x5x10 f16"),
+)
+_GROUPED = ("half_matmul", "half_matmul_ungrouped")
+_GROUPED_32 = ("tf32_matmul", "tf32_matmul_ungrouped")
+
+# That of the thesis has no maximum; it is timed beside the safe ones, and does not count.
+_UNSAFE = "softmax"
+
+GROUPS = (
+    Group("dyt", BANDWIDTH, ("dyt",), "x y", (*_GLU[:2], _GLU[3])),
+    Group("geglu", BANDWIDTH, ("geglu",), "x y", _GLU),
+    Group("swiglu", BANDWIDTH, ("swiglu",), "x y", _GLU),
+    Group("tvd", BANDWIDTH, ("tvd",), "x y", _LOSS),
+    Group("kl_div", BANDWIDTH, ("kl_div",), "x y", _LOSS),
+    Group("rms_norm", BANDWIDTH, ("rms_norm",), "x y", _RMS),
+    Group("layer_norm", BANDWIDTH, ("layer_norm",), "x y", ("8192x4096 bf16", "16384x8192 f32")),
+    Group("softmax", BANDWIDTH, ("narrow_softmax", _UNSAFE), "x y", _NARROW),
+    Group("softmax", BANDWIDTH, ("safe_softmax", _UNSAFE), "x y", _SOFTMAX),
+    Group("softmax", BANDWIDTH, ("wide_softmax", _UNSAFE), "x y", _WIDE),
+    Group("cross_entropy", BANDWIDTH, ("cross_entropy",), "x y", _ENTROPY),
+    Group("sum", BANDWIDTH, ("big_sum",), "x", ("268435456 f32", "268435456 bf16")),
+    Group("sum of rows", BANDWIDTH, ("tall_row_sum",), "x y", _TALL),
+    Group("sum of rows", BANDWIDTH, ("row_sum",), "x y", _SQUARE),
+    Group("sum of columns", BANDWIDTH, ("tall_column_sum",), "x y", _TALL),
+    Group("sum of columns", BANDWIDTH, ("column_sum",), "x y", _SQUARE),
+    Group("matmul", OTHER, ("matmul", "half_matmul"), "m n k", ("1024x1024x1024 f16",), REPEATED),
+    Group("matmul", MATMUL, ("half_matmul",), "m n k", _LARGE),
+    Group("matmul", MATMUL, _GROUPED, "m n k", ("16384x16384x16384 bf16",)),
+    Group("matmul", MATMUL, ("tf32_matmul",), "m n k", ("8192x8192x8192 tf32",)),
+    Group("matmul", MATMUL, _GROUPED_32, "m n k", ("16384x16384x16384 tf32",)),
+    Group("matmul", SMALL_K, ("small_k_matmul",), "m n k", _SMALL_K),
+    Group("matmul", RAGGED, ("half_matmul", "matmul"), "m n k", ("4000x4100x1000 f16",)),
+    Group("batched matmul", OTHER, ("batched_matmul",), "b m n k", ("64x1024x1024x1024 bf16",)),
+    Group("mmsigmoid", SIGMOID, ("mmsigmoid",), "m n k", _SIGMOID, REPEATED),
+    Group("mmsigmoid", SIGMOID, ("half_mmsigmoid",), "m n k", ("8192x8192x8192 bf16",)),
+    Group(
+        "2mm, inner fusion",
+        INNER,
+        ("two_mm_inner",),
+        "m n k l",
+        tuple(f"{case} tf32" for case in _INNER),
+        REPEATED,
+    ),
+    Group(
+        "2mm, outer fusion",
+        OUTER,
+        ("two_mm_outer",),
+        "m n k l",
+        tuple(f"{case} tf32" for case in _OUTER),
+        REPEATED,
+    ),
+    Group(
+        "attention",
+        ATTENTION,
+        ("attention",),
+        "m n k l",
+        tuple(f"{n}x{n}x{n}x{n} tf32" for n in (64, 128, 256)),
+        REPEATED,
+    ),
+    # Pictures, channels, height, width, filters, and the sides of a filter.
+    Group("conv2d", CONV, ("conv2d",), "b c h w f r s", _CONV),
+)
+
+# Where only the host's time counts; also what a machine without a GPU can run.
+TINY: Mapping[str, str] = {
+    "sum": "256 f32",
+    "matmul": "16x16x16 f16",
+    "batched matmul": "2x16x16x16 f16",
+    "mmsigmoid": "16x16x16 f32",
+    "2mm, inner fusion": "16x16x16x16 f32",
+    "2mm, outer fusion": "16x16x16x16 f32",
+    "attention": "16x16x16x16 f32",
+    "conv2d": "1x16x8x8x16x3x3 f16",
+}
+
+
+def rows(groups: Sequence[Group] = GROUPS) -> Iterator[Row]:
+    """Every line of the table."""
+    for group in groups:
+        for case in group.cases:
+            yield row(group, case)
+
+
+def tiny_rows(groups: Sequence[Group] = GROUPS) -> Iterator[Row]:
+    """One small row of each kernel."""
+    kernels = {group.kernel: group for group in reversed(groups)}
+    for name in dict.fromkeys(group.kernel for group in groups):
+        yield row(kernels[name], TINY.get(name, "16x64 f32"))
+
+
+def row(group: Group, case: str) -> Row:
+    """`8192x4096 f32`, as a row of a group."""
+    shape, dtype = case.split()
+    assert dtype in DTYPES
+    pairs = zip(group.labels.split(), map(int, shape.split("x")), strict=True)
+    return Row(group.kernel, group.family, group.files, case, dict(pairs), dtype, group.way)
+
+
+def files(groups: Sequence[Group] = GROUPS) -> tuple[str, ...]:
+    """The names of all files that the table asks for, in its order; those derived as well."""
+    return tuple(dict.fromkeys(name for group in groups for name in group.files))
+
+
+def flops(one: Row) -> int:
+    """Operations of tensor cores: two for each product."""
+    sizes = one.sizes
+    match one.kernel:
+        case "matmul" | "batched matmul" | "mmsigmoid":
+            return 2 * prod(sizes.values())
+        case "2mm, inner fusion" | "2mm, outer fusion" | "attention":
+            return 2 * sizes["m"] * sizes["l"] * (sizes["k"] + sizes["n"])
+        case "conv2d":
+            height, width = sizes["h"] - sizes["r"] + 1, sizes["w"] - sizes["s"] + 1
+            around = sizes["c"] * sizes["r"] * sizes["s"]
+            return 2 * sizes["b"] * height * width * sizes["f"] * around
+        case _:
+            return 0

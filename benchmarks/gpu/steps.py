@@ -1,0 +1,20 @@
+"""How far a session is, as it is told."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.gpu.results import RowResult
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is told before a row and after it: how far it is, and what came out."""
+
+    what: str
+    done: int
+    of: int
+    row: RowResult | None = None
+    is_row: bool = True
+
+
+Tell = Callable[[Step], None]

@@ -1,0 +1,12 @@
+"""Where tables are printed."""
+
+import sys
+
+from rich.console import Console
+
+WIDTH = 140  # a file has none of its own
+
+
+def console() -> Console:
+    """The standard output."""
+    return Console(width=None if sys.stdout.isatty() else WIDTH)

@@ -1,0 +1,78 @@
+"""The table of what is timed is whole: each row has inputs, a reference, and peers."""
+
+import pytest
+import torch
+
+from benchmarks.gpu.failures import Wrong
+from benchmarks.gpu.inputs import SHAPES, inputs, size_in_bytes, tensors
+from benchmarks.gpu.peers import EAGER, Unfit, peers
+from benchmarks.gpu.references import CUT, off, reference
+from benchmarks.gpu.rows import AIMS, DERIVED, GROUPS, Row, files, flops, rows, tiny_rows
+
+TINY = {row.kernel: row for row in tiny_rows()}
+
+
+def test_names_are_unique_and_every_family_has_an_aim() -> None:
+    names = [row.name for row in rows()]
+    assert len(names) == len(set(names)) > 60
+    assert {row.family for row in rows()} == AIMS.keys()
+    assert SHAPES.keys() == EAGER.keys() == CUT.keys() == {group.kernel for group in GROUPS}
+    assert {one.name for one in DERIVED} < {*files()}
+
+
+def test_a_row() -> None:
+    row = next(row for row in rows() if row.name == "matmul 4000x4100x1000 f16")
+    assert row.sizes == {"m": 4000, "n": 4100, "k": 1000}
+    assert flops(row) == 2 * 4000 * 4100 * 1000
+    one = next(row for row in rows() if row.name == "conv2d 8x1x161x700x64x5x5 f16")
+    assert flops(one) == 2 * 8 * 157 * 696 * 64 * 25
+
+
+@pytest.mark.parametrize("kernel", TINY)
+def test_peers_compute_what_the_reference_does(kernel: str) -> None:
+    row = TINY[kernel]
+    given = inputs(row, "cpu")
+    want = reference(row, given)
+    for peer in peers(kernel, {"torch": "", "triton": ""}):
+        try:
+            found = off(row, peer.make(row, given)(), want)
+        except Unfit:
+            continue
+        assert not found.is_wrong, f"{peer.name}: {found}"
+
+
+def test_inputs_are_the_same_each_time() -> None:
+    row = TINY["layer_norm"]
+    one, other = tensors(inputs(row, "cpu")), tensors(inputs(row, "cpu"))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert size_in_bytes(row, one, one["X"]) == 4 * (2 * 16 * 64 + 2 * 64)
+
+
+def test_a_reference_is_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kernel in ("softmax", "cross_entropy", "matmul", "conv2d"):
+        given = inputs(TINY[kernel], "cpu")
+        whole = reference(TINY[kernel], given)
+        with monkeypatch.context() as patch:
+            patch.setattr("benchmarks.gpu.references.AT_ONCE", 100)
+            assert torch.allclose(reference(TINY[kernel], given), whole)
+
+
+def test_what_is_wrong_is_told() -> None:
+    row = TINY["softmax"]
+    want = torch.rand(4, 8)
+    assert not off(row, want.clone(), want).is_wrong
+    for at, value in ((0, float("nan")), (3, 2.0)):
+        got = want.clone()
+        got[at, at] = value
+        assert off(row, got, want).is_wrong
+    # The last tile of a row of 128256 numbers is a hundredth of a sum.
+    one = next(row for row in rows() if row.name == "tvd 8192x128256 bf16")
+    assert off(one, torch.tensor(0.99), torch.tensor(1.0)).is_wrong
+    assert not off(one, torch.tensor(0.998), torch.tensor(1.0)).is_wrong
+    assert off(row, want[:2], want).why == "its shape is (2, 8), not (4, 8)"
+    assert issubclass(Wrong, Exception)
+
+
+def test_tiny_rows_are_of_every_kernel() -> None:
+    assert [*TINY] == [*dict.fromkeys(group.kernel for group in GROUPS)]
+    assert all(isinstance(row, Row) for row in TINY.values())
