@@ -48,9 +48,7 @@ def aligned(
     return tuple(axes), items
 
 
-def reshaped(
-    machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: int
-) -> Tile:
+def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: int) -> Tile:
     """`tl.reshape`: the same lanes in the same order, the last axis fastest, on other axes.
 
     Axes that go together must be of known extents: an old index is then what is left of the place

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.server import Server
 from tests.codegen.cases import random_case, verdict
 from tests.codegen.compiling import ALL, LACKING
-from tests.codegen.listings import FILES
+from tests.codegen.listings import PRODUCTS, WITH_KERNELS
 
 CASES = 50
 AT_ONCE = 10
@@ -25,7 +25,7 @@ def check(served: Server, *words: str) -> None:
     assert code == 0, out + err
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [*WITH_KERNELS, *PRODUCTS])
 def test_a_listing(served: Server, name: str) -> None:
     check(served, name)
 
