@@ -130,6 +130,19 @@ def has_large(value: Bound) -> bool:
             assert_never(value)
 
 
+def names_of(value: Bound) -> set[str]:
+    """The variables in a bound, but for those of conditions."""
+    match value:
+        case Affine():
+            return set(value.labels)
+        case Combined(operands=operands):
+            return set().union(*map(names_of, operands))
+        case Chosen(left=left, right=right):
+            return names_of(left) | names_of(right)
+        case _:
+            assert_never(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Test:
     """`value >= 0`; `unless` is a compile-time flag under which it always holds.
