@@ -101,14 +101,18 @@ def axes_of(value: Value) -> Axes:
 
 # An operation on bounds: the same in 64 bits.
 LARGE = "large"
+# Sizes that are less than this below 2**31 are refused, so that less can be added to one.
+NEAR = 1 << 20
 
 
 def is_large(value: Affine, units: Mapping[str, int] | None = None) -> bool:
-    """Whether a part of a sum of sizes and indices may be more than any of them is.
+    """Whether a part of a sum of sizes and indices may be far more than any of them is.
 
     A size has 32 bits up to 2**31, and each loop counts in the bits of its bounds. Variables may
     count in units, of which so many are one index.
     """
+    if value.terms and abs(value.constant) >= NEAR:
+        return True
     times = [(1 if c > 0 else -1, -(-abs(c) // (units or {}).get(n, 1))) for n, c in value.terms]
     return any(sum(many for sign, many in times if sign == side) > 1 for side in (1, -1))
 
@@ -122,6 +126,19 @@ def has_large(value: Bound) -> bool:
             return operation == LARGE or any(map(has_large, operands))
         case Chosen(left=left, right=right):
             return has_large(left) or has_large(right)
+        case _:
+            assert_never(value)
+
+
+def names_of(value: Bound) -> set[str]:
+    """The variables in a bound, but for those of conditions."""
+    match value:
+        case Affine():
+            return set(value.labels)
+        case Combined(operands=operands):
+            return set().union(*map(names_of, operands))
+        case Chosen(left=left, right=right):
+            return names_of(left) | names_of(right)
         case _:
             assert_never(value)
 

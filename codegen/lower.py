@@ -186,6 +186,7 @@ def _nodes(building: Building, nodes: tuple[LoopNode, ...], unrolled: Mapping[st
                 start, stop = building.bound(node.start), building.bound(node.stop)
                 loop = ForLoop(variable, start, stop, node.step, inner, unrolled.get(axis, 1))
                 scopes.emit(loop, axis)
+                scopes.counted(variable, (start, stop))
             case Once(name=name, axis=axis, value=value, body=body):
                 wish = f"{_label(building, axis)}_start"
                 scalar = Scalar("", building.bound(value))

@@ -18,6 +18,7 @@ from .kernel import (
     Test,
     Variable,
     has_large,
+    names_of,
 )
 from .kinds import Named
 from .names import fresh
@@ -36,6 +37,7 @@ class Scope:
     inner: set[str] = field(default_factory=set[str])  # names of blocks inside that are closed
     kinds: dict[str, object] = field(default_factory=dict[str, object])  # what names stand for
     # Of branches inside that are closed: Triton keeps their names where it knows the condition.
+    # And counters of loops, whose names it always keeps.
     leaked: dict[str, object] = field(default_factory=dict[str, object])
     head: list[Step] = field(default_factory=list[Step])
     body: list[Step] = field(default_factory=list[Step])
@@ -76,6 +78,13 @@ class Scopes:
         self.open[-1].inner |= done.names | done.inner
         if is_branch:
             self.open[-1].leaked |= done.leaked | done.kinds
+
+    def counted(self, counter: str, bounds: tuple[Bound, ...]) -> None:
+        """The end of a loop. Its counter keeps its name behind it, and the type of its bounds."""
+        wide = {name for scope in self.open for name in scope.wide}
+        is_wide = any(wide & names_of(bound) for bound in bounds)
+        kind = ("wide",) if is_wide else ("scalar", any(map(has_large, bounds)))
+        self.open[-1].leaked[counter] = kind
 
     def _bind(self, home: Scope, name: str, kind: object) -> None:
         home.names.add(name)

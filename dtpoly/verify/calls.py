@@ -15,7 +15,7 @@ from dtpoly.verify.functions import called, dot, permuted, reduced, reduced_by
 from dtpoly.verify.operators import chosen, in_kind, joined, value_of
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.terms import Literal
-from dtpoly.verify.tiles import aligned
+from dtpoly.verify.tiles import aligned, reshaped
 from dtpoly.verify.values import (
     Descriptor,
     Function,
@@ -160,6 +160,9 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             return replace(tile, axes=(*tile.axes[:at], None, *tile.axes[at:]))
         case "trans" | "permute":
             return permuted(machine, machine.tile(args[0]), args[1:], line)
+        case "reshape" if len(args) == 2:
+            shape = _shape(machine, machine.value(args[1]), node)
+            return reshaped(machine, machine.tile(args[0]), shape, line)
         case "broadcast_to" if len(args) == 2:
             tile = machine.tile(args[0])
             shape = _shape(machine, machine.value(args[1]), node)

@@ -80,12 +80,10 @@ class Digits:
             above = list(radix.extents)
             for extent in below:
                 above.remove(extent)
-            product = number(1)
-            for extent in below:
-                product = product * extent
+            product = _product(below)
             if divisor == product:
                 assume(Lemma.MIXED_RADIX, radix.name, divisor, tuple(above), below)
-                self.divisors.add(divisor)
+                self.divisors |= {_product(some) for some in (*_some_of(below), below)}
                 high = self.plain(Radix(fresh("program"), tuple(above)))
                 return high, self.plain(Radix(fresh("program"), below))
             group = _quotient(divisor, product)
@@ -143,6 +141,13 @@ def programs_of(extents: tuple[Whole, ...]) -> Whole:
 def _some_of(extents: tuple[Whole, ...]) -> list[tuple[Whole, ...]]:
     """Some of the numbers, not all, the fewest first."""
     return [one for count in range(len(extents)) for one in combinations(extents, count)]
+
+
+def _product(extents: tuple[Whole, ...]) -> Whole:
+    result = number(1)
+    for extent in extents:
+        result = result * extent
+    return result
 
 
 def _quotient(divisor: Whole, product: Whole) -> int | None:

@@ -91,6 +91,11 @@ def _of_atom(atom: Atom) -> isl.PwAff:
 def points_of(of: Truth) -> isl.Set:
     """Where the formula holds."""
     match of:
+        case Sign(operand=operand, exactly=False) if (found := _extreme_in(operand)) is not None:
+            # isl's own maximum of many numbers has a piece for each order of them.
+            is_any, ones = found
+            first, second = (points_of(Sign(one, False)) for one in ones)
+            return (first.union(second) if is_any else first.intersect(second)).coalesce()
         case Sign(operand=operand, exactly=exactly):
             value = _number_of(operand)
             return value.zero_set() if exactly else value.nonneg_set()
@@ -106,6 +111,19 @@ def points_of(of: Truth) -> isl.Set:
             for part in parts:
                 result = result.union(points_of(part))
             return result.coalesce()
+
+
+def _extreme_in(of: Whole) -> tuple[bool, tuple[Whole, Whole]] | None:
+    """Two numbers instead of one with an extreme in it: if any, or if both, are not negative."""
+    for monomial, coefficient in of.terms:
+        match monomial:
+            case (Extreme(largest=largest, left=left, right=right) as atom,):
+                rest = of - Whole((((atom,), coefficient),))
+                ones = (left * coefficient + rest, right * coefficient + rest)
+                return largest is (coefficient > 0), ones
+            case _:
+                pass
+    return None
 
 
 def params_of(of: isl.Set) -> list[str]:

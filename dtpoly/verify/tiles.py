@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from dtpoly.verify.values import Group, Item, Tile, Unread, Value, put_item
-from dtpoly.verify.whole import name
+from dtpoly.verify.whole import Whole, name, number
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -45,6 +46,51 @@ def aligned(
         }
         items.append(put_item(tile.item, put) if put else tile.item)
     return tuple(axes), items
+
+
+def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: int) -> Tile:
+    """`tl.reshape`: the same lanes in the same order, the last axis fastest, on other axes.
+
+    Axes that go together must be of known extents: an old index is then what is left of the place
+    in that group, divided by the extents behind it.
+    """
+    put: dict[str, Whole] = {}
+    for old, new in _groups(machine, tile.axes, axes, line):
+        place = number(0)
+        for axis, extent in new:
+            place = place * extent + name(axis)
+        left = place
+        for at, (axis, extent) in reversed(list(enumerate(old))):
+            put[axis] = left.modulo(extent) if at else left
+            left = left.floor(extent)
+    return Tile(axes, put_item(tile.item, put), tile.kind)
+
+
+Sized = list[tuple[str, int]]
+
+
+def _groups(
+    machine: Machine, old: Sequence[str | None], new: Sequence[str | None], line: int
+) -> Iterator[tuple[Sized, Sized]]:
+    """Neighbouring axes, and those that have as many lanes, as few as possible at a time."""
+
+    def sized(axes: Sequence[str | None]) -> Sized:
+        extents = [(axis, machine.extents[axis].constant) for axis in axes if axis is not None]
+        known = [(axis, extent) for axis, extent in extents if extent is not None]
+        if len(known) < len(extents):
+            raise Unread(line, "a reshape of as many lanes as there are indices")
+        return known
+
+    first, second = sized(old), sized(new)
+    while first or second:
+        mine, other = first[:1], second[:1]
+        del first[:1], second[:1]
+        while (have := prod(n for _, n in mine)) != (want := prod(n for _, n in other)):
+            short, rest = (mine, first) if have < want else (other, second)
+            if not rest:
+                raise Unread(line, "a reshape to another number of lanes")
+            short.append(rest.pop(0))
+        yield mine, other
 
 
 def subscripted(machine: Machine, value: Value, index: ast.expr, node: ast.expr) -> Value:

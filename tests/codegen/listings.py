@@ -6,6 +6,8 @@ from math import prod
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program, Split
@@ -25,12 +27,22 @@ FILES = {
 }
 # Forms of products; of these not every size is tried.
 PRODUCTS = tuple(path.stem for path in sorted((DATA / "products").glob("*.dt")))
-NAMES = tuple(name for name in FILES if name not in PRODUCTS)
+# Examples with tiles for a large GPU; of these few sizes are tried, but in the longer suite.
+SMALL = ("matmul", "softmax")
+KERNELS = tuple(
+    path.stem for path in sorted((ROOT / "examples").glob("*.dt")) if path.stem not in SMALL
+)
+NAMES = tuple(name for name in FILES if name not in (*PRODUCTS, *KERNELS))
+# For tests that are quick for what is small.
+WITH_KERNELS = (*NAMES, *(pytest.param(name, marks=pytest.mark.long) for name in KERNELS))
 DTYPES = (DType.F32, DType.F16, DType.BF16, DType.F64, DType.F8E4M3, DType.F8E5M2)
 # Sizes of the labels that are not of interest, one after the other.
 BASES = (3, 5, 2, 7)
 # The interpreter takes a millisecond for each step that one lane takes.
 MOST_STEPS = 700
+# What the ordinary suite has time for, of a kernel with large tiles.
+FEW_STEPS = 100
+PRIMES = (17, 67, 131, 257, 521, 1031, 2053, 4099, 8209, 65537, 131101)
 
 
 @cache
@@ -75,7 +87,7 @@ def numbers(given: Program) -> dict[str, set[int]]:
 def interesting(sizes: set[int]) -> tuple[int, ...]:
     """None, one, and those around each tile; a prime that no tile divides."""
     near = {size + by for size in sizes if size for by in (-1, 0, 1)}
-    prime = 13 if sizes <= {0} else next(p for p in (17, 67, 131, 257, 521, 1031) if p > max(sizes))
+    prime = 13 if sizes <= {0} else next(p for p in PRIMES if p > max(sizes))
     return tuple(sorted({0, 1, prime} | near))
 
 
@@ -95,6 +107,21 @@ def size_cases(name: str) -> Iterator[dict[str, int]]:
         if sizes not in seen and steps(given, sizes) <= MOST_STEPS:
             seen.append(sizes)
             yield sizes
+
+
+def ragged_case(name: str) -> dict[str, int]:
+    """Sizes just beyond a small tile, or inside of a large one."""
+    given = program(name)
+    found = numbers(given)
+    bases = dict(zip(found, BASES * 3, strict=False))
+    sizes = {
+        label: min(
+            (size + 1 for size in tiles if 1 < size <= 64),
+            default=bases[label] if max(tiles, default=0) < 64 else 45,
+        )
+        for label, tiles in found.items()
+    }
+    return filled(given, {}, sizes)
 
 
 def steps(given: Program, sizes: Mapping[str, int]) -> int:

@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.codegen.module import SHARED_BELOW
-from tests.codegen.listings import FILES, code
+from tests.codegen.listings import FILES, PRODUCTS, WITH_KERNELS, code
 from tests.conftest import Golden
 
 # With what the functions of a file share; the others without it.
@@ -18,7 +18,7 @@ def test_kernels(name: str, golden: Golden) -> None:
     golden(f"codegen/{name}.py.txt", text)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [*WITH_KERNELS, *PRODUCTS])
 def test_the_same_text_again(name: str) -> None:
     again = code.__wrapped__(name)
     assert again.text == code(name).text

@@ -6,9 +6,23 @@ from itertools import product
 import pytest
 
 from tests.codegen.inputs import Data, Layout, Recipe
-from tests.codegen.listings import DTYPES, NAMES, code, module, program, recipes, size_cases
+from tests.codegen.listings import (
+    DTYPES,
+    FEW_STEPS,
+    KERNELS,
+    NAMES,
+    code,
+    module,
+    program,
+    ragged_case,
+    recipes,
+    size_cases,
+    steps,
+)
 from tests.codegen.running import Checked, compared
 
+# In the interpreter; these are left to the longer suite.
+SLOW = ("conv2d",)
 Case = tuple[str, Mapping[str, int], Recipe, Layout]
 
 
@@ -36,6 +50,30 @@ def test_at_the_sizes_around_each_tile(
 ) -> None:
     checked = run(name, sizes, recipe, out)
     assert checked.known >= checked.elements // 2
+
+
+def ragged_kernels() -> list[Case]:
+    """Examples with large tiles, each at one choice of sizes."""
+    cases = [(name, ragged_case(name)) for name in KERNELS if name not in SLOW]
+    made = recipes(len(cases))
+    return [(*case, *recipe) for case, recipe in zip(cases, made, strict=True)]
+
+
+@pytest.mark.parametrize(("name", "sizes", "recipe", "out"), ragged_kernels(), ids=shown)
+def test_a_kernel_at_ragged_sizes(
+    name: str, sizes: Mapping[str, int], recipe: Recipe, out: Layout
+) -> None:
+    checked = run(name, sizes, recipe, out)
+    assert checked.known >= checked.elements // 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_around_each_tile(name: str) -> None:
+    few = [sizes for sizes in size_cases(name) if steps(program(name), sizes) <= FEW_STEPS]
+    cases = [ragged_case(name), *few]
+    for sizes, (recipe, out) in zip(cases, recipes(len(cases)), strict=True):
+        run(name, sizes, recipe, out)
 
 
 @pytest.mark.long

@@ -16,7 +16,16 @@ from dtpoly.algorithm.show import show
 from dtpoly.generate import Code, code_of
 from tests.codegen.cases import random_case, verdict
 from tests.codegen.inputs import Data, Layout, Recipe
-from tests.codegen.listings import DTYPES, FILES, NAMES, code, program, recipes, size_cases
+from tests.codegen.listings import (
+    DTYPES,
+    FILES,
+    NAMES,
+    PRODUCTS,
+    code,
+    program,
+    recipes,
+    size_cases,
+)
 from tests.codegen.scratch import BARRIER, VARIANTS
 from tests.gpu.plan import GROUPS, RACES, Case, write
 
@@ -52,7 +61,7 @@ def listings(folder: Path) -> Iterator[Case]:
 
 def every_layout(folder: Path) -> Iterator[Case]:
     """Each listing with inputs of every dtype in every layout, ragged."""
-    for name in FILES:
+    for name in (*NAMES, *PRODUCTS):
         sizes = list(size_cases(name))[-1]
         for at, (dtype, layout) in enumerate(product(DTYPES, Layout)):
             recipe = Recipe(at, dtype, layout, list(Data)[at % 3])

@@ -7,7 +7,7 @@ import pytest
 from dtpoly.algorithm.sizes import input_shapes, size_rules
 from dtpoly.ring.execute import Agreement, agreement
 from dtpoly.ring.interpreter import in_ring
-from tests.codegen.listings import NAMES, code, numbers, program
+from tests.codegen.listings import WITH_KERNELS, code, numbers, program
 
 WRONG = {
     # A lane that is masked changes the sum that others are divided by.
@@ -44,7 +44,7 @@ def ragged(name: str) -> dict[str, int]:
     return sizes
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", WITH_KERNELS)
 def test_listing(name: str) -> None:
     assert not any(run(name, code(name).text, ragged(name)).differing.values())
 

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.server import Server
 from tests.codegen.cases import random_case, verdict
 from tests.codegen.compiling import ALL, LACKING
-from tests.codegen.listings import FILES
+from tests.codegen.listings import PRODUCTS, WITH_KERNELS
 
 CASES = 50
 AT_ONCE = 10
@@ -25,7 +25,7 @@ def check(served: Server, *words: str) -> None:
     assert code == 0, out + err
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [*WITH_KERNELS, *PRODUCTS])
 def test_a_listing(served: Server, name: str) -> None:
     check(served, name)
 
@@ -50,3 +50,26 @@ def test_what_is_lacking_is_said(served: Server) -> None:
         )
         assert code
         assert "type fp8e4nv not supported in this architecture" in err
+
+
+COUNTERS = {
+    "the tail of a loop that counts in 64 bits": (
+        "Func f; In A; Var x, y; f[x, y] = exp(A[x, y]);"
+        "f.block(y:128); f.tensorize(y:16); f.compile();",
+        "x=65536,y=65541",
+    ),
+    "a tail that starts in 64 bits": (
+        "Func f; In A; Var y; RVar x; f[y] = rsum(A[x, y], x);"
+        "f.block(x:xb/512); f.tensorize(x:32, xb:32); f.compile();",
+        "x=1024,y=8",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", COUNTERS)
+def test_a_counter_has_one_type(served: Server, case: str) -> None:
+    """Behind a loop Triton keeps the counter's name, with its type."""
+    text, sizes = COUNTERS[case]
+    words = ("compile", "--no-verify", "--emit", "ptx", "--target", "cuda:90", "--size", sizes)
+    code, _, err = served(*words, "-", stdin=text.encode())
+    assert code == 0, err
