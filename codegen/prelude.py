@@ -339,7 +339,7 @@ def dt_launcher(kernel, axes):
     # Of these versions it is known how they run what they have compiled.
     is_direct = torch.version.hip is None and triton.__version__[:4] in dt_versions
     choose, driver, known = dt_chooser(kernel, axes), triton.runtime.driver, {}
-    names, places, hooks = kernel.arg_names, dt_places(axes), kernel.pre_run_hooks
+    names, places, hooks = kernel.arg_names, dt_places(axes), dt_hooks(kernel)
     types = kernel.fn.__annotations__
     floats = [at for at, name in enumerate(names) if types.get(name) == tl.float64]
 
@@ -395,7 +395,7 @@ def dt_chooser(kernel, axes):
         if kept not in functions:
             rest = [at for at in range(count) if at not in kept]
             made = triton.jit(kernel.fn, do_not_specialize=rest)
-            made.pre_run_hooks = kernel.pre_run_hooks
+            made.pre_run_hooks = dt_hooks(kernel)
             functions[kept] = made
         return functions[kept]
 
@@ -428,6 +428,11 @@ def dt_chooser(kernel, axes):
         return with_facts(kept, len(args)), {**constants, **{name: is_whole for name in flags}}
 
     return choose
+''',
+    "dt_hooks": '''\
+def dt_hooks(kernel):
+    """What is to be called before each launch: the same list for all variants."""
+    return getattr(kernel, "pre_run_hooks", [])
 ''',
     "dt_places": '''\
 def dt_places(axes):
