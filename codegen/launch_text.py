@@ -158,7 +158,38 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
         arguments.append(f"num_warps={one.num_warps}")
     if one.num_stages is not None:
         arguments.append(f"num_stages={one.num_stages}")
-    yield from call(f"{kernel.name}_kernel[{grid}]", arguments, indent=indent)
+    launch = wrapping.names.launches[kernel.name]
+    yield from call(launch, [grid, *arguments], indent=indent)
+
+
+def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
+    """What launches a kernel; it is told how long the axes of tensors are."""
+    plain = _plain_axes(wrapping)
+    parameters = {param: variable for param, variable in one.kernel.sizes}
+    lines: list[str] = []
+    for pointer in one.kernel.tensors:
+        array = wrapping.model.arrays.get(pointer.name)
+        is_own = pointer.is_scratch or (array is not None and array.func != pointer.name)
+        words: list[str] = []
+        for axis in range(pointer.rank):
+            label = plain.get((pointer.name, axis))
+            if array is not None and not is_own:
+                label = array.dims[axis]
+            size = wrapping.model.size_of.get(label) if label else None
+            words.append("-" if is_own else parameters.get(size or "", "_"))
+        lines.append(f'"{" ".join(words)}"')
+    arguments = [f"{one.kernel.name}_kernel", f"[{', '.join(lines)}]"]
+    head = f"{wrapping.names.launches[one.kernel.name]} = dt_launcher"
+    return call(head, arguments, indent=0)
+
+
+def _plain_axes(wrapping: Wrapping) -> dict[tuple[str, int], str]:
+    """The labels that have an axis of an input as it is."""
+    return {
+        (read.tensor, read.axis): read.index.labels[0]
+        for read in axis_reads(wrapping.program)
+        if read.index.is_plain
+    }
 
 
 def _flags(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:
@@ -177,11 +208,7 @@ def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -
 
     They must not be just below 2**31 either: the end of a last tile does not fit 32 bits then.
     """
-    plain = {
-        (read.tensor, read.axis): read.index.labels[0]
-        for read in axis_reads(wrapping.program)
-        if read.index.is_plain
-    }
+    plain = _plain_axes(wrapping)
     known = {largest}
     for pointer in kernel.tensors:
         array = wrapping.model.arrays.get(pointer.name)

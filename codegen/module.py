@@ -18,6 +18,7 @@ from .building import NotVisible, Unsupported
 from .elements import PAIRED, Elements, elements_of
 from .header import comment
 from .kernel import TileKernel
+from .launch_text import launcher_lines
 from .lower import lower
 from .names import file_names, fresh
 from .prelude import DESCRIPTORS, IMPORTS, SHARED, shared_by
@@ -169,11 +170,17 @@ def module_text(
     # Two files may each have an operator `f`, so that its name says of what text it is.
     number = sha256("".join(body).encode()).hexdigest()[:12]
     operators = [_text(operator_lines(wrapping, number)) for wrapping in wrappings]
+    launchers = {
+        one.kernel.name: _text(launcher_lines(wrapping, one))
+        for wrapping in wrappings
+        for one in wrapping.launched
+    }
+    loaded = [*launchers.values(), *operators]
     tests: list[str] = []
     if test is not None:
         tests = test_lines(wrappings, test, [launch.precision for launch in made.launches])
-    first, *others = shared_by("".join((*body, *operators, *tests)), SHARED | COMPUTING | COMPARING)
-    body += [f"{SHARED_BELOW}\n{first}", *others, *operators, *tests]
+    first, *others = shared_by("".join((*body, *loaded, *tests)), SHARED | COMPUTING | COMPARING)
+    body += [f"{SHARED_BELOW}\n{first}", *others, *loaded, *tests]
     imports = IMPORTS if test is None else f"import sys\n\n{IMPORTS}"
     if any(kernel.described for kernel in made.kernels):
         imports += DESCRIPTORS

@@ -153,14 +153,14 @@ class FileNames:
     funcs: Mapping[str, str]
     labels: Mapping[str, str]  # keywords of sizes
     kernels: tuple[str, ...]  # without `_kernel`, in order
+    launches: Mapping[str, str]  # what launches each of them
 
     @property
     def taken(self) -> frozenset[str]:
         """All that the file and the signatures of its wrappers use."""
         kernels = (f"{name}_kernel" for name in self.kernels)
-        return frozenset(
-            (*self.inputs.values(), *self.funcs.values(), *self.labels.values(), *kernels)
-        )
+        names = (self.inputs, self.funcs, self.labels, self.launches)
+        return frozenset((*kernels, *(name for one in names for name in one.values())))
 
 
 def file_names(program: Program, outputs: Sequence[str], kernels: Sequence[str]) -> FileNames:
@@ -182,9 +182,14 @@ def file_names(program: Program, outputs: Sequence[str], kernels: Sequence[str])
             name, number = f"{plain(kernel)}_{number}", number + 1
         taken.add(f"{name}_kernel")
         made.append(name)
+    launches: dict[str, str] = {}
+    for kernel in made:
+        launches[kernel] = fresh(f"{kernel}_launch", taken, WRAPPER)
+        taken.add(launches[kernel])
     return FileNames(
         {one.name: names[one.name] for one in program.inputs},
         {func: names[func] for func in outputs},
         {label.name: names[label.name] for label in program.labels},
         tuple(made),
+        launches,
     )

@@ -368,6 +368,147 @@ def dt_turns(name, programs, device, each):
     units = torch.cuda.get_device_properties(device).multi_processor_count
     return (min(programs, each * units, 1 << 20),)
 ''',
+    "dt_launcher": '''\
+def dt_launcher(kernel, axes):
+    """What launches a kernel: as Triton does, or without its binding if it did so for a like call.
+
+    Like calls have the same numbers, types, alignments of addresses, and device: all that Triton
+    looks at when it chooses what to run. So it would run the same again, with the same arguments.
+    """
+    if dt_interpreted:
+        return lambda grid, *args, **constants: kernel[grid](*args, **constants)
+    # Of these versions it is known how they run what they have compiled.
+    is_direct = torch.version.hip is None and triton.__version__[:4] in dt_versions
+    choose, driver, known = dt_chooser(kernel, axes), triton.runtime.driver, {}
+    names, places, hooks = kernel.arg_names, dt_places(axes), dt_hooks(kernel)
+    types = kernel.fn.__annotations__
+    floats = [at for at, name in enumerate(names) if types.get(name) == tl.float64]
+
+    def launch(grid, *args, **constants):
+        given, key, low = list(args), list(args), 0
+        for at in places:
+            tensor = args[at]
+            given[at] = address = tensor.data_ptr()
+            key[at] = tensor.dtype
+            low |= address
+        for at in floats:
+            key[at] = None  # on its value nothing depends
+        if low & 15:
+            key += [given[at] & 15 for at in places]
+        device = tensor.device
+        key.append(device)
+        key = tuple(key)
+        found = known.get(key)
+        values = tuple(constants.values())
+        if found is not None and found[0] == values and not hooks and not dt_is_watched():
+            _, run, function, metadata, rest, _ = found
+            stream = driver.active.get_current_stream(device.index)
+            run(grid[0], 1, 1, stream, function, metadata, None, None, None, *given, *rest)
+            return
+        chosen, constants = choose(args, constants)
+        compiled = chosen[grid](*args, **constants)
+        is_kept = is_direct and isinstance(compiled, triton.compiler.CompiledKernel)
+        if is_kept and not hooks and not dt_is_watched():
+            if len(known) >= 4096:
+                known.clear()
+            rest = [constants[name] for name in names[len(args) :]]
+            run, function = compiled.run, compiled.function
+            known[key] = values, run, function, compiled.packed_metadata, rest, compiled
+
+    return launch
+''',
+    "dt_versions": """\
+dt_versions = {"3.6.", "3.7.", "3.8.", "3.9."}
+""",
+    "dt_chooser": '''\
+def dt_chooser(kernel, axes):
+    """How a kernel is called, so that at most eight variants are compiled for a type of inputs.
+
+    Where tensors are contiguous along their last axes: one, one for aligned ones, and one for
+    aligned ones of whole blocks. Two for the first that are contiguous along others, if they are
+    large. One for all that is left. With offsets of 64 bits: one for aligned ones, one for all.
+    A truth may be passed as False: kernels test then what they would have been spared.
+    """
+    names, places = kernel.arg_names, dt_places(axes)
+    axes, functions, others = [line.split() for line in axes], {}, {}
+
+    def with_facts(kept, count):
+        if kept not in functions:
+            rest = [at for at in range(count) if at not in kept]
+            made = triton.jit(kernel.fn, do_not_specialize=rest)
+            made.pre_run_hooks = dt_hooks(kernel)
+            functions[kept] = made
+        return functions[kept]
+
+    def choose(args, constants):
+        flags = [name for name, value in constants.items() if isinstance(value, bool)]
+        is_whole = all(constants[name] for name in flags)
+        is_wide = constants["offset"] == tl.int64
+        lines = []  # of each tensor the axis along which it is contiguous
+        for at, lengths in zip(places, axes):
+            strides = args[at + 1 : at + 1 + len(lengths)]
+            lines.append(max((n for n, stride in enumerate(strides) if stride == 1), default=None))
+        is_flat = all(line is not None or not lengths for line, lengths in zip(lines, axes))
+        is_rows = all(line == len(lengths) - 1 for line, lengths in zip(lines, axes) if lengths)
+        units = [at + 1 + line for at, line in zip(places, lines) if line is not None]
+        steps = dt_steps(places, axes, names, lines)
+        is_aligned = all(args[at].data_ptr() % 16 == 0 for at in places)
+        is_aligned = is_aligned and all(args[at] % 16 == 0 for at in steps)
+        kept = (*places, *units, *steps) if is_aligned else tuple(units)
+        if is_flat and is_rows and (is_aligned or not is_wide):
+            is_whole = is_whole and is_aligned and not is_wide
+        elif is_flat and not is_wide and any(args[at].numel() >= 1 << 16 for at in places):
+            types = [str(value) for value in constants.values() if not isinstance(value, bool)]
+            types += [str(args[at].dtype) for at in places]
+            met, one = others.setdefault(tuple(types), {}), (tuple(lines), is_aligned, is_whole)
+            met[one] = None
+            if [*met].index(one) > 1:
+                kept, is_whole = (), False
+        else:
+            kept, is_whole = (), False
+        return with_facts(kept, len(args)), {**constants, **{name: is_whole for name in flags}}
+
+    return choose
+''',
+    "dt_hooks": '''\
+def dt_hooks(kernel):
+    """What is to be called before each launch: the same list for all variants."""
+    return getattr(kernel, "pre_run_hooks", [])
+''',
+    "dt_places": '''\
+def dt_places(axes):
+    """Where a kernel takes tensors: each is followed by its strides."""
+    places = [0]
+    for line in axes:
+        places.append(places[-1] + 1 + len(line.split()))
+    return places[:-1]
+''',
+    "dt_steps": '''\
+def dt_steps(places, axes, names, lines):
+    """Where a kernel takes strides between lines, and how long lines are."""
+    several = any(len(lengths) > 1 for lengths in axes)
+    steps, sizes = [], {}
+    for at, lengths, line in zip(places, axes, lines):
+        for axis, length in enumerate(lengths):
+            if axis != line and length != "-":
+                steps.append(at + 1 + axis)
+            elif axis == line and length in names and len(lengths) > several:
+                sizes[names.index(length)] = None
+    return [*steps, *sizes]
+''',
+    "dt_is_watched": '''\
+def dt_is_watched():
+    """Whether something that was set in Triton is to see launches, or to change kernels."""
+    runtime = triton.knobs.runtime
+    first, last = runtime.launch_enter_hook, runtime.launch_exit_hook
+    return bool(
+        getattr(first, "calls", first)
+        or getattr(last, "calls", last)
+        or runtime.debug
+        or runtime.add_stages_inspection_hook
+        or triton.knobs.compilation.instrumentation_mode
+    )
+''',
     "dt_offset": '''\
 def dt_offset(largest, *tensors, sizes=()):
     """The type of offsets and indices: 64 bits only where 32 might not be enough."""

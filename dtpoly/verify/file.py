@@ -25,7 +25,7 @@ PLAIN = (
     *(ast.Constant, ast.Name, ast.Attribute, ast.expr_context),
     *(ast.Dict, ast.Set, ast.Tuple, ast.List, ast.UnaryOp, ast.unaryop),
 )
-OPERATORS = ("dt_operator", "dt_operator_with_numbers")
+CALLED = ("dt_operator", "dt_operator_with_numbers", "dt_launcher")
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,10 @@ def read_file(text: str) -> File:
             raise Unread(node.lineno, f"'{one}' is defined, which has a meaning of its own")
         file.texts[one] = "\n".join(map(str.rstrip, lines[node.lineno - 1 : node.end_lineno]))
     fixed = FIXED | file.jitted.keys() | {one for one in file.texts if one.startswith("dt_")}
-    for function in (*file.jitted.values(), *file.plain.values()):
+    for function in file.jitted.values():
         _check_names(function, fixed)
+    for function in file.plain.values():
+        _check_names(function, fixed | file.values.keys())
     return file
 
 
@@ -115,7 +117,7 @@ def _check_signature(node: ast.FunctionDef) -> None:
 def _check_value(file: File, value: ast.expr) -> None:
     """What a constant is given must do nothing else. Raises Unread."""
     match value:
-        case ast.Call(func=ast.Name(id=one), args=args, keywords=[]) if one in OPERATORS:
+        case ast.Call(func=ast.Name(id=one), args=args, keywords=[]) if one in CALLED:
             parts: list[ast.expr] = args
             file.called.add(one)
         case _:

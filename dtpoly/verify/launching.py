@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 
 from dtpoly.verify import expressions, kinds
@@ -13,12 +13,76 @@ from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Descriptor, Pointer, Type, Unread, Value, scalar
-from dtpoly.verify.whole import Whole, both, compare, name, number, one_of, within
+from dtpoly.verify.whole import (
+    All,
+    Not,
+    Sign,
+    Some,
+    Whole,
+    both,
+    compare,
+    name,
+    number,
+    one_of,
+    within,
+)
 
 OPTIONS = ("num_warps", "num_stages")
+LAUNCHER = "dt_launcher"
+# Whether a launcher passes on what is true.
+KEPT = "kept.truths"
 
 
 Reader = Callable[[Wrapper, ast.expr], Held]
+
+
+def launch_by(wrapper: Wrapper, call: ast.Call, launcher: str) -> None:
+    """Note a launch by what the file makes for a kernel: its grid comes first.
+
+    It passes False for all truths, or what it is given; what it runs is the kernel, in any case.
+    """
+    match wrapper.file.values.get(launcher), call.args:
+        case (
+            ast.Call(func=ast.Name(id=made), args=[ast.Name() as kernel, ast.List(elts=axes)]),
+            [grid, *args],
+        ) if made == LAUNCHER:
+            wrapper.must_know(made, call.lineno)
+            _check_places(wrapper, args, axes, call.lineno)
+        case _:
+            raise Unread(call.lineno, f"a call of '{launcher}'")
+    func = ast.copy_location(ast.Subscript(kernel, grid, ast.Load()), call)
+    launch(wrapper, ast.copy_location(ast.Call(func, args, call.keywords), call), func, weakened)
+
+
+def _check_places(
+    wrapper: Wrapper, args: Sequence[ast.expr], axes: Sequence[ast.expr], line: int
+) -> None:
+    """A launcher must be told where tensors are: each, and then its strides, before the rest."""
+    found: list[Held] = []
+    for arg in args:
+        if isinstance(arg, ast.Starred):
+            found.extend(wrapper.parts(expressions.value(wrapper, arg.value), arg))
+        else:
+            found.append(expressions.value(wrapper, arg))
+    places, at = list[tuple[int, int]](), 0
+    for one in axes:
+        rank = len(str(one.value).split()) if isinstance(one, ast.Constant) else -1
+        places.append((at, rank))
+        at += 1 + rank
+    tensors = [
+        (at, len(one.array.shape)) for at, one in enumerate(found) if isinstance(one, TensorOf)
+    ]
+    if places != tensors:
+        raise Unread(line, "a launcher that is told of other tensors")
+
+
+def weakened(wrapper: Wrapper, node: ast.expr) -> Held:
+    """The value of an argument; a truth may be passed as False instead."""
+    match expressions.value(wrapper, node):
+        case Sign() | All() | Some() | Not() as truth:
+            return both(truth, compare(">=", name(KEPT), number(1)))
+        case held:
+            return held
 
 
 def launch(

@@ -14,7 +14,7 @@ from dtpoly.verify.expressions import condition, look_at, value
 from dtpoly.verify.file import File
 from dtpoly.verify.held import Held, Product, TensorOf, Wrapper
 from dtpoly.verify.kinds import BOOL, stored
-from dtpoly.verify.launching import launch
+from dtpoly.verify.launching import launch, launch_by
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.shared import rank
@@ -48,6 +48,9 @@ def _statement(wrapper: Wrapper, node: ast.stmt) -> bool:
             return False
         case ast.Expr(value=ast.Call(func=ast.Subscript() as func) as call):
             launch(wrapper, call, func)
+            return False
+        case ast.Expr(value=ast.Call(func=ast.Name(id=one)) as call) if one in wrapper.file.values:
+            launch_by(wrapper, call, one)
             return False
         case ast.Expr(value=ast.Call(func=ast.Name(id=one), args=args)) if one in CHECKS:
             wrapper.must_know(one, node.lineno)

@@ -113,5 +113,5 @@ def _dtypes(case: RandomCase) -> Iterator[DType]:
 
 def _generated(text: str) -> Iterator[str]:
     yield from (name for name, part in TEXTS.items() if part in text)
-    if text.count("_kernel[") > 1:
+    if text.count("_launch(") > 1:
         yield "several kernels"

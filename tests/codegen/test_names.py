@@ -28,7 +28,19 @@ NAMES = (
     *("dt_check", "dt_max", "dt_floats", "dt_own", "test", "generator", "seed", "result"),
     *("f_kernel", "f_like", "f_operator", "f_reference", "f_out", "f_acc", "f_ptr", "g_ptr"),
     *("A_ptr", "A_stride_0", "A_shape_0", "A_tile", "A_value", "B_tile", "A_dtype", "A_B_dtype"),
-    *("x_size", "x_lanes", "even", "block", "A_blocks", "A_boxed", "x_mask", "x_start", "x_blocks", "x_id", "x_group"),
+    *(
+        "x_size",
+        "x_lanes",
+        "even",
+        "block",
+        "A_blocks",
+        "A_boxed",
+        "x_mask",
+        "x_start",
+        "x_blocks",
+        "x_id",
+        "x_group",
+    ),
     *("x_in_group", "k_size", "k_start", "k_lanes", "k_mask", "k_blocks", "part"),
 )
 # Every kind of parameter and of local variable: two kernels, a grid in groups, a product of

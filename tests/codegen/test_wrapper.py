@@ -457,21 +457,18 @@ def test_more_programs_than_a_grid_has() -> None:
 
 
 class Kernel:
-    """Stands for a kernel, and keeps what it is launched with."""
+    """Stands for what launches a kernel, and keeps what it is launched with."""
 
     def __init__(self) -> None:
         self.launches: list[tuple[tuple[int, ...], tuple[Any, ...], dict[str, Any]]] = []
 
-    def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
-        def launch(*given: Any, **named: Any) -> None:
-            self.launches.append((grid, given, named))
-
-        return launch
+    def __call__(self, grid: tuple[int, ...], *given: Any, **named: Any) -> None:
+        self.launches.append((grid, given, named))
 
 
 def launched(source: str, func: str, *given: Any, **named: Any) -> dict[str, Kernel]:
     made = module(source)
-    kernels = {name: Kernel() for name in vars(made) if name.endswith("_kernel")}
+    kernels = {name: Kernel() for name in vars(made) if name.endswith("_launch")}
     with mock.patch.dict(vars(made), kernels):
         getattr(made, func)(*given, **named)
     return kernels
@@ -482,7 +479,7 @@ def test_each_func_launches_what_it_needs() -> None:
         "Func e, f, g; In A; Var x; e[x] = exp(A[x]); f[x] = e[x] + 1; g[x] = A[x] * 2;"
         "f.compile(); g.compile();"
     )
-    for func, needed in {"f": ["e_kernel", "f_kernel"], "g": ["g_kernel"]}.items():
+    for func, needed in {"f": ["e_launch", "f_launch"], "g": ["g_launch"]}.items():
         kernels = launched(source, func, torch.ones(3))
         assert [name for name, one in kernels.items() if one.launches] == needed
 
@@ -493,7 +490,7 @@ def test_what_a_kernel_is_launched_with() -> None:
         "f.block(x:4, y:16); f.tensorize(x:0, y:0); f.num_warps(8); f.num_stages(3);"
     )
     A = torch.ones(9, 32).t().contiguous().t()
-    ((grid, given, named),) = launched(source, "f", A, 2)["f_kernel"].launches
+    ((grid, given, named),) = launched(source, "f", A, 2)["f_launch"].launches
     out = given[3]
     assert grid == (3 * 2,)
     assert given == (A, 1, 9, out, 32, 1, 2.0, 9, 32)
@@ -513,7 +510,7 @@ def test_what_a_kernel_is_launched_with() -> None:
 )
 def test_64_bit_offsets_only_where_they_are_needed(A: torch.Tensor, offset: str | None) -> None:
     source = "Func f; In A; RVar k; f[] = rsum(A[k], k); f.tensorize(k:1024);"
-    ((_, _, named),) = launched(source, "f", A)["f_kernel"].launches
+    ((_, _, named),) = launched(source, "f", A)["f_launch"].launches
     assert str(named["offset"]) == (offset or "int32")
 
 
@@ -522,18 +519,18 @@ def test_few_elements_far_apart_need_64_bits() -> None:
     source = "Func f; In A: u8; Var x; f[x] = A[x] + 1;"
     for step, offset in ((2**29, "int32"), (2**31, "int64")):
         A = torch.as_strided(whole, (2,), (step,))
-        ((_, _, named),) = launched(source, "f", A)["f_kernel"].launches
+        ((_, _, named),) = launched(source, "f", A)["f_launch"].launches
         assert str(named["offset"]) == offset
     out = torch.as_strided(whole, (2,), (2**31,))
     near = torch.ones(2, dtype=torch.uint8)
-    ((_, _, named),) = launched(source, "f", near, out=out)["f_kernel"].launches
+    ((_, _, named),) = launched(source, "f", near, out=out)["f_launch"].launches
     assert str(named["offset"]) == "int64"
 
 
 def test_indices_that_are_larger_than_sizes() -> None:
     source = "Func f; In A; RVar k; f[] = rsum(pad(A, 0)[100 * k], k);"
     for size, offset in ((10**7, "int32"), (10**8, "int64")):
-        ((_, _, named),) = launched(source, "f", torch.ones(5), k=size)["f_kernel"].launches
+        ((_, _, named),) = launched(source, "f", torch.ones(5), k=size)["f_launch"].launches
         assert str(named["offset"]) == offset
 
 
@@ -545,7 +542,7 @@ def test_a_size_just_below_the_limit_of_32_bits_is_refused() -> None:
             with pytest.raises(ValueError, match=r"too near to 2\*\*31: split the work"):
                 launched(source, "f", A)
         else:
-            ((_, _, named),) = launched(source, "f", A)["f_kernel"].launches
+            ((_, _, named),) = launched(source, "f", A)["f_launch"].launches
             assert str(named["offset"]) == "int64"
 
 
@@ -556,7 +553,7 @@ def test_a_full_group_counts_also_where_there_are_few_programs() -> None:
     )
     for size, offset in ((2**23, "int32"), (2**25, "int64")):
         A = torch.ones(1, dtype=torch.uint8).expand(1, size)
-        ((_, _, named),) = launched(source, "f", A)["f_kernel"].launches
+        ((_, _, named),) = launched(source, "f", A)["f_launch"].launches
         assert str(named["offset"]) == offset
 
 
@@ -588,7 +585,7 @@ def test_kernels_run_on_the_gpu_of_their_inputs() -> None:
         return torch.zeros(shape)
 
     with (
-        mock.patch.dict(vars(made), dt_check=second_gpu, dt_is_current=is_current, f_kernel=kernel),
+        mock.patch.dict(vars(made), dt_check=second_gpu, dt_is_current=is_current, f_launch=kernel),
         mock.patch.object(torch.cuda, "device", gpus.made_current),
         mock.patch.object(torch, "empty", empty),
     ):
@@ -612,7 +609,7 @@ def test_kernels_run_on_the_gpu_of_their_inputs() -> None:
 )
 def test_only_results_and_scratch_are_allocated(source: str, shapes: list[tuple[int, ...]]) -> None:
     made = module(source)
-    stubs: dict[str, Any] = {name: Kernel() for name in vars(made) if name.endswith("_kernel")}
+    stubs: dict[str, Any] = {name: Kernel() for name in vars(made) if name.endswith("_launch")}
     stubs["dt_is_traced"] = never  # though something does look at this call
     A, B = torch.ones(5, 3).t(), torch.ones(10)[::2]
     with mock.patch.dict(vars(made), stubs), Dispatched() as seen:
@@ -647,7 +644,7 @@ def test_the_text_depends_on_the_source_alone() -> None:
 def test_host_time() -> None:
     made: Any = module(ADD)
     A, B = torch.ones(64, 64), torch.ones(64)
-    with mock.patch.object(made, "f_kernel", Kernel()):
+    with mock.patch.object(made, "f_launch", Kernel()):
         empty = min(timeit.repeat(lambda: torch.empty((64, 64)), number=2000, repeat=20))
         whole = min(timeit.repeat(lambda: made.f(A, B), number=2000, repeat=20))
     # A launch by Triton takes 40 us; all else, without the allocation, is to be little beside it.

@@ -59,7 +59,9 @@ def test_switches() -> None:
     assert told(f"{MAP} f.persistent(2);") == []
     assert told(f"{MAP} f.persistent(x);") == ["DT182 x"]
     assert told(f"{MAP} f.persistent(1, 2);") == ["DT181 2"]
-    assert only(f"{MAP} f.persistent(1, 2);").title == "'persistent' takes at most 1 argument, not 2"
+    assert (
+        only(f"{MAP} f.persistent(1, 2);").title == "'persistent' takes at most 1 argument, not 2"
+    )
 
 
 def test_compile_is_one_primitive_under_two_names() -> None:

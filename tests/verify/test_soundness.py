@@ -11,6 +11,7 @@ MAX = written("Func f; In A; Var x; RVar k; f[x] = rmax(A[x, k], k); f.compile()
 WHERE = written("Func f; In A; Var x; RVar k; f[x] = rargmax(A[x, k], k); f.compile();")
 TWO = written("Func g, f; In A; Var x; g[x] = 2 * A[x]; f[x] = exp(g[x]); f.compile();")
 TILES = written("Func f; In A, B; Var x; f[x] = A[x] * B[x]; f.tensorize(x:8); f.compile();")
+BLOCKS = written("Func f; In A; Var x; f[x] = A[x]; f.block(x:8); f.tensorize(x:0); f.compile();")
 SHIFTED = written("Func f; In A; Var x; f[x] = A[x + 1]; f.compile();")
 
 LOOP = """\
@@ -23,7 +24,7 @@ LOAD = "A_value = tl.load(A_at_x + k * A_stride_1).to(real)"
 STORE = "        tl.store(f_ptr + x * f_stride_0, f_acc)\n"
 
 
-@pytest.mark.parametrize("program", [SUM, MAX, WHERE, TWO, TILES, SHIFTED])
+@pytest.mark.parametrize("program", [SUM, MAX, WHERE, TWO, TILES, BLOCKS, SHIFTED])
 def test_without_a_mistake_it_is_proved(program: Program) -> None:
     assert verify(program, text_of(program)).verdict is Verdict.PROVED
 
@@ -118,12 +119,23 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     "nothing is launched where there is nothing to sum": (
         *(
             SUM,
-            "    f_kernel[(1,)](\n        A,",
-            "    if k_size:\n     f_kernel[(1,)](\n        A,",
+            "    f_launch(\n        (1,),",
+            "    if k_size:\n     f_launch(\n        (1,),",
         ),
     ),
     "a kernel is not launched": (
-        *(TWO, "    g_kernel[", "    (lambda *a, **k: None) or g_kernel["),
+        *(TWO, "    g_launch(", "    (lambda *a, **k: None) or g_launch("),
+    ),
+    "another kernel is launched": (*(TWO, "dt_launcher(f_kernel,", "dt_launcher(g_kernel,"),),
+    "something else launches": (*(SUM, "    f_launch(", "    f_launch = print\n    f_launch("),),
+    "a launcher is told of fewer tensors": (
+        *(TILES, '["x_size", "x_size", "x_size"]', '["x_size", "x_size"]'),
+    ),
+    "a launcher is told of other axes": (
+        *(TILES, '["x_size", "x_size", "x_size"]', '["x_size x_size", "", "x_size"]'),
+    ),
+    "lanes are left out where a launcher says no more than that a block is not whole": (
+        *(BLOCKS, "(x < x_size) | x_even", "(x < x_size) & ((x_size % 8 != 0) | x_even)"),
     ),
     "another rank is asked for": (SUM, 'dt_check("A", A, 2,', 'dt_check("A", A, 3,'),
     "no type is asked for": (TILES, '    dt_check("B", B, 1, dt_floats, device)\n', ""),

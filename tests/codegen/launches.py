@@ -1,0 +1,433 @@
+"""What launches kernels, tried without a GPU: names of checks in, what is wrong with each out.
+
+`python -m tests.codegen.launches` prints a line of JSON for each check, in a process in which
+Triton does not interpret; its driver and its compiler only keep what they are asked for.
+"""
+
+import importlib
+import inspect
+import itertools
+import json
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from random import Random
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import torch
+
+from dtpoly.compile import load
+from dtpoly.generate import code_of
+from dtpoly.runtime.load import load_module
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+
+triton: Any = importlib.import_module("triton")
+compiler: Any = importlib.import_module("triton.compiler")
+backend: Any = importlib.import_module("triton.backends.compiler")
+tl: Any = importlib.import_module("triton.language")
+
+MATMUL = (
+    "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
+    "f.block(m:32, n:32); f.tensorize(m:0, n:0, k:32);"
+)
+SCALED = (
+    "Func f; In A; SIn a, i: i32; Var y, x; f[y, x] = A[y, x] * a + i;"
+    "f.block(x:64); f.tensorize(x:0);"
+)
+FIRST = torch.device("cuda", 0)
+SIZES = (1, 2, 3, 15, 16, 17, 31, 32, 48, 64, 100, 128, 250, 256, 1000, 1024)
+CALLS = 400
+MOST = 8
+numbers = itertools.count(1)
+
+
+class Kept(compiler.CompiledKernel):  # type: ignore[misc]
+    """What a compiler was asked for, as a kernel that keeps how it is run."""
+
+    def __init__(self, src: Any, options: Any) -> None:
+        self.src = src
+        self.module = self.function = next(numbers)
+        self._module_pid = None
+        self.packed_metadata = (options["num_warps"], 1, 0)
+        self.name = "kept"
+        self._run = self.keep
+
+    def __del__(self) -> None:
+        pass
+
+    def keep(self, *given: Any) -> None:
+        ran.kept = given
+
+
+@dataclass
+class Ran(threading.local):
+    """The last launch of a thread."""
+
+    kept: tuple[Any, ...] = ()
+
+
+@dataclass
+class Driver:
+    """A driver of a machine with several GPUs."""
+
+    current: int = 0
+    launcher_cls: Any = None
+    utils: Any = field(default_factory=mock.MagicMock)
+
+    def get_current_target(self) -> Any:
+        return backend.GPUTarget("cuda", 90, 32)
+
+    def get_current_device(self) -> int:
+        return self.current
+
+    def get_current_stream(self, device: int) -> int:
+        return 1000 + device
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        return ty
+
+
+ran = Ran()
+driver = Driver()
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """As much of a tensor as a launch looks at."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    address: int = 1024
+    dtype: torch.dtype = torch.float32
+    device: torch.device = FIRST
+
+    def data_ptr(self) -> int:
+        return self.address
+
+    def stride(self) -> tuple[int, ...]:
+        return self.strides
+
+    def dim(self) -> int:
+        return len(self.shape)
+
+    def numel(self) -> int:
+        return self.shape[0] * self.shape[1]
+
+    def ptr_range(self) -> int:
+        return 0
+
+
+def module_of(source: str) -> ModuleType:
+    """A generated file, loaded anew: of what others have launched it knows nothing."""
+    text = code_of(judge(load(Source("test.dt", source))).scheduled).text
+    module = load_module(text, "launched")
+    del sys.modules[module.__name__]
+    return module
+
+
+def some_tensor(chance: Random, rows: int, columns: int, dtype: torch.dtype) -> Tensor:
+    strides = chance.choice(
+        [(columns, 1), (columns, 1), (1, rows), (columns + 16, 1), (2 * columns, 2), (0, 1), (7, 3)]
+    )
+    return Tensor((rows, columns), strides, chance.choice((1024, 2048, 1024 + 8)), dtype)
+
+
+def some_call(chance: Random) -> Any:
+    """What a launch of the product is given."""
+    m, n, k = (chance.choice(SIZES) for _ in range(3))
+    dtype = chance.choice((torch.float32, torch.float16))
+    A, B = some_tensor(chance, m, k, dtype), some_tensor(chance, k, n, dtype)
+    out = some_tensor(chance, m, n, dtype)
+    return given(A, B, out, chance.choice((tl.int32, tl.int32, tl.int32, tl.int64)))
+
+
+def given(A: Tensor, B: Tensor, out: Tensor, offset: Any = tl.int32) -> Any:
+    (m, k), (_, n) = A.shape, B.shape
+    args = (A, *A.stride(), B, *B.stride(), out, *out.stride(), m, n, k)
+    operand = tl.float16 if A.dtype == torch.float16 else tl.float32
+    truths = {"m_even": m % 32 == 0, "n_even": n % 32 == 0}
+    return args, {**truths, "real": tl.float32, "A_B_dtype": operand, "offset": offset}
+
+
+def same(strides: tuple[int, int] = (64, 1)) -> Any:
+    A = Tensor((64, 64), strides)
+    return given(A, A, A)
+
+
+def launched(launch: Callable[..., None], call: Any, grid: int = 1) -> tuple[Any, ...]:
+    """What is run for a call."""
+    ran.kept = ()
+    launch((grid,), *call[0], **call[1])
+    return ran.kept
+
+
+def is_direct(run: tuple[Any, ...]) -> bool:
+    """Whether it was run without Triton's binding: that passes hooks, and tensors."""
+    return run[7] is None and run[8] is None
+
+
+AXES = ["m_size k_size", "k_size n_size", "m_size n_size"]
+
+
+def check_a_like_call_runs_what_triton_would_run() -> None:
+    """Of each two calls that are launched alike, Triton would choose the same kernel."""
+    module, chance = module_of(MATMUL), Random(1)
+    choose = module.dt_chooser(module.f_kernel, AXES)
+    with mock.patch.object(module, "dt_chooser", return_value=choose):
+        launch = module.dt_launcher(module.f_kernel, AXES)
+    calls = [some_call(chance) for _ in range(CALLS)]
+    direct = 0
+    for call in [*calls, *calls]:
+        args, constants = call
+        run = launched(launch, call, 7)
+        chosen, changed = choose(args, constants)
+        compiled = chosen.run(*args, grid=(7,), warmup=True, **changed)
+        assert run[4] == compiled.function, call
+        assert run[:4] == (7, 1, 1, 1000)
+        assert run[5] == compiled.packed_metadata
+        addresses = [one.data_ptr() if isinstance(one, Tensor) else one for one in run[9:]]
+        rest = [changed[name] for name in module.f_kernel.arg_names[len(args) :]]
+        assert addresses == [*(a.data_ptr() if isinstance(a, Tensor) else a for a in args), *rest]
+        direct += is_direct(run)
+    assert direct >= CALLS
+
+
+def check_what_is_known_of_a_variant_is_true() -> None:
+    """Facts that a variant is compiled with hold of each call that runs it."""
+    module, chance = module_of(MATMUL), Random(2)
+    for _ in range(CALLS):
+        call = some_call(chance)
+        args, constants = call
+        chosen, changed = module.dt_chooser(module.f_kernel, AXES)(args, constants)
+        compiled = chosen.run(*args, grid=(1,), warmup=True, **changed)
+        for (at, *_), facts in compiled.src.attrs.items():
+            for fact in facts:
+                number = args[at].data_ptr() if isinstance(args[at], Tensor) else args[at]
+                assert fact == ["tt.divisibility", 16]
+                assert number % 16 == 0, (at, args)
+        for (at, *_), constant in compiled.src.constants.items():
+            name = module.f_kernel.arg_names[at]
+            if at < len(args):
+                assert args[at] == constant == 1, (at, args)
+            elif isinstance(constant, bool):
+                assert not constant or constants[name], (name, args)
+            else:
+                assert constant == constants[name], (name, args)
+
+
+def check_few_variants() -> None:
+    """For each type of tensors there are at most eight, in any order of calls."""
+    for seed in range(10):
+        module, chance = module_of(MATMUL), Random(seed)
+        found: dict[torch.dtype, set[int]] = {}
+        for _ in range(CALLS):
+            call = some_call(chance)
+            run = launched(module.f_launch, call)
+            found.setdefault(call[0][0].dtype, set()).add(run[4])
+        assert all(len(functions) <= MOST for functions in found.values()), found
+
+
+def check_all_variants() -> None:
+    """There are eight, and each is for what it is said to be for."""
+    module = module_of(MATMUL)
+    large = Tensor((1024, 1024), (1024, 1))
+    odd = Tensor((1000, 1000), (1000, 1))
+    thick = Tensor((1040, 1040), (1040, 1))
+    across = Tensor((1024, 1024), (1, 1024))
+    strided = Tensor((1024, 1024), (2048, 2))
+    high = Tensor((1024, 1024), (1024, 1), 1032)
+    calls = {
+        "whole": given(large, large, large),
+        "aligned": given(thick, thick, thick),
+        "rows": given(odd, odd, odd),
+        "across": given(large, across, large),
+        "across too": given(across, large, large),
+        "any": given(strided, large, large),
+        "wide": given(large, large, large, tl.int64),
+        "wide, any": given(strided, large, large, tl.int64),
+    }
+    functions = {name: launched(module.f_launch, call)[4] for name, call in calls.items()}
+    assert len(set(functions.values())) == MOST, functions
+    alike = {
+        "rows": given(high, large, large),
+        "any": given(across, across, across),
+        "aligned": given(Tensor((1000, 1024), (1024, 1)), large, Tensor((1000, 1024), (1024, 1))),
+        "wide": given(thick, thick, thick, tl.int64),
+        "wide, any": given(odd, odd, odd, tl.int64),
+    }
+    for name, call in alike.items():
+        assert launched(module.f_launch, call)[4] == functions[name], name
+
+
+def check_small_tensors_take_no_variant_of_their_own() -> None:
+    module = module_of(MATMUL)
+    small, across = Tensor((64, 64), (64, 1)), Tensor((64, 64), (1, 64))
+    general = launched(module.f_launch, given(Tensor((64, 64), (128, 2)), small, small))[4]
+    assert launched(module.f_launch, given(across, small, small))[4] == general
+
+
+def check_devices() -> None:
+    """A kernel that is compiled for one device is not run on another."""
+    module = module_of(MATMUL)
+    found: list[tuple[int, int]] = []
+    for device in (0, 1, 0, 1):
+        one = Tensor((64, 64), (64, 1), device=torch.device("cuda", device))
+        with mock.patch.object(driver, "current", device):
+            run = launched(module.f_launch, given(one, one, one))
+        found.append((run[4], run[3]))
+    assert found[:2] == found[2:]
+    assert found[0][0] != found[1][0]
+    assert [stream for _, stream in found[:2]] == [1000, 1001]
+
+
+def check_hooks() -> None:
+    """Who looks at launches, or wants other code, sees them by Triton's own launcher."""
+    module, knobs = module_of(MATMUL), triton.knobs
+    function = launched(module.f_launch, same())[4]
+    assert is_direct(launched(module.f_launch, same()))
+    seen: list[Any] = []
+
+    def stages(*_: object) -> tuple[str, str]:
+        return "key", "hash"
+
+    def before(*_: object, **__: object) -> None:
+        seen.append("before")
+
+    for hooks in (knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook):
+        hooks.add(seen.append)
+        assert not is_direct(launched(module.f_launch, same()))
+        hooks.remove(seen.append)
+        assert is_direct(launched(module.f_launch, same()))
+    changes: list[tuple[Any, str, Any]] = [
+        (knobs.runtime, "launch_enter_hook", seen.append),
+        (knobs.runtime, "debug", True),
+        (knobs.runtime, "add_stages_inspection_hook", stages),
+        (knobs.compilation, "instrumentation_mode", "other"),
+    ]
+    for where, name, value in changes:
+        usual = getattr(where, name)
+        setattr(where, name, value)
+        assert not is_direct(launched(module.f_launch, same((80, 1)))), name
+        assert not is_direct(launched(module.f_launch, same((80, 1)))), name
+        setattr(where, name, usual)
+        # What was compiled for who looked is not run now.
+        assert launched(module.f_launch, same((80, 1)))[4] == function, name
+        assert is_direct(launched(module.f_launch, same())), name
+    module.f_kernel.add_pre_run_hook(before)
+    assert not is_direct(launched(module.f_launch, same()))
+    assert seen == ["before"]
+
+
+def check_versions() -> None:
+    """Of a version of Triton that is not known, or another maker's GPU, nothing is taken."""
+    module = module_of(MATMUL)
+    for changed in (
+        mock.patch.object(module, "dt_versions", set[str]()),
+        mock.patch.object(torch.version, "hip", "7.0"),
+    ):
+        with changed:
+            launch = module.dt_launcher(module.f_kernel, AXES)
+        for _ in range(3):
+            assert not is_direct(launched(launch, same()))
+
+
+def check_interpreter() -> None:
+    module = module_of(MATMUL)
+    kernel = mock.MagicMock()
+    with mock.patch.object(module, "dt_interpreted", True):
+        launch = module.dt_launcher(kernel, AXES)
+    launch((3,), 1, 2, three=3)
+    kernel.__getitem__.assert_called_once_with((3,))
+    kernel.__getitem__.return_value.assert_called_once_with(1, 2, three=3)
+
+
+def check_cleared() -> None:
+    """What Triton forgets is still there to be run; what it compiles again, too."""
+    module = module_of(MATMUL)
+    first = launched(module.f_launch, same())[4]
+    for one in (module.f_kernel, module.dt_chooser(module.f_kernel, AXES)(*same())[0]):
+        one.device_caches.clear()
+    assert launched(module.f_launch, same())[4] == first
+
+
+def check_many_shapes() -> None:
+    """No more calls are kept than fit, and those that are forgotten are launched all the same."""
+    module = module_of(MATMUL)
+    for stride in range(2, 4200):
+        launched(module.f_launch, same((stride, 1)))
+    launch = module.f_launch
+    known: dict[Any, Any] = inspect.getclosurevars(launch).nonlocals["known"]
+    assert 0 < len(known) <= 4096
+    assert launched(module.f_launch, same((2, 1)))[9 + 1] == 2
+
+
+def check_numbers() -> None:
+    """Floats may be any, and what is passed is this call's; whole numbers choose no variant."""
+    module = module_of(SCALED)
+    A = Tensor((64, 64), (64, 1))
+    functions: set[int] = set()
+    for number, (a, i) in enumerate(itertools.product((0.5, 1.0, 16.0), (1, 3, 16))):
+        args = (A, 64, 1, A, 64, 1, a, i, 64, 64)
+        names = module.f_kernel.arg_names[len(args) :]
+        told = {"x_even": True, "real": tl.float32, "offset": tl.int32}
+        run = launched(module.f_launch, (args, {name: told[name] for name in names}))
+        assert run[15:17] == (a, i), run
+        assert is_direct(run) == (number > 2)
+        functions.add(run[4])
+    assert len(functions) == 1
+
+
+def check_threads() -> None:
+    """Calls of several threads at once run what each would alone."""
+    module = module_of(MATMUL)
+    calls = [some_call(Random(seed)) for seed in range(60)]
+    expected = [launched(module.f_launch, call)[4] for call in calls]
+    wrong: list[Any] = []
+
+    def work(seed: int) -> None:
+        order = [*range(len(calls))] * 5
+        Random(seed).shuffle(order)
+        for at in order:
+            run = launched(module.f_launch, calls[at])
+            if (run[4], run[10]) != (expected[at], calls[at][0][1]):
+                wrong.append((at, run))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong, wrong[0]
+
+
+def checks() -> Iterator[tuple[str, Callable[[], None]]]:
+    """All of them, by name."""
+    for name, function in globals().items():
+        if name.startswith("check_"):
+            yield name, function
+
+
+def main() -> int:
+    """Do all checks."""
+    triton.runtime.driver.set_active(driver)
+
+    def compile_(src: Any, target: Any = None, options: Any = None, **_: Any) -> Kept:
+        return Kept(src, options)
+
+    with mock.patch.object(compiler, "compile", compile_):
+        for name, check in checks():
+            try:
+                check()
+                print(json.dumps([name, ""]), flush=True)
+            except Exception:
+                print(json.dumps([name, traceback.format_exc()]), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,35 @@
+"""What launches kernels: few variants, the right one each time, and Triton's launcher if in doubt.
+
+Triton is told when it is imported that it interprets: so a process of its own does the checks.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.codegen.launches import checks
+
+NAMES = [name for name, _ in checks()]
+
+
+@pytest.fixture(scope="module")
+def wrong() -> dict[str, str]:
+    """By name, what is wrong with each check."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.codegen.launches"],
+        env={**os.environ, "TRITON_INTERPRET": "0"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(line) for line in done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_launches(name: str, wrong: dict[str, str]) -> None:
+    assert not wrong[name], wrong[name]
