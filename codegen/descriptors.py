@@ -17,12 +17,11 @@ MOST_AXES = 5
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A tensor to be described: its variable, the names for it, the extents that its axes have."""
+    """A tensor to be described: its variable, the descriptor's, the extents that its axes have."""
 
     tensor: str
     variable: str
     name: str
-    flag: str
     extents: tuple[frozenset[str], ...]
 
 
@@ -41,7 +40,7 @@ def described(
     describing = Describing(wishes)
     body = _block(describing, body, {})
     found = tuple(
-        Described(wish.tensor, wish.name, wish.flag, describing.blocks[variable])
+        Described(wish.tensor, wish.name, describing.blocks[variable])
         for variable, wish in wishes.items()
         if variable in describing.blocks
     )
@@ -134,7 +133,7 @@ def _described(
     describing.blocks[wish.variable] = block
     order = tuple(axes.index(name) for name in load.axes)
     shape = tuple(n for n, name in zip(counts, lanes_of, strict=True) if name is not None)
-    return Block(wish.name, wish.flag, tuple(starts), shape, order)
+    return Block(wish.name, tuple(starts), shape, order)
 
 
 def _is_end(test: Test, indices: tuple[Affine, ...], wish: Wish) -> bool:

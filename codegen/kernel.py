@@ -234,14 +234,13 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a descriptor loads in the place of addresses, where it is known to (a flag says so).
+    """What a descriptor loads in the place of addresses, where there is one.
 
     It starts at an index for each axis of the tensor. Those of one lane are left out of its shape;
     of the others, `order` says which is each axis of the tile.
     """
 
     descriptor: str
-    flag: str
     starts: tuple[Affine, ...]
     shape: tuple[int, ...]
     order: tuple[int, ...]
@@ -422,11 +421,10 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A descriptor of a tensor, which loads blocks of so many elements; and if there is one."""
+    """A descriptor of a tensor, which loads blocks of so many elements; there may be none."""
 
     tensor: str
     name: str
-    flag: str
     block: tuple[int, ...]
 
 

@@ -63,7 +63,7 @@ def show_kernel(kernel: TileKernel) -> Iterator[str]:
         yield f"  known {name}: a dtype{'' if kind is None else f' of {_callers(kind.callers)}'}"
     for described in kernel.described:
         block = " x ".join(map(str, described.block))
-        yield f"  known {described.flag}: {described.name} loads {block} of {described.tensor}"
+        yield f"  descriptor {described.name}: loads {block} of {described.tensor}"
     for one in kernel.grid:
         blocks = f"groups of {one.group} blocks" if one.group else "blocks"
         yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"
@@ -125,7 +125,7 @@ def _line(one: Instruction) -> str:
             other = "" if one.other is None or not conditions else f" else {one.other}"
             place = _place(tensor, indices, one.base)
             kept = f" as {show_element(one.converted)}" if one.converted is not None else ""
-            by = f" by {one.block.descriptor} if {one.block.flag}" if one.block else ""
+            by = f" by {one.block.descriptor} if there is one" if one.block else ""
             return f"load {_tile(name, axes)} = {place}{_where(conditions)}{other}{kept}{by}"
         case Store(tensor=tensor, indices=indices, conditions=conditions, value=value):
             how = "store" if one.atomic is None else f"atomic {one.atomic}"

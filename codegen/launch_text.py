@@ -140,13 +140,11 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
     arguments += [own.sizes[label_of(wrapping, param)] for param, _ in kernel.sizes]
     shapes = [f"{wrapping.names.inputs[one]}.shape[{axis}]" for one, axis, _ in kernel.shapes]
     arguments += shapes
-    descriptors = {one.flag: own.descriptors[kernel.name, one.tensor] for one in kernel.described}
-    arguments += descriptors.values()
+    arguments += [own.descriptors[kernel.name, one.tensor] for one in kernel.described]
     arguments += [
         f"{name}={own.lanes[label_with(wrapping, kernel, size)]}" for name, size in kernel.counts
     ]
     arguments += _flags(wrapping, own, kernel)
-    arguments += [f"{flag}={name} is not None" for flag, name in descriptors.items()]
     arguments += [f"{name}={own.elements[name]}" for name, _ in kernel.elements]
     indices = indices_of(wrapping, own)
     known = [own.largest] if is_named(wrapping, indices) else indices
@@ -179,6 +177,9 @@ def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
             words.append("-" if is_own else parameters.get(size or "", "_"))
         lines.append(f'"{" ".join(words)}"')
     arguments = [f"{one.kernel.name}_kernel", f"[{', '.join(lines)}]"]
+    if one.kernel.described:
+        names = (f'"{described.name}"' for described in one.kernel.described)
+        arguments.append(f"[{', '.join(names)}]")
     head = f"{wrapping.names.launches[one.kernel.name]} = dt_launcher"
     return call(head, arguments, indent=0)
 

@@ -115,10 +115,10 @@ def _wishes(building: Building, tensors: tuple[str, ...], taken: set[str]) -> di
         pointer = building.pointers.get(tensor)
         if pointer is None or pointer.is_scratch or pointer.is_written:
             continue
-        name, flag = (fresh(f"{pointer.variable}_{word}", taken) for word in ("blocks", "boxed"))
-        taken |= {name, flag}
+        name = fresh(f"{pointer.variable}_blocks", taken)
+        taken.add(name)
         extents = tuple(_extents(building, tensor, axis) for axis in range(pointer.rank))
-        found[pointer.variable] = Wish(tensor, pointer.variable, name, flag, extents)
+        found[pointer.variable] = Wish(tensor, pointer.variable, name, extents)
     return found
 
 

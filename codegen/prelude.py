@@ -369,7 +369,7 @@ def dt_turns(name, programs, device, each):
     return (min(programs, each * units, 1 << 20),)
 ''',
     "dt_launcher": '''\
-def dt_launcher(kernel, axes):
+def dt_launcher(kernel, axes, blocks=()):
     """What launches a kernel: as Triton does, or without its binding if it did so for a like call.
 
     Like calls have the same numbers, types, alignments of addresses, and device: all that Triton
@@ -379,7 +379,8 @@ def dt_launcher(kernel, axes):
         return lambda grid, *args, **constants: kernel[grid](*args, **constants)
     # Of these versions it is known how they run what they have compiled.
     is_direct = torch.version.hip is None and triton.__version__[:4] in dt_versions
-    choose, driver, known = dt_chooser(kernel, axes), triton.runtime.driver, {}
+    choose, driver, known = dt_chooser(kernel, axes, blocks), triton.runtime.driver, {}
+    blocks = [kernel.arg_names.index(name) for name in blocks]
     names, places, hooks = kernel.arg_names, dt_places(axes), dt_hooks(kernel)
     types = kernel.fn.__annotations__
     floats = [at for at, name in enumerate(names) if types.get(name) == tl.float64]
@@ -395,25 +396,30 @@ def dt_launcher(kernel, axes):
             key[at] = None  # on its value nothing depends
         if low & 15:
             key += [given[at] & 15 for at in places]
+        for at in blocks:
+            key[at] = args[at] is not None  # it says nothing that its tensor does not
         device = tensor.device
         key.append(device)
         key = tuple(key)
         found = known.get(key)
         values = tuple(constants.values())
         if found is not None and found[0] == values and not hooks and not dt_is_watched():
-            _, run, function, metadata, rest, _ = found
+            _, run, function, metadata, rest, no_blocks, _ = found
+            for at in no_blocks:
+                given[at] = None
             stream = driver.active.get_current_stream(device.index)
             run(grid[0], 1, 1, stream, function, metadata, None, None, None, *given, *rest)
             return
-        chosen, constants = choose(args, constants)
+        chosen, args, constants = choose(args, constants)
         compiled = chosen[grid](*args, **constants)
         is_kept = is_direct and isinstance(compiled, triton.compiler.CompiledKernel)
         if is_kept and not hooks and not dt_is_watched():
             if len(known) >= 4096:
                 known.clear()
             rest = [constants[name] for name in names[len(args) :]]
-            run, function = compiled.run, compiled.function
-            known[key] = values, run, function, compiled.packed_metadata, rest, compiled
+            run, function, metadata = compiled.run, compiled.function, compiled.packed_metadata
+            no_blocks = [at for at in blocks if args[at] is None]
+            known[key] = values, run, function, metadata, rest, no_blocks, compiled
 
     return launch
 ''',
@@ -421,15 +427,18 @@ def dt_launcher(kernel, axes):
 dt_versions = {"3.6.", "3.7.", "3.8.", "3.9."}
 """,
     "dt_chooser": '''\
-def dt_chooser(kernel, axes):
+def dt_chooser(kernel, axes, blocks):
     """How a kernel is called, so that at most eight variants are compiled for a type of inputs.
 
     Where tensors are contiguous along their last axes: one, one for aligned ones, and one for
     aligned ones of whole blocks. Two for the first that are contiguous along others, if they are
     large. One for all that is left. With offsets of 64 bits: one for aligned ones, one for all.
-    A truth may be passed as False: kernels test then what they would have been spared.
+    A truth may be passed as False: kernels test then what they would have been spared. Where there
+    are descriptors: one more, of tensors in lines that are not aligned; but one less of the others.
+    They are passed all together, or None for each.
     """
     names, places = kernel.arg_names, dt_places(axes)
+    blocks = [names.index(name) for name in blocks]
     axes, functions, others = [line.split() for line in axes], {}, {}
 
     def with_facts(kept, count):
@@ -454,6 +463,12 @@ def dt_chooser(kernel, axes):
         steps = dt_steps(places, axes, names, lines)
         is_aligned = all(args[at].data_ptr() % 16 == 0 for at in places)
         is_aligned = is_aligned and all(args[at] % 16 == 0 for at in steps)
+        if blocks:
+            in_blocks = is_flat and is_rows and not is_wide
+            in_blocks = in_blocks and all(args[at] is not None for at in blocks)
+            is_aligned = is_aligned and (in_blocks or is_wide)
+            if not in_blocks:
+                args = [None if at in blocks else value for at, value in enumerate(args)]
         kept = (*places, *units, *steps) if is_aligned else tuple(units)
         if is_flat and is_rows and (is_aligned or not is_wide):
             is_whole = is_whole and is_aligned and not is_wide
@@ -462,11 +477,12 @@ def dt_chooser(kernel, axes):
             types += [str(args[at].dtype) for at in places]
             met, one = others.setdefault(tuple(types), {}), (tuple(lines), is_aligned, is_whole)
             met[one] = None
-            if [*met].index(one) > 1:
+            if [*met].index(one) > (not blocks):
                 kept, is_whole = (), False
         else:
             kept, is_whole = (), False
-        return with_facts(kept, len(args)), {**constants, **{name: is_whole for name in flags}}
+        constants = {**constants, **{name: is_whole for name in flags}}
+        return with_facts(kept, len(args)), args, constants
 
     return choose
 ''',

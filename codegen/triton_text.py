@@ -118,7 +118,6 @@ def parameters(kernel: TileKernel) -> list[str]:
         found.append(", ".join(one.name for one in kernel.described))
     known = [name for name, _ in kernel.counts]
     known += dict.fromkeys(flag.name for flag in kernel.flags)
-    known += [one.flag for one in kernel.described]
     known += [*(name for name, _ in kernel.elements), "offset"]
     return found + [f"{name}: tl.constexpr" for name in known]
 
@@ -159,7 +158,7 @@ def _lines(one: Instruction, origin: str) -> list[Line]:
             return [Line(text, origin) for text in _collapse(one)]
         case Load(block=Block() as block):
             return [
-                Line(f"if {block.flag}:", origin),
+                Line(f"if {block.descriptor} is not None:", origin),
                 Line(f"    {_loaded_block(one, block)}", origin),
                 Line("else:", origin),
                 Line(f"    {_load(one)}", origin),

@@ -112,16 +112,14 @@ def _flags(kernel: TileKernel, known: Mapping[str, int]) -> Iterator[Argument]:
 
 
 def _descriptors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
-    """Descriptors, and whether there are any."""
+    """Descriptors; none is a constant."""
     for one in kernel.described:
         tensor = next(tensor for tensor in kernel.tensors if tensor.name == one.tensor)
         dtype = dtype_of(call, tensor)
         if not is_described(shape_of(call, kernel, tensor.name), one.block, BYTES[dtype]):
             yield Argument(one.name, CONSTANT)
-            yield Argument(one.flag, CONSTANT, False)
-            continue
-        yield Argument(one.name, f"tensordesc<{TYPES[dtype]}{list(one.block)}>")
-        yield Argument(one.flag, CONSTANT, True)
+        else:
+            yield Argument(one.name, f"tensordesc<{TYPES[dtype]}{list(one.block)}>")
 
 
 def is_described(shape: Sequence[int], block: Sequence[int], size: int) -> bool:

@@ -60,10 +60,6 @@ DEVICES = ("dt_check(", "dt_device(")
 def condition(wrapper: Wrapper, node: ast.expr) -> Truth:
     """A condition over sizes."""
     match node:
-        case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]) if (
-            isinstance(held := value(wrapper, left), Blocks)
-        ):
-            return held.there
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             word = COMPARISONS.get(type(op))
             a, b = value(wrapper, left), value(wrapper, right)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 
 from dtpoly.verify import expressions, kinds
@@ -29,8 +30,8 @@ from dtpoly.verify.whole import (
 
 OPTIONS = ("num_warps", "num_stages")
 LAUNCHER = "dt_launcher"
-# Whether a launcher passes on what is true.
-KEPT = "kept.truths"
+# Whether a launcher passes on what is true, and descriptors.
+KEPT, KEPT_BLOCKS = "kept.truths", "kept.blocks"
 
 
 Reader = Callable[[Wrapper, ast.expr], Held]
@@ -39,15 +40,19 @@ Reader = Callable[[Wrapper, ast.expr], Held]
 def launch_by(wrapper: Wrapper, call: ast.Call, launcher: str) -> None:
     """Note a launch by what the file makes for a kernel: its grid comes first.
 
-    It passes False for all truths, or what it is given; what it runs is the kernel, in any case.
+    It passes False for all truths, or what it is given; None for all descriptors, or what it is
+    given. What it runs is the kernel, in any case.
     """
     match wrapper.file.values.get(launcher), call.args:
         case (
-            ast.Call(func=ast.Name(id=made), args=[ast.Name() as kernel, ast.List(elts=axes)]),
+            ast.Call(
+                func=ast.Name(id=made), args=[ast.Name() as kernel, ast.List(elts=axes), *more]
+            ),
             [grid, *args],
         ) if made == LAUNCHER:
             wrapper.must_know(made, call.lineno)
-            _check_places(wrapper, args, axes, call.lineno)
+            given = _check_places(wrapper, args, axes, call.lineno)
+            _check_blocks(wrapper, given, kernel, more, call.lineno)
         case _:
             raise Unread(call.lineno, f"a call of '{launcher}'")
     func = ast.copy_location(ast.Subscript(kernel, grid, ast.Load()), call)
@@ -56,8 +61,11 @@ def launch_by(wrapper: Wrapper, call: ast.Call, launcher: str) -> None:
 
 def _check_places(
     wrapper: Wrapper, args: Sequence[ast.expr], axes: Sequence[ast.expr], line: int
-) -> None:
-    """A launcher must be told where tensors are: each, and then its strides, before the rest."""
+) -> Sequence[Held]:
+    """A launcher must be told where tensors are: each, and then its strides, before the rest.
+
+    What it is given is told.
+    """
     found: list[Held] = []
     for arg in args:
         if isinstance(arg, ast.Starred):
@@ -74,6 +82,24 @@ def _check_places(
     ]
     if places != tensors:
         raise Unread(line, "a launcher that is told of other tensors")
+    return found
+
+
+def _check_blocks(
+    wrapper: Wrapper,
+    given: Sequence[Held],
+    kernel: ast.Name,
+    told: Sequence[ast.expr],
+    line: int,
+) -> None:
+    """A launcher must be told which parameters take descriptors."""
+    definition = wrapper.file.jitted.get(kernel.id)
+    parameters = [] if definition is None else [one.arg for one in definition.args.args]
+    names = told[0].elts if len(told) == 1 and isinstance(told[0], ast.List) else []
+    wanted = [one.value for one in names if isinstance(one, ast.Constant)]
+    pairs = zip(parameters, given, strict=False)
+    if wanted != [one for one, held in pairs if isinstance(held, Blocks)] or len(told) > 1:
+        raise Unread(line, "a launcher that is told of other descriptors")
 
 
 def weakened(wrapper: Wrapper, node: ast.expr) -> Held:
@@ -81,6 +107,9 @@ def weakened(wrapper: Wrapper, node: ast.expr) -> Held:
     match expressions.value(wrapper, node):
         case Sign() | All() | Some() | Not() as truth:
             return both(truth, compare(">=", name(KEPT), number(1)))
+        case Blocks(there=there) as blocks:
+            kept = compare(">=", name(KEPT_BLOCKS), number(1))
+            return replace(blocks, there=both(there, kept))
         case held:
             return held
 

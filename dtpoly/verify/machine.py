@@ -19,6 +19,7 @@ from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.tiles import subscripted
 from dtpoly.verify.values import (
+    Descriptor,
     Function,
     Group,
     Item,
@@ -202,6 +203,10 @@ class Machine:
                 return operated(self, op, self.value(left), self.value(right), node)
             case ast.UnaryOp(op=sign, operand=operand):
                 return signed(self, sign, self.value(operand), node)
+            case ast.Compare(
+                left=left, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]
+            ) if isinstance(found := self.value(left), Descriptor):
+                return scalar(found.there)
             case ast.Compare(left=left, ops=[comparison], comparators=[right]):
                 return compared(self, comparison, self.value(left), self.value(right), node)
             case ast.BoolOp(op=joint, values=values):

@@ -184,7 +184,7 @@ def flag_set(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
     """A tile counts as full."""
     for _, call in _launches(function):
         for one in call.keywords:
-            if one.arg is not None and one.arg in ("even", "A_boxed"):
+            if one.arg is not None and one.arg == "even":
                 yield text.put(one.value, "True")
 
 
