@@ -57,7 +57,7 @@ def test_descriptor() -> None:
 def test_switches() -> None:
     assert told(f"{MAP} f.persistent(); f.warp_specialize();") == ["DT198 f.warp_specialize()"]
     assert told(f"{MAP} f.persistent(2);") == []
-    assert told(f"{MAP} f.persistent(x);") == ["DT182 x"]
+    assert told(f"{MAP} f.persistent(x);") == ["DT181 x"]
     assert told(f"{MAP} f.persistent(1, 2);") == ["DT181 2"]
     assert (
         only(f"{MAP} f.persistent(1, 2);").title == "'persistent' takes at most 1 argument, not 2"
