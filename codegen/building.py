@@ -9,7 +9,7 @@ from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
 from .elements import Elements
-from .kernel import LARGE, Axes, Flag, Given, Pointer, Step, is_large
+from .kernel import LARGE, Axes, Flag, Given, Pointer, Step, is_far, is_large
 from .kinds import Element, Kind, Named
 from .names import fresh, plain
 from .scopes import Scopes
@@ -85,6 +85,10 @@ class Building:
                 return Combined("*", (factor, Combined(LARGE, (self.bound(other),))))
             case Combined("+", (one, two)) if _may_grow(one) and _may_grow(two):
                 return Combined("+", (Combined(LARGE, (self.bound(one),)), self.bound(two)))
+            case Combined("+" | "-" as operation, (one, two)) if _is_far(one) or _is_far(two):
+                if isinstance(one, Affine) and not one.terms:
+                    return Combined(operation, (one, Combined(LARGE, (self.bound(two),))))
+                return Combined(operation, (Combined(LARGE, (self.bound(one),)), self.bound(two)))
             case Combined(operation=operation, operands=operands):
                 return Combined(operation, tuple(map(self.bound, operands)))
             case Chosen(left=left, right=right):
@@ -187,6 +191,10 @@ class Building:
     def _taken(self) -> set[str]:
         """Names that mean something here, or did in a block inside: parameters are for all."""
         return {name for scope in self.scopes.open for name in (*scope.names, *scope.inner)}
+
+
+def _is_far(value: Bound) -> bool:
+    return isinstance(value, Affine) and is_far(value)
 
 
 def _may_grow(value: Bound) -> bool:

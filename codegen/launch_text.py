@@ -7,7 +7,7 @@ from dtpoly.algorithm.program import reduced_labels
 from dtpoly.algorithm.sizes import axis_reads
 
 from .building import Unsupported
-from .kernel import Pointer, TileKernel
+from .kernel import Pointer, TileKernel, is_far
 from .kinds import Element, Named
 from .layout import call, inside, joined, tuple_of
 from .limits import MOST, Elements, largest_tiles
@@ -263,13 +263,15 @@ def indices_of(wrapping: Wrapping, own: Locals) -> list[str]:
 
 def _reach(wrapping: Wrapping, own: Locals, index: Affine) -> str:
     """A bound on what an index comes to, if it is more than that of a label."""
-    if index.shifted is not None or not index.terms:
+    if not index.terms or (index.shifted is not None and not is_far(index)):
         return ""
     parts = [
         f"{abs(factor)} * {own.sizes[label]}" if abs(factor) > 1 else own.sizes[label]
         for label, factor in index.terms
         if label in own.sizes
     ]
+    if is_far(index):
+        parts.append(str(abs(index.constant)))
     return " + ".join(parts)
 
 

@@ -86,7 +86,8 @@ def lower(
         outermost.names |= {f"{axis.name}_{word}" for word in ("blocks", "in_group", "id")}
     _nodes(building, loops, unrolled or {})
     body = without_empty_starts((*outermost.head, *outermost.body))
-    body = converted_at_loads(without_detours(body))
+    sizes = [*(building.variables[size] for size in model.params), *building.shapes.values()]
+    body = converted_at_loads(without_detours(body, sizes))
     body = hoisted(with_barriers(body, _shared(building, body)), frozenset(outermost.names))
     body, blocks = described(
         body, _wishes(building, descriptors, {*outermost.names, *assigned(body)})

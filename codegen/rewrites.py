@@ -1,6 +1,6 @@
 """A kernel's body in, the same as a person would write it out."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
@@ -19,9 +19,10 @@ from .kernel import (
     Step,
     Store,
     Value,
-    is_large,
+    is_wide,
 )
 from .parts import inside
+from .scopes import OFFSET
 
 # What `start (+) value` is, where the start is the identity: the value itself.
 PLAIN_SUMS = ("rsum", "rprod")
@@ -69,10 +70,10 @@ def _start(done: list[Step], name: str) -> int | None:
     return None
 
 
-def without_detours(body: tuple[Step, ...]) -> tuple[Step, ...]:
+def without_detours(body: tuple[Step, ...], sizes: Iterable[str] = ()) -> tuple[Step, ...]:
     """`x = x_start; S[x - x_start]` as `S[0]`: indices that count from where they stand."""
     numbers = (one.name for one in inside(body) if isinstance(one, ForLoop | Scalar))
-    return _without_detours(body, {}, frozenset(numbers))
+    return _without_detours(body, {}, frozenset((*numbers, *sizes)))
 
 
 def _without_detours(
@@ -85,7 +86,7 @@ def _without_detours(
         match one:
             case ForLoop(body=inner) | If(body=inner):
                 one = replace(one, body=_without_detours(inner, places, narrow))
-            case Let(name=name, value=Converted(value=Place(index=index, axes=()))):
+            case Let(name=name, value=Converted(Place(index, ()), dtype=dtype)) if dtype == OFFSET:
                 places[name] = index
             case Load(indices=indices) | Store(indices=indices):
                 shorter = tuple(_shorter(index, places, narrow) for index in indices)
@@ -101,13 +102,3 @@ def _shorter(index: Affine, places: Mapping[str, Affine], narrow: frozenset[str]
     wide = {at.plain: Affine(((name, 1),)) for name, at in places.items() if at.plain is not None}
     short = index.substitute(places).substitute(wide)
     return short if len(short.labels) < len(index.labels) and is_wide(short, narrow) else index
-
-
-def is_wide(index: Affine, narrow: Collection[str]) -> bool:
-    """Whether an index, times a stride, is computed in the type of offsets.
-
-    What loops count, and numbers made of it, may have 32 bits: alone they would make a product of
-    32 bits, and several of them a sum.
-    """
-    counted = Affine(tuple((name, factor) for name, factor in index.terms if name in narrow))
-    return not counted.terms or (counted.terms != index.terms and not is_large(counted))

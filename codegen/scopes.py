@@ -129,8 +129,7 @@ class Scopes:
 
     def bound_index(self, label: str, start: Affine, origin: str) -> Affine:
         """Where a label without lanes is, as wide as offsets are: loops count in 32 bits."""
-        wide = {name for scope in self.open for name in scope.wide}
-        if set(start.labels) <= wide:
+        if set(start.labels) <= self.wide():
             return start
         for scope in self.open:
             if start in scope.indices:
@@ -142,6 +141,10 @@ class Scopes:
         home.indices[start] = name
         home.head.append(Step(Let(name, Converted(Place(start, ()), (), OFFSET), ()), origin))
         return Affine(((name, 1),))
+
+    def wide(self) -> set[str]:
+        """Variables that are as wide as offsets are, other than lanes."""
+        return {name for scope in self.open for name in scope.wide}
 
     def bound_mask(self, wish: str, test: Test, origin: str) -> str:
         """The name of a test on the lanes of one axis: bound where these lanes are."""

@@ -44,7 +44,8 @@ from .kernel import (
     Value,
     Variable,
     axes_of,
-    is_large,
+    is_far,
+    is_wide,
 )
 from .kinds import Element, Kind, computed, in_memory, joined
 from .names import plain
@@ -306,7 +307,7 @@ def local_indices(tiling: Tiling, tensor: str, indices: tuple[Affine, ...]) -> t
     if scratch is None:
         return indices
     local = tuple(
-        index - _origin(tiling, extent.origin, tensor)
+        _local(tiling, index, _origin(tiling, extent.origin, tensor), tensor)
         for index, extent in zip(indices, scratch.extents, strict=True)
     )
     return (Affine((("program", 1),)), *local)
@@ -327,13 +328,19 @@ def _origin(tiling: Tiling, origin: Affine, tensor: str) -> Affine:
                 for n in value.labels
             }
         )
-    found = origin.substitute(put)
-    if not is_large(found):
-        return found
-    # Loops count in the bits of their bounds, and twice that may need one more.
-    moving = Affine(found.terms)
-    first = building.scopes.bound_index(f"{plain(tensor)}_start", moving, tiling.statement.name)
-    return first + Affine((), found.constant)
+    return origin.substitute(put)
+
+
+def _local(tiling: Tiling, index: Affine, origin: Affine, tensor: str) -> Affine:
+    """An index counted from where a slice starts, as wide as offsets are."""
+    building = tiling.building
+    local = index - origin
+    wide = {*building.lanes, *building.scopes.wide()}
+    if is_wide(local, frozenset(local.labels) - wide):
+        return local
+    moving, at = Affine(origin.terms), f"{plain(tensor)}_start"
+    first = building.scopes.bound_index(at, moving, tiling.statement.name)
+    return index - first - Affine((), origin.constant)
 
 
 def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
@@ -351,7 +358,9 @@ def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
         extent = extent_of(building, read.tensor, axis)
         axes = building.axes(index, order)
         inside.append(Test(index, axes))
-        inside.append(Test(extent - index + Affine((), -1), axes))
+        # An index is as wide as offsets are; an extent that a number is added to may not be.
+        rest = extent - index + Affine((), -1)
+        inside.append(Test(rest, axes, is_large=is_far(rest) and rest.constant > 0))
     if any(not test.value.terms and test.value.constant < 0 for test in inside):
         return converted(padding, element)
     inside = [test for test in inside if test.value.terms]

@@ -47,7 +47,10 @@ def _smallest(params: isl.Set, names: tuple[str, ...]) -> dict[str, int]:
     total = of[0]
     for name in names:
         total = total + of[name]
-    found = moved & total.eq_set(of["total"]) & of["total"].lt_set(of[0] + LARGEST_SUM)
+    found = moved & total.eq_set(of["total"])
+    # Less is to be looked through near 0, and there is one, unless indices have large numbers.
+    near = found & of["total"].lt_set(of[0] + LARGEST_SUM)
+    found = found if near.is_empty() else near
     some = found
     for name in names:
         some = some & of[name].gt_set(of[0])

@@ -18,6 +18,17 @@ MULTIPLIED = {
     "scratch": "Func f, g; In A; Var x; g[x] = A[x]; f[x] = pad(g, 0)[2 * x + 1] + 1;"
     "g.fuse_at(f, x); f.split(x:xi/3); f.tensorize(xi:2);",
 }
+# Numbers in indices that are as large as sizes are, or have not room beside them in 32 bits.
+FAR = {
+    "an extent": COPY.replace("A[x]", "pad(A, 0)[x - 3000000]") + "f.block(x:64);",
+    "an extent, many lanes": "Func f; In A; Var x; RVar k;"
+    "f[x] = rsum(pad(A, 0)[x + 2 * k - 3000000], k); f.block(x:64); f.tensorize(x:64, k:16);",
+    "an index": COPY.replace("A[x]", "A[2 * x + 1000000000] + A[x + 2000000000]")
+    + "f.tensorize(x:64);",
+    "an index of what has another extent": COPY.replace("A[x]", "pad(A, 0)[x + 2000000000]"),
+    "a slice": "Func f, g; In A; Var x, y; g[x, y] = A[x] * 2;"
+    "f[x, y] = pad(g, 0)[2 * x + 3000000, y]; g.fuse_at(f, x); f.tensorize(x:16);",
+}
 # Less of x is needed than of y, so that a tile of it may end before x does.
 FUSED = """
 Func f0, f1, f2; In A0, A1; RVar x, y, k;
@@ -38,6 +49,13 @@ def test_sizes_are_multiplied_in_64_bits(name: str) -> None:
     text = emitted(MULTIPLIED[name])
     assert ", tl.int64)" in text
     (report,) = verify(read(MULTIPLIED[name]), text).functions
+    found = {layer.name: layer.verdict for layer in report.layers}
+    assert found["overflow"] is Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_large_numbers_are_added_in_64_bits(name: str) -> None:
+    (report,) = verify(read(FAR[name]), emitted(FAR[name])).functions
     found = {layer.name: layer.verdict for layer in report.layers}
     assert found["overflow"] is Verdict.PROVED
 

@@ -149,3 +149,14 @@ def test_what_cancels_leaves_an_index_as_wide_as_offsets() -> None:
     ]
     unknown = steps(loop("y_start", twice, load(Affine((("twice", 1),)) - start)))
     assert without_detours(unknown) == unknown
+
+
+def test_what_cancels_leaves_no_size_alone() -> None:
+    """A size may have 32 bits; and only what is as wide as offsets stands for an index."""
+    n = Affine((("n", 1),))
+    twice = Let("twice", Converted(Place(n.scaled(2), ()), (), OFFSET), ())
+    body = steps(twice, load(Affine((("twice", 1),)) - n))
+    assert without_detours(body, ["n"]) == body
+    narrow = Let("m", Converted(Place(n, ()), (), DType.I8), ())
+    body = steps(narrow, load(M - n))
+    assert without_detours(body) == body

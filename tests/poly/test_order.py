@@ -61,6 +61,13 @@ def test_programs_cross() -> None:
     assert (pair.sizes, pair.source, pair.target) == ({"N_x": 5, "N_k": 1}, (0, 0), (4, 0))
 
 
+def test_the_first_pair_may_be_far() -> None:
+    """As with large numbers in indices."""
+    text = "[N_x, N_k] -> { [x] -> [x + 70000] : 0 <= x and x + 70000 < N_x and N_k >= 0 }"
+    pair = first_pair(resolve(read(SUM), ()).model, isl.Map(text))
+    assert (pair.sizes, pair.source, pair.target) == ({"N_x": 70001, "N_k": 1}, (0,), (70000,))
+
+
 def test_a_kernel_that_runs_later_is_too_late() -> None:
     program = read(TWO)
     state = resolve(program, bind(program.directives).primitives)
