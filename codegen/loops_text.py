@@ -104,6 +104,8 @@ def _bound(value: Bound, names: _Names, least: int = 0) -> str:
         case Combined(operation="min" | "max" as name, operands=operands):
             inner = ", ".join(_bound(one, names) for one in operands)
             text, level = f"{name}({inner})", ATOM
+        case Combined(operation="large", operands=(inner,)):
+            return _bound(inner, names, least)  # how wide it is, is not the loops' business
         case Combined("+", (Combined("-", (Affine(terms=(), constant=0), small)), large)):
             return _bound(Combined("-", (large, small)), names, least)
         case Combined(operation=operation, operands=(left, right)):
