@@ -3,6 +3,8 @@
 Kernels in Triton's own language; `peers_triton` launches them.
 """
 
+# Triton 3.6 looks annotations up as it compiles, except for those in quotes.
+# ruff: noqa: UP037
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -19,12 +21,12 @@ if TYPE_CHECKING:
 
 @jit
 def grouped_kernel(
-    A: Any,
-    B: Any,
-    C: Any,
-    m_size: Any,
-    n_size: Any,
-    k_size: Any,
+    A: "Any",
+    B: "Any",
+    C: "Any",
+    m_size: "Any",
+    n_size: "Any",
+    k_size: "Any",
     PRECISION: constexpr,
     SIGMOID: constexpr,
     BLOCK_M: constexpr,
@@ -63,12 +65,12 @@ def grouped_kernel(
 
 @jit
 def descriptor_kernel(
-    A: Any,
-    B: Any,
-    C: Any,
-    m_size: Any,
-    n_size: Any,
-    k_size: Any,
+    A: "Any",
+    B: "Any",
+    C: "Any",
+    m_size: "Any",
+    n_size: "Any",
+    k_size: "Any",
     PRECISION: constexpr,
     SIGMOID: constexpr,
     BLOCK_M: constexpr,
@@ -96,13 +98,13 @@ def descriptor_kernel(
 
 @jit
 def inner_kernel(
-    A: Any,
-    B: Any,
-    C: Any,
-    D: Any,
-    m_size: Any,
-    n_size: Any,
-    l_size: Any,
+    A: "Any",
+    B: "Any",
+    C: "Any",
+    D: "Any",
+    m_size: "Any",
+    n_size: "Any",
+    l_size: "Any",
     K: constexpr,
     PRECISION: constexpr,
     BLOCK_M: constexpr,
@@ -129,16 +131,16 @@ def inner_kernel(
 
 @jit
 def attention_kernel(
-    A: Any,
-    B: Any,
-    B_k: Any,
-    B_l: Any,
-    C: Any,
-    D: Any,
-    m_size: Any,
-    n_size: Any,
-    k_size: Any,
-    scale: Any,
+    A: "Any",
+    B: "Any",
+    B_k: "Any",
+    B_l: "Any",
+    C: "Any",
+    D: "Any",
+    m_size: "Any",
+    n_size: "Any",
+    k_size: "Any",
+    scale: "Any",
     L: constexpr,
     SOFTMAX: constexpr,
     PRECISION: constexpr,

@@ -3,6 +3,7 @@
 Kernels in Triton's own language; `peers_triton` launches them.
 """
 
+# Triton 3.6 looks annotations up as it compiles, except for those in quotes.
 from __future__ import annotations
 
 from collections.abc import Callable
