@@ -195,7 +195,8 @@ def proof_of(
     facts = both(*wrapper.facts)
     runs = [run_kernel(file, wrapper.arrays, launch, facts) for launch in wrapper.launches]
     facts = both(facts, *(ran.facts for ran in runs))
-    memory = Memory(runs, frozenset(ranks), facts)
+    types = {one.name: one.kind for one in wrapper.arrays.values()}
+    memory = Memory(runs, frozenset(ranks), facts, types=types)
     return wrapper, Proof(runs, wrapper.arrays, wrapper.result, func, meaning, memory, facts)
 
 

@@ -45,13 +45,13 @@ OUTSIDE = written("Func f; In A: i16; Var x; f[x] = A[x] + cast(70000, i16); f.c
 BACK = written("Func f; In A; Var x; f[x] = cast(cast(A[x] > 1, i32), bool); f.compile();")
 AS_BOOL = written("Func f; In A: i32; Var x; f[x] = where(cast(A[x], bool), 1, 2); f.compile();")
 BYTES = written(
-    "Func f; In A, B: i8; Var x; f[x] = cast(A[x] * A[x] * A[x] + B[x], i32) / 3; f.compile();"
+    "Func f; In A: i8, B: i8; Var x; f[x] = cast(A[x] * A[x] * A[x] + B[x], i32) / 3; f.compile();"
 )
 OPPOSITE = written(
     "Func f; In A: i8; Var x; f[x] = cast(-A[x], i32) + cast(abs(A[x]), i32); f.compile();"
 )
 LENGTH = written(
-    "Func f; In A, B: u8; Var x; f[x] = where(A[x] > 3, len(x), B[x]) / 3; f.compile();"
+    "Func f; In A: u8, B: u8; Var x; f[x] = where(A[x] > 3, len(x), B[x]) / 3; f.compile();"
 )
 OUTER = written(
     "Func f; In A; RVar k; f[] = rsum(exp2(pad(A, -3)[3 * k - 1]), k);"
