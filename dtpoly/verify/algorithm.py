@@ -169,7 +169,7 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
     if is_kept and kinds.is_float(to) and kinds.is_narrow(to):
         # It was computed in more than its type has, or comes in more.
         return rounded(to, term, may=True)
-    is_far = kind == "tl.float64" or kinds.is_whole(kind)
+    is_far = kind == "tl.float64" or kinds.is_whole(kind) or bool(kinds.members(kind))
     if is_far and to in ("tl.float8e4nv", "tl.float8e5"):
         # There is no such conversion: it is done by way of f32.
         term = rounded("tl.float32", term, may=True)

@@ -105,7 +105,7 @@ def _is_short(text: str, kind: str) -> bool:
 def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
     """A value brought to a type that does not hold it, or that may be brought to it."""
     if kinds.is_whole(kind) and not may:
-        term = _wrapped(kind, _residue(kind, term))
+        term = _wrapped(kind, _unwrapped(kind, term))
     match plain(term):
         case Literal(text=text) if is_held(text, kind):
             return term
