@@ -28,7 +28,7 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Program
 from dtpoly.verify import kinds
-from dtpoly.verify.building import applied, is_product, literal, place, rounded, whole_in
+from dtpoly.verify.building import SIGNS, applied, is_product, literal, place, rounded, whole_in
 from dtpoly.verify.casts import as_kind, fits
 from dtpoly.verify.extents import extent, sizes_of
 from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined
@@ -281,7 +281,10 @@ class _Reading:
             terms = _of_type(own.kind, terms, formats)
         if met.category == 2 or own.category == 2:
             # A whole number beside floats is the nearest float.
-            terms = _beside([_near(term) for term in terms], formats)
+            terms = [_near(term) for term in terms]
+            # Whole numbers are compared as they are.
+            is_exact = operation in SIGNS and all(whole_in(term) is not None for term in terms)
+            terms = terms if is_exact else _beside(terms, formats)
         if met.category < 2 == own.category:
             terms = [rounded("tl.float32", term, may=True) for term in terms]
         by = decided if self.meaning.is_finite else applied
