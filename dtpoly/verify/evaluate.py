@@ -57,7 +57,7 @@ CLOSE = 1e-7
 SIGNS = (1, -1)
 CALLERS = ("tl.float16", "tl.float32")
 SMALL = 100
-# From here on, a type of floats has infinity alone; below, fewer digits than it has else.
+# What is not below, or is less than the least, is no number with all the digits of its type.
 LARGEST = {"tl.float16": 65520.0, "tl.float8e5": 57344.0, "tl.float8e4nv": 448.0}
 LEAST = {"tl.float16": 2.0**-14, "tl.float8e5": 2.0**-14, "tl.float8e4nv": 2.0**-6}
 
@@ -129,8 +129,6 @@ def _alike(first: Number, second: Number) -> bool:
     if isinstance(first, tuple) or isinstance(second, tuple):
         return first == second
     if isinstance(first, int) and isinstance(second, int):
-        return first == second
-    if math.isinf(first) or math.isinf(second):
         return first == second
     if math.isnan(first) or math.isnan(second):
         return math.isnan(first) and math.isnan(second)
@@ -272,11 +270,7 @@ def _nearest(found: float, kind: str, callers: str) -> float:
         raise NoNumberError
     if found == 0 or not math.isfinite(found):
         return found
-    if abs(found) >= LARGEST.get(kind, math.inf):
-        if kind != "tl.float16":
-            raise NoNumberError
-        return math.copysign(math.inf, found)
-    if abs(found) < LEAST.get(kind, 2.0**-100):
+    if not LEAST.get(kind, 2.0**-100) <= abs(found) < LARGEST.get(kind, math.inf):
         raise NoNumberError
     fraction, exponent = math.frexp(found)
     return math.ldexp(round(math.ldexp(fraction, digits)), exponent - digits)
