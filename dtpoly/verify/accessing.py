@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import wrapping
 from dtpoly.verify.access import Access, Array, Barrier
-from dtpoly.verify.building import brought
+from dtpoly.verify.casts import brought
+from dtpoly.verify.residues import settled
 from dtpoly.verify.strides import indices_of
 from dtpoly.verify.terms import Element, Literal, Term, choose
 from dtpoly.verify.tiles import aligned
@@ -58,6 +59,8 @@ def store(
     where = TRUE if mask is None else _mask(items[2], line)
     held = machine.arrays[items[0].tensor].kind
     left = brought(as_term(items[1], line), value.kind, held)
+    if kind in ("atomic_max", "atomic_min"):
+        left = settled(held, left)
     _remember(machine, kind, items[0], where, axes, left, line)
 
 

@@ -28,11 +28,12 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Program
 from dtpoly.verify import kinds
-from dtpoly.verify.building import applied, literal, place, rounded, whole_in
+from dtpoly.verify.building import SIGNS, applied, is_product, literal, place, rounded, whole_in
 from dtpoly.verify.casts import as_kind, fits
 from dtpoly.verify.extents import extent, sizes_of
 from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined
 from dtpoly.verify.infinite import decided
+from dtpoly.verify.residues import RING, is_less, settled
 from dtpoly.verify.terms import Element, Given, Literal, PlaceOf, Term, Total, choose, fresh, pair
 from dtpoly.verify.whole import TRUE, Truth, Whole, both, name, number, within
 
@@ -94,12 +95,35 @@ def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
         value = _Reading(meaning, labels).term(found.body)
         own, to = format_of(found.body, meaning.formats), meaning.formats[func].kind
         if kinds.is_float(to):
-            value = _widened(value, own)
+            value = _widened(_leaving(value, own), own)
             value = value if own.kind == to == "tl.float64" else rounded(to, value, may=True)
         else:
-            value = as_kind(value, _strict(own), to)
+            value = settled(to, as_kind(value, _strict(own), to))
         meaning.known[key] = value
     return meaning.known[key]
+
+
+def _leaving(term: Term, own: Format) -> Term:
+    """A whole number as the one of its type that it is; others as they are."""
+    return settled(_strict(own), term) if own.category == 1 else term
+
+
+def _met(
+    operation: str, terms: Sequence[Term], formats: Sequence[Format], own: Format
+) -> list[Term]:
+    """Operands in the type of the result, where that is one of whole numbers.
+
+    Residues are enough for sums and products. Else, and where the type changes, an operand is the
+    number of its type; one beside tensors has theirs.
+    """
+    is_ring = operation in (*RING, "where") or (operation == "pow" and is_product(terms))
+    found: list[Term] = []
+    for term, one in zip(terms, formats, strict=True):
+        if one.category == 1 == own.category and one.weak and not own.weak:
+            found.append(as_kind(term, _strict(one), own.kind))
+        else:
+            found.append(term if is_ring and _strict(one) == _strict(own) else _leaving(term, one))
+    return found
 
 
 def _widened(value: Term, own: Format) -> Term:
@@ -139,11 +163,13 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
     """
     if isinstance(operand, Integer | Float) and to in kinds.WHOLES and not fits(term, to):
         return literal(kinds.LEAST[to])
+    if not is_less(kind, to):
+        term = settled(kind, term)
     is_kept = kinds.is_float(kind) and kinds.holds(to, kind)
     if is_kept and kinds.is_float(to) and kinds.is_narrow(to):
         # It was computed in more than its type has, or comes in more.
         return rounded(to, term, may=True)
-    is_far = kind == "tl.float64" or kinds.is_whole(kind)
+    is_far = kind == "tl.float64" or kinds.is_whole(kind) or bool(kinds.members(kind))
     if is_far and to in ("tl.float8e4nv", "tl.float8e5"):
         # There is no such conversion: it is done by way of f32.
         term = rounded("tl.float32", term, may=True)
@@ -225,11 +251,13 @@ class _Reading:
                 as_kind(term, kinds.BOOL, kinds.REAL) if f.category == 0 < own.category else term
                 for term, f in zip(terms[1:], formats[1:], strict=True)
             ]
+            rest = _met(operation, rest, formats[1:], own)
+            condition = _leaving(terms[0], formats[0])
             if own.category == 2:
                 rest = [_near(term) for term in rest]
             elif own.category == 1 and kinds.is_narrow(own.kind):
                 rest = _of_type(own.kind, rest, formats[1:])
-            return applied(operation, [terms[0], *_beside(rest, formats[1:])])
+            return applied(operation, [condition, *_beside(rest, formats[1:])])
         if OPERATION[operation].operands_are_bool:
             return applied(operation, terms)
         met = joined(formats)
@@ -248,11 +276,15 @@ class _Reading:
                 _wrapped(term, own.kind) if f.weak else term
                 for term, f in zip(terms, formats, strict=True)
             ]
+        terms = _met(operation, terms, formats, own)
         if is_narrow:
             terms = _of_type(own.kind, terms, formats)
         if met.category == 2 or own.category == 2:
             # A whole number beside floats is the nearest float.
-            terms = _beside([_near(term) for term in terms], formats)
+            terms = [_near(term) for term in terms]
+            # Whole numbers are compared as they are.
+            is_exact = operation in SIGNS and all(whole_in(term) is not None for term in terms)
+            terms = terms if is_exact else _beside(terms, formats)
         if met.category < 2 == own.category:
             terms = [rounded("tl.float32", term, may=True) for term in terms]
         by = decided if self.meaning.is_finite else applied
@@ -266,11 +298,17 @@ class _Reading:
         outer = self.labels
         self.labels = {**outer, **{label: name(one) for label, one in bound.items()}}
         body = self.term(left)
+        of = self.format(left)
+        to = self.format(expr).kind
+        if operation not in ("add", "mul") or of.kind != to:
+            body = _leaving(body, of)
         is_number = operation in ("add", "mul")
         if is_number and self.format(left).category == 0:
             body = as_kind(body, kinds.BOOL, kinds.REAL)
         if right is not None:
             second = self.term(right)
+            if self.format(right).kind != to:
+                second = _leaving(second, self.format(right))
             if self.format(right).category == 0:
                 second = as_kind(second, kinds.BOOL, kinds.REAL)
             met = joined([self.format(left), self.format(right)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 from dtpoly.verify import kinds
 from dtpoly.verify.regions import is_affine
@@ -15,11 +16,13 @@ from dtpoly.verify.terms import (
     Given,
     Literal,
     Place,
+    Stored,
     Term,
     Total,
     children,
     choose,
     of_truth,
+    rebuilt,
     truth_of,
 )
 from dtpoly.verify.whole import (
@@ -102,9 +105,9 @@ def _is_short(text: str, kind: str) -> bool:
 def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
     """A value brought to a type that does not hold it, or that may be brought to it."""
     if kinds.is_whole(kind) and not may:
-        term = _residue(kind, term)
+        term = _wrapped(kind, _unwrapped(kind, term))
     match plain(term):
-        case Literal(text=text) if _is_held(text, kind):
+        case Literal(text=text) if is_held(text, kind):
             return term
         case Apply(operation=operation) if _holds(kind, operation):
             return term
@@ -120,7 +123,7 @@ def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
             return Apply(f"{'may' if may else 'round'} {kind}", (term,))
 
 
-def _is_held(text: str, kind: str) -> bool:
+def is_held(text: str, kind: str) -> bool:
     """True for a number that a type is known to have."""
     if not kinds.is_whole(kind):
         return text in HELD or _is_short(text, kind)
@@ -130,6 +133,17 @@ def _is_held(text: str, kind: str) -> bool:
     return known and kinds.LEAST[kind] <= int(text) <= kinds.LARGEST[kind]
 
 
+def _wrapped(kind: str, term: Term) -> Term:
+    """A number as written, as one of a type of whole numbers."""
+    match term:
+        case Literal(text=text) if kind in kinds.LEAST and text.lstrip("-").isdigit():
+            least, count = kinds.LEAST[kind], 2 ** kinds.WIDTHS[kind]
+            return term if is_held(text, kind) else literal((int(text) - least) % count + least)
+        case _:
+            return term
+
+
+@cache
 def _residue(kind: str, term: Term) -> Term:
     """What wraps in a type of whole numbers, without what wraps in types as wide inside (lemma 6).
 
@@ -138,6 +152,13 @@ def _residue(kind: str, term: Term) -> Term:
     match term:
         case Apply(operation=operation, operands=operands) if operation in OF_RESIDUES:
             return applied(operation, [_unwrapped(kind, one) for one in operands])
+        case Apply(operation="where", operands=(condition, yes, no)):
+            sides = [_unwrapped(kind, one) for one in (yes, no)]
+            return applied("where", [condition, *sides])
+        case Total(operation=("add" | "mul"), body=body):
+            return rebuilt(term, (_unwrapped(kind, body),))
+        case Choose() | Stored():
+            return rebuilt(term, tuple(_unwrapped(kind, one) for one in children(term)))
         case _:
             return term
 
@@ -154,6 +175,8 @@ def _wraps_as(kind: str, operation: str) -> bool:
     """True if an operation brings numbers to a type of whole numbers that is as wide, or wider."""
     word, _, other = operation.partition(" ")
     width = kinds.WIDTHS.get(other, 0)
+    if other in (kinds.SIZE, kinds.OFFSET):
+        width = kinds.LEAST_WIDTH
     return word == "round" and 0 < kinds.WIDTHS.get(kind, 0) <= width
 
 
@@ -166,26 +189,6 @@ def _holds(kind: str, operation: str) -> bool:
 def plain(term: Term) -> Term:
     """The term; of a number that is the least or largest of its type, the number alone."""
     return Literal(kinds.exact(term.text)) if isinstance(term, Literal) else term
-
-
-def brought(term: Term, kind: str, to: str) -> Term:
-    """A value of one type as one of another; nothing happens where that holds it.
-
-    Only within its own type is the least number of that anything but a number.
-    """
-    if kind == to:
-        return term
-    term = plain(term)
-    if kinds.is_whole(to) and kind == kinds.WEAK and isinstance(term, Literal):
-        value = whole_in(term)
-        constant = None if value is None else value.constant
-        extreme_text = None if constant is None else kinds.extreme(constant, to)
-        return term if extreme_text is None else Literal(extreme_text)
-    if kinds.holds(to, kind) or (kind == kinds.WEAK and not kinds.is_narrow(to)):
-        return term
-    if kinds.is_whole(kind) and not kinds.is_narrow(to):
-        return term
-    return rounded(to, term)
 
 
 def applied(operation: str, operands: Sequence[Term]) -> Term:
@@ -213,7 +216,7 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return rounded(operation.removeprefix("round "), term)
         case (("floor" | "ceil"), [term]) if whole_in(term) is not None:
             return term
-        case _, [term] if operation in WIDE and _is_index(term):
+        case _, [term] if operation in WIDE and is_index(term):
             return term
         case "neg", [Literal(text=text)]:
             return Literal(
@@ -221,7 +224,7 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             )
         case "fma", [a, b, c]:
             return applied("add", [applied("mul", [a, b]), c])
-        case "pow", [a, Literal(text=text)] if text.isdigit() and 1 <= int(text) <= MOST_FACTORS:
+        case "pow", [a, Literal(text=text)] if is_product(operands):
             result = a
             for _ in range(int(text) - 1):
                 result = applied("mul", [result, a])
@@ -230,6 +233,15 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return applied("minimum", [applied("maximum", [a, low]), high])
         case _:
             return Apply(operation, tuple(operands))
+
+
+def is_product(operands: Sequence[Term]) -> bool:
+    """True if a power is a product of a few factors."""
+    match operands:
+        case [_, Literal(text=text)]:
+            return text.isdigit() and 1 <= int(text) <= MOST_FACTORS
+        case _:
+            return False
 
 
 def _beside(operation: str, value: Whole, text: str, operands: tuple[Term, ...]) -> Term:
@@ -290,13 +302,13 @@ def _compared(operation: str, first: str, second: str) -> Term:
     return of_truth(TRUE if found[operation] else FALSE)
 
 
-def _is_index(term: Term) -> bool:
+def is_index(term: Term) -> bool:
     """True for what is computed from indices and sizes alone: its range is another layer's care."""
     match term:
         case Place() | Literal():
             return whole_in(term) is not None
         case Apply(operation=operation, operands=operands):
-            return operation in OF_INDICES and all(_is_index(one) for one in operands)
+            return operation in OF_INDICES and all(is_index(one) for one in operands)
         case _:
             return False
 

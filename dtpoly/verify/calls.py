@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import accessing, descriptors, kinds
-from dtpoly.verify.building import applied, brought, literal
-from dtpoly.verify.casts import cast, full
+from dtpoly.verify.building import applied, literal
+from dtpoly.verify.casts import brought, cast, full
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.functions import called, dot, permuted, reduced, reduced_by
 from dtpoly.verify.operators import chosen, in_kind, joined, value_of
 from dtpoly.verify.regions import set_of
+from dtpoly.verify.residues import leaving, settled
 from dtpoly.verify.terms import Literal
 from dtpoly.verify.tiles import aligned, reshaped
 from dtpoly.verify.values import (
@@ -186,6 +187,7 @@ def _elementwise(
             axes, items = aligned(machine, tiles, line)
             kind = kinds.met(tiles[1].kind, tiles[2].kind)
             ends = any(_is_end(item, kind) for item in items[1:])
+            items = [leaving(items[0], tiles[0].kind, kinds.BOOL, ""), *items[1:]]
             if isinstance(items[1], Whole) and isinstance(items[2], Whole) and not ends:
                 return Tile(axes, chosen(items[0], items[1], items[2], line), kind)
             if is_truth(items[1]) and is_truth(items[2]):
@@ -204,25 +206,34 @@ def _elementwise(
             given = args[2] if len(args) > 2 else named.get("propagate_nan")
             nans = None if given is None else machine.value(given)
             operands = [
-                brought(as_term(item, line), tile.kind, kind)
+                settled(kind, brought(as_term(item, line), tile.kind, kind))
                 for item, tile in zip((a, b), tiles, strict=True)
             ]
             return Tile(axes, applied(_of_floats(machine, word, kind, nans), operands), kind)
         case "fma" if len(args) == 3:
             tiles = [machine.tile(arg) for arg in args]
             axes, (a, b, c) = aligned(machine, tiles, line)
-            product = joined(machine, "mul", a, b, line)
             kind = kinds.met(kinds.met(tiles[0].kind, tiles[1].kind), tiles[2].kind)
+            a, b, c = (
+                leaving(item, tile.kind, kind, word)
+                for item, tile in zip((a, b, c), tiles, strict=True)
+            )
+            product = joined(machine, "mul", a, b, line)
             return Tile(axes, in_kind(joined(machine, "add", product, c, line), kind, word), kind)
         case _ if word in UNARY and len(args) == 1:
             tile = machine.tile(args[0])
-            item = in_kind(value_of(machine, word, [as_term(tile.item, line)]), tile.kind, word)
+            operand = settled(tile.kind, as_term(tile.item, line))
+            item = in_kind(value_of(machine, word, [operand]), tile.kind, word)
             return replace(tile, item=item)
         case _ if word in BINARY and len(args) == 2:
             tiles = [machine.tile(arg) for arg in args]
             axes, (a, b) = aligned(machine, tiles, line)
             kind = kinds.met(tiles[0].kind, tiles[1].kind)
-            term = applied(BINARY[word], [as_term(a, line), as_term(b, line)])
+            a, b = (
+                settled(tile.kind, as_term(item, line))
+                for item, tile in zip((a, b), tiles, strict=True)
+            )
+            term = applied(BINARY[word], [a, b])
             return Tile(axes, in_kind(term, kind, word), kind)
         case _:
             raise Unread(line, f"a call of 'tl.{word}'")

@@ -12,7 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
-from dtpoly.verify.building import brought, plain
+from dtpoly.verify.building import plain
+from dtpoly.verify.casts import brought
+from dtpoly.verify.residues import RING, settled
 from dtpoly.verify.terms import (
     Apply,
     Carried,
@@ -105,7 +107,7 @@ def after_loop(
     variables, operation, pieces = taken
     if not _is_updated(one, variables, whole, after):
         return lost
-    start = _start(variables, before, after)
+    start = _start(variables, before, after, is_one=operation not in RING)
     if start is None or any(_carries(piece, loop) for piece in pieces):
         return lost
     result = start
@@ -129,7 +131,7 @@ def _of_last(
     last: Whole,
 ) -> Tile | None:
     """What the last iteration leaves, if there is one, else what was there before."""
-    new, start = after[one], _start((one,), before, after)
+    new, start = after[one], _start((one,), before, after, is_one=False)
     if start is None or not isinstance(new, Tile):
         return None
     value = put(as_term(new.item, 0), {loop: last})
@@ -154,7 +156,11 @@ def _is_updated(
 
 
 def _start(
-    variables: tuple[str, ...], before: Mapping[str, Value], after: Mapping[str, Value]
+    variables: tuple[str, ...],
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    *,
+    is_one: bool,
 ) -> Term | None:
     """What variables begin with, in the types that they have in the end.
 
@@ -169,6 +175,7 @@ def _start(
             return None
         lanes = zip(lanes_of(old.axes), lanes_of(new.axes), strict=True)
         term = brought(as_term(old.item, 0), old.kind, new.kind)
+        term = settled(new.kind, term) if is_one else term
         starts.append(put(term, {a: name(b) for a, b in lanes}))
     return starts[0] if len(starts) == 1 else pair(*starts)
 

@@ -6,13 +6,19 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dtpoly.verify import kinds
-from dtpoly.verify.building import NOT_NUMBERS, applied, brought, literal, plain, rounded, whole_in
+from dtpoly.verify.building import (
+    NOT_NUMBERS,
+    applied,
+    is_index,
+    literal,
+    plain,
+    rounded,
+    whole_in,
+)
+from dtpoly.verify.residues import LONG, is_less, settled
 from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.values import Pointer, Radix, Tile, Unread, as_term, is_truth
 from dtpoly.verify.whole import Whole
-
-# Of these types f32 does not hold each number.
-LONG = ("tl.int32", "tl.int64", kinds.SIZE, kinds.OFFSET)
 
 
 def cast(tile: Tile, to: str, line: int) -> Tile:
@@ -45,6 +51,8 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
     if kind == to:
         return term
     term = plain(term)
+    if not is_less(kind, to):
+        term = settled(kind, term)
     if to == kinds.BOOL:
         return applied("ne", [term, literal(0)])
     if kind == kinds.BOOL:
@@ -56,12 +64,38 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
             return term
         if kinds.is_narrow(to) and (kinds.is_whole(kind) or kind == kinds.WEAK):
             return rounded(to, term)
+        if kinds.is_whole(kind):
+            return term if is_index(term) else rounded(to, term)
         return applied(f"cast {to}", [term])
     if kinds.is_whole(kind):
         is_short = kind not in LONG or whole_in(term) is not None
         is_held = not kinds.is_narrow(to) and (to != "tl.float32" or is_short)
         return term if is_held else rounded(to, term)
     return brought(term, kind, to)
+
+
+def brought(term: Term, kind: str, to: str) -> Term:
+    """A value of one type as one of another; nothing happens where that holds it.
+
+    Only within its own type is the least number of that anything but a number.
+    """
+    if kind == to:
+        return term
+    term = plain(term)
+    if kinds.is_whole(to) and kind == kinds.WEAK and isinstance(term, Literal):
+        value = whole_in(term)
+        constant = None if value is None else value.constant
+        extreme_text = None if constant is None else kinds.extreme(constant, to)
+        return term if extreme_text is None else Literal(extreme_text)
+    if not is_less(kind, to):
+        term = settled(kind, term)
+    if kinds.holds(to, kind) or (kind == kinds.WEAK and not kinds.is_narrow(to)):
+        return term
+    if kinds.is_whole(to) and kinds.is_float(kind):
+        return applied(f"cast {to}", [term])
+    if kinds.is_whole(kind) and not kinds.is_narrow(to):
+        return rounded(to, term) if kinds.is_whole(to) and not is_index(term) else term
+    return rounded(to, term)
 
 
 def fits(term: Term, to: str) -> bool:

@@ -1,7 +1,8 @@
 """A term and numbers for its names in, a number out: whether two terms differ, at one place.
 
-Elements of inputs are numbers that depend on tensor and index alone; what is not known by name is
-some number that depends on its operands. So equal terms give equal numbers, and others seldom.
+Elements of inputs are numbers of their types that depend on tensor and index alone. What a type
+does not hold is rounded, or wraps, as it is in the type. What is not known by name is some number
+that depends on its operands. So equal terms give equal numbers.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import islpy as isl
 
 from dtpoly.verify import kinds
 from dtpoly.verify.limits import OutOfTimeError, check_time
-from dtpoly.verify.rounding import split
+from dtpoly.verify.rounding import allows, split
 from dtpoly.verify.sets import as_points, points_of
 from dtpoly.verify.terms import (
     Apply,
@@ -50,11 +52,14 @@ from dtpoly.verify.whole import (
 
 Number = float | tuple[float, float]
 MOST_POINTS = 6_000
-# Types of floats have each whole number up to this, if they have digits enough.
-MOST_HELD = 128
 CLOSE = 1e-7
 # With all elements above 0, and below: a maximum with 0 is another one.
-SIGNS = (1.0, -1.0)
+SIGNS = (1, -1)
+CALLERS = ("tl.float16", "tl.float32")
+SMALL = 100
+# What is not below, or is less than the least, is no number with all the digits of its type.
+LARGEST = {"tl.float16": 65520.0, "tl.float8e5": 57344.0, "tl.float8e4nv": 448.0}
+LEAST = {"tl.float16": 2.0**-14, "tl.float8e5": 2.0**-14, "tl.float8e4nv": 2.0**-6}
 
 
 OF_ONE: dict[str, Callable[[float], float]] = {
@@ -84,8 +89,13 @@ class Evaluation:
     point: Mapping[str, int]
     # Types to which values may be rounded: there that makes no difference.
     allowed: frozenset[str]
-    # Of the elements of inputs.
-    sign: float = 1.0
+    # Of inputs and scalars.
+    types: Mapping[str, str] = field(default_factory=dict[str, str])
+    # Of the elements of inputs; and whether whole numbers are any of their type.
+    sign: int = 1
+    is_wide: bool = False
+    # A type that the caller decides.
+    callers: str = "tl.float16"
     done: dict[Term, Number] = field(default_factory=dict[Term, Number])
     left: list[int] = field(default_factory=lambda: [MOST_POINTS])
     # What holds where the names are not chosen that a reduction binds.
@@ -94,10 +104,16 @@ class Evaluation:
 
 
 def differ(
-    kernel: Term, algorithm: Term, point: Mapping[str, int], allowed: frozenset[str]
+    kernel: Term,
+    algorithm: Term,
+    point: Mapping[str, int],
+    allowed: frozenset[str],
+    types: Mapping[str, str] | None = None,
 ) -> bool:
     """Do two terms have other numbers there? False where that cannot be said."""
-    return any(_differ(kernel, algorithm, Evaluation(point, allowed, sign)) for sign in SIGNS)
+    ways = product(SIGNS, (False, True), CALLERS)
+    known = types or {}
+    return any(_differ(kernel, algorithm, Evaluation(point, allowed, known, *way)) for way in ways)
 
 
 def _differ(kernel: Term, algorithm: Term, at: Evaluation) -> bool:
@@ -112,6 +128,8 @@ def _differ(kernel: Term, algorithm: Term, at: Evaluation) -> bool:
 def _alike(first: Number, second: Number) -> bool:
     if isinstance(first, tuple) or isinstance(second, tuple):
         return first == second
+    if isinstance(first, int) and isinstance(second, int):
+        return first == second
     if math.isnan(first) or math.isnan(second):
         return math.isnan(first) and math.isnan(second)
     return first == second or abs(first - second) <= CLOSE * max(abs(first), abs(second))
@@ -121,6 +139,20 @@ def _some(*parts: object) -> float:
     """A number that depends on these alone."""
     found = hashlib.sha256(repr(parts).encode()).digest()
     return 0.5 + int.from_bytes(found[:6], "big") / 2**48
+
+
+def _given(at: Evaluation, one: str, *indices: int) -> float:
+    """An element of an input, or a scalar: a number of its type."""
+    kind = at.types.get(one, "")
+    found = _some(one, *indices)
+    if kind == kinds.BOOL:
+        return int(found > 1)
+    if not kinds.is_whole(kind):
+        return at.sign * (_nearest(found, kind, at.callers) if kind else found)
+    large = int.from_bytes(hashlib.sha256(repr((one, indices)).encode()).digest(), "big")
+    value = at.sign * (large if at.is_wide else 1 + large % SMALL)
+    least, largest = kinds.LEAST.get(kind, 0), kinds.LARGEST.get(kind, SMALL)
+    return value if least <= value <= largest else value % (largest - least + 1) + least
 
 
 def _whole(of: Whole, at: Evaluation) -> int:
@@ -183,11 +215,11 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
         case Literal(text=text):
             return _literal(text)
         case Given(name=one):
-            return _some("given", one)
+            return _given(at, one)
         case Place(value=value):
             return _whole(value, at)
         case Element(tensor=tensor, indices=indices):
-            return at.sign * _some(tensor, *(_whole(index, at) for index in indices))
+            return _given(at, tensor, *(_whole(index, at) for index in indices))
         case Choose(condition=condition, yes=yes, no=no):
             return _number(yes if _holds(condition, at) else no, at)
         case Pair(value=value, place=where):
@@ -203,7 +235,8 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
             word, kind = split(term)
             if word:
                 found = _plain(operands[0], at)
-                return found if word == "may" or kind in at.allowed else _rounded(found, kind)
+                is_free = word == "may" or any(allows(one, kind) for one in at.allowed)
+                return found if is_free else _rounded(found, kind, at.callers)
             return _applied(operation, [_number(one, at) for one in operands])
         case Total(operation=operation, bound=bound, domain=domain, body=body):
             values = [_number(body, inner) for inner in _inside(bound, domain, at)]
@@ -215,15 +248,32 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
             return _some("nothing", len(at.done))
 
 
-def _rounded(found: float, kind: str) -> float:
-    """A number brought to a type; one that it has stays, any other is another number."""
-    is_whole = float(found).is_integer()
-    if kind in kinds.LEAST and is_whole:
-        count = 2 ** kinds.WIDTHS[kind]
-        return float((int(found) - kinds.LEAST[kind]) % count + kinds.LEAST[kind])
-    digits = kinds.DIGITS.get(kind, 0)
-    is_held = is_whole and abs(found) <= min(2**digits, MOST_HELD)
-    return found if is_held and digits else found * (1 + 1e-4)
+def _rounded(found: float, kind: str, callers: str) -> float:
+    """A number brought to a type: a whole one wraps, others become the nearest that it has."""
+    if not kinds.is_whole(kind):
+        return _nearest(found, kind, callers)
+    if kind not in kinds.LEAST or not math.isfinite(found) or int(found) != found:
+        raise NoNumberError
+    least, count = kinds.LEAST[kind], 1 << kinds.WIDTHS[kind]
+    return (int(found) - least) % count + least
+
+
+def _nearest(found: float, kind: str, callers: str) -> float:
+    """The nearest number of a type of floats."""
+    kinds_of = {one if one in kinds.DIGITS else callers for one in kinds.members(kind)}
+    if {"tl.float16", "tl.bfloat16"} <= kinds_of:
+        kinds_of.add("tl.float32")
+    if kinds_of:
+        kind = max(kinds_of, key=lambda one: kinds.DIGITS[one])
+    digits = {**kinds.DIGITS, kinds.REAL: 24, "tf32": 11}.get(kind)
+    if digits is None:
+        raise NoNumberError
+    if found == 0 or not math.isfinite(found):
+        return found
+    if not LEAST.get(kind, 2.0**-100) <= abs(found) < LARGEST.get(kind, math.inf):
+        raise NoNumberError
+    fraction, exponent = math.frexp(found)
+    return math.ldexp(round(math.ldexp(fraction, digits)), exponent - digits)
 
 
 def _literal(text: str) -> float:
@@ -232,6 +282,8 @@ def _literal(text: str) -> float:
     if text == "undefined":
         return _some("undefined")
     above, _, below = kinds.exact(text).partition("/")
+    if above.lstrip("-").isdigit() and not below:
+        return int(above)
     return float(above) / float(below or 1)
 
 
@@ -266,8 +318,8 @@ def _reduced(operation: str, values: list[Number]) -> Number:
         pairs = [one for one in values if isinstance(one, tuple)]
         sign = -1 if operation == "argmax" else 1
         return min(pairs, key=lambda one: (sign * one[0], one[1]), default=(-sign * math.inf, 0.0))
-    start = {"add": 0.0, "mul": 1.0, "maximum": -math.inf, "minimum": math.inf, "or": 0.0}
-    total: Number = start.get(operation, 1.0)
+    start: dict[str, Number] = {"add": 0, "mul": 1, "maximum": -math.inf, "minimum": math.inf}
+    total: Number = start.get(operation, int(operation != "or"))
     for one in values:
         total = _applied(operation, [total, one])
     return total
@@ -301,9 +353,13 @@ def _applied(operation: str, operands: list[Number]) -> Number:
         case _, [a] if operation in OF_ONE:
             return OF_ONE[operation](a)
         case "rem", [a, b]:
+            if isinstance(a, int) and isinstance(b, int):
+                return (abs(a) % abs(b)) * (-1 if a < 0 else 1)
             return math.fmod(a, b)
+        case "floordiv", [int(a), int(b)]:
+            return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         case "mod", [a, b]:
-            return a - b * math.floor(a / b)
+            return a % b if isinstance(a, int) and isinstance(b, int) else a - b * math.floor(a / b)
         case "div_rn", [a, b]:
             return a / b
         case "lt", [a, b]:
@@ -321,12 +377,11 @@ def _applied(operation: str, operands: list[Number]) -> Number:
         case (("floor" | "ceil"), [a]):
             return float(math.floor(a) if operation == "floor" else math.ceil(a))
         case "cdiv", [a, b]:
-            return float(math.ceil(a / b))
-        case "mod", [a, b]:
-            return a - b * math.floor(a / b)
-        case _, [a] if operation in ("cast tl.int32", "cast tl.int64"):
-            # Numbers of elements are no whole ones, also where the tensor has such.
-            return a
+            return -(-a // b)
+        case _, [a] if operation.startswith("cast tl.") and kinds.is_whole(operation[5:]):
+            if not kinds.LEAST[operation[5:]] <= int(a) <= kinds.LARGEST[operation[5:]]:
+                raise NoNumberError
+            return int(a)
         case "where", [a, b, c]:
             return b if a else c
         case _:

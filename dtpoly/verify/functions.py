@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds, known
 from dtpoly.verify.asking import Lemma, assume
-from dtpoly.verify.building import applied, brought, rounded
+from dtpoly.verify.building import applied, is_product, rounded
+from dtpoly.verify.casts import brought
 from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined
-from dtpoly.verify.terms import Apply, Literal, PlaceOf, Total, ValueOf, fresh, pair, put
+from dtpoly.verify.residues import RING, leaving, settled
+from dtpoly.verify.terms import (
+    Apply,
+    Literal,
+    Pair,
+    PlaceOf,
+    Total,
+    ValueOf,
+    fresh,
+    pair,
+    put,
+)
 from dtpoly.verify.tiles import aligned
 from dtpoly.verify.values import Group, Item, Nothing, Text, Tile, Type, Unread, Value, as_term
 from dtpoly.verify.whole import name, number, within
@@ -37,7 +49,7 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
             # Values meet in one type, and so do places: the least number of another counts.
             types = [kinds.met(tiles[at].kind, tiles[at + 2].kind) for at in (0, 1)]
             a, i, b, j = (
-                brought(operand, tile.kind, kind)
+                settled(kind, brought(operand, tile.kind, kind))
                 for operand, tile, kind in zip(operands, tiles, types * 2, strict=True)
             )
             both = Apply(meaning, (pair(a, i), pair(b, j)))
@@ -46,6 +58,10 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         kind = kinds.WEAK
         for tile in tiles:
             kind = kinds.met(kind, tile.kind)
+        if not (meaning == "pow" and is_product(operands)):
+            operands = [
+                settled(tile.kind, operand) for operand, tile in zip(operands, tiles, strict=True)
+            ]
         return Tile(axes, in_kind(applied(meaning, operands), kind, meaning), kind)
     match definition.body:
         case [ast.Return(value=ast.expr() as result)]:
@@ -74,6 +90,8 @@ def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line
     del rest[axis]
     term = as_term(tile.item, line)
     kind = tile.kind
+    if operation not in RING and not isinstance(term, Pair):
+        term = settled(kind, term)
     if operation == "add" and (kinds.is_whole(kind) or kind == kinds.BOOL):
         kind = kinds.met("tl.int32", kind)
     if lane is None:
@@ -95,7 +113,11 @@ def reduced_by(
         match operand.parts:
             case (Tile() as first, Tile() as second) if meaning in EXTREMES:
                 axes, (a, b) = aligned(machine, (first, second), line)
-                both = Tile(axes, pair(as_term(a, line), as_term(b, line)))
+                values = (
+                    settled(tile.kind, as_term(item, line))
+                    for item, tile in ((a, first), (b, second))
+                )
+                both = Tile(axes, pair(*values))
                 result = reduced(machine, both, axis, str(meaning), line)
                 term = as_term(result.item, line)
                 value = Tile(result.axes, ValueOf(term), first.kind)
@@ -141,6 +163,7 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
         if not isinstance(wanted, Type):
             raise Unread(line, "a dot into what is not a type")
         out = wanted.name
+    a, b = leaving(a, kind, out, "mul"), leaving(b, kind, out, "mul")
     product = Tile(axes, joined(machine, "mul", a, b, line), out)
     total = reduced(machine, product, len(axes) - 1, "add", line)
     if not kinds.holds(out, kind):

@@ -16,6 +16,8 @@ LEAST["tl.uint8"] = 0
 LARGEST: dict[str, int] = {one: -1 - least if least else 255 for one, least in LEAST.items()}
 # How many binary digits the numbers of a type of whole numbers have, of which they are residues.
 WIDTHS = {one: (largest - LEAST[one]).bit_length() for one, largest in LARGEST.items()}
+# How many `size` and `offset` have at least.
+LEAST_WIDTH = 32
 # How many binary digits the values of a type of floats have.
 DIGITS = {
     "tl.float8e4nv": 4,

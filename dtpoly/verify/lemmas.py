@@ -25,7 +25,8 @@ from dtpoly.verify.whole import both
 
 def with_known(proof: Proof) -> Proof | None:
     """The proof with elements for what kernels leave and is proved; None if there is none such."""
-    memory = Memory(proof.memory.launches, proof.memory.inputs, proof.memory.facts)
+    old = proof.memory
+    memory = Memory(old.launches, old.inputs, old.facts, types=old.types)
     known: Proof = replace(proof, memory=memory)
     for at, ran in enumerate(proof.runs):
         for array in dict.fromkeys(a.tensor for a in ran.accesses if a.kind != "load"):
@@ -61,7 +62,7 @@ def _is_it(proof: Proof, at: int, ran: Ran, array: str, func: str) -> bool:
         about(access.line, f"stores what the algorithm says '{func}' is")
         try:
             here = set_of(both(proof.facts, domain(ran, access)))
-            stored = proof.memory.seen(at, access.value)
+            stored = proof.memory.left(at, access)
             wanted = value_of(proof.meaning, func, access.indices)
             if difference(stored, wanted, here) is not None:
                 return False

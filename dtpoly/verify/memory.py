@@ -18,6 +18,7 @@ from dtpoly.verify.domains import before, domain, own_names
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.paired import beginnings
 from dtpoly.verify.regions import Region, is_single, set_of, without
+from dtpoly.verify.residues import settled
 from dtpoly.verify.rounding import split
 from dtpoly.verify.terms import (
     Apply,
@@ -61,6 +62,8 @@ class Memory:
     open: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     # Tensors that hold a Func, proved where it is stored (see lemmas).
     funcs: dict[str, str] = field(default_factory=dict[str, str])
+    # The types of tensors.
+    types: Mapping[str, str] = field(default_factory=dict[str, str])
     done: dict[tuple[int, Term], Term] = field(default_factory=dict[tuple[int, Term], Term])
 
     def seen(self, at: int, term: Term) -> Term:
@@ -86,6 +89,11 @@ class Memory:
                 word, kind = split(term)
                 # What is known now may be held by the type that it is brought to.
                 return rounded(kind, parts[0]) if word == "round" else rebuilt(term, parts)
+
+    def left(self, at: int, store: Access) -> Term:
+        """What a store leaves: the one number of the tensor's type that its value is."""
+        assert store.value is not None
+        return settled(self.types[store.tensor], self.seen(at, store.value))
 
     def cases(self, at: int, access: Access) -> tuple[Case, ...]:
         """What a load can see, over its own names."""
@@ -161,14 +169,11 @@ class Memory:
         time = tuple(put_whole(one, values) for one in store.time)
         if other == at:
             where = both(where, before(time, load.time))
-        assert store.value is not None
         # What the store's own kernel saw is said in its names: put in first, renamed together.
-        value = put(self.seen(other, store.value), values)
+        value = put(self.left(other, store), values)
         is_value = any(isinstance(one.store.value, ValueOf) for one in grown)
         if store in begun:
-            partner = begun[store].value
-            assert partner is not None
-            rest = put(self.seen(other, partner), values)
+            rest = put(self.left(other, begun[store]), values)
             value = pair(value, rest) if is_value else pair(rest, value)
         for one in grown:
             # Of the same program, and after the store.
@@ -186,6 +191,8 @@ class Memory:
                 value = Apply(one.operation, (value, total))
         if store in begun:
             value = ValueOf(value) if is_value else PlaceOf(value)
+        elif grown:
+            value = settled(self.types[store.tensor], value)
         return tuple(new.values()), where, value
 
     def _check(self, here: Truth, load: Access, writers: Sequence[Case]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dtpoly.verify import kinds
 from dtpoly.verify.building import applied, rounded
 from dtpoly.verify.infinite import decided
+from dtpoly.verify.residues import leaving
 from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.tiles import aligned
 from dtpoly.verify.values import (
@@ -74,6 +75,7 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
         case Tile(), Tile() if word is not None:
             axes, (a, b) = aligned(machine, (left, right), line)
             kind = kinds.met(left.kind, right.kind)
+            a, b = leaving(a, left.kind, kind, word), leaving(b, right.kind, kind, word)
             if word == "div" and not kinds.is_float(kind):
                 kind = "tl.float32" if kind else kinds.WEAK
             item = joined(machine, word, a, b, line)
@@ -205,6 +207,7 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
     if not isinstance(left, Tile) or not isinstance(right, Tile) or word is None:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     axes, (a, b) = aligned(machine, (left, right), node.lineno)
+    a, b = leaving(a, left.kind, kinds.BOOL, ""), leaving(b, right.kind, kinds.BOOL, "")
     return Tile(axes, comparison(word, a, b, node.lineno), kinds.BOOL)
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from dtpoly.verify import kinds
 from dtpoly.verify.building import applied
-from dtpoly.verify.terms import Apply, Term, children, rebuilt
+from dtpoly.verify.terms import Apply, Term, Total, children, rebuilt
 
 
 @cache
@@ -35,6 +35,19 @@ def without_may(term: Term, kept: frozenset[str] = frozenset()) -> Term:
         return parts[0]
     # Without it, arithmetic of whole numbers can be carried out.
     return applied(term.operation, parts) if isinstance(term, Apply) else rebuilt(term, parts)
+
+
+def without_steps(operation: str, term: Term) -> Term:
+    """A reduction without leave to round what is reduced by the same operation inside of it."""
+    match term:
+        case Apply(operation=own) | Total(operation=own) if own == operation:
+            return rebuilt(term, tuple(without_steps(operation, one) for one in children(term)))
+        case Apply(operands=(inner,)) if split(term)[0] == "may":
+            bare = without_steps(operation, inner)
+            is_step = isinstance(bare, Apply | Total) and bare.operation == operation
+            return bare if is_step else term
+        case _:
+            return term
 
 
 def allows(may: str, kind: str) -> bool:

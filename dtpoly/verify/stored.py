@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dtpoly.verify import kinds
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.algorithm import value_of
 from dtpoly.verify.asking import about
@@ -13,6 +14,7 @@ from dtpoly.verify.findings import ATOMIC, Finding, Proof
 from dtpoly.verify.lemmas import with_known
 from dtpoly.verify.memory import Unwritten
 from dtpoly.verify.regions import NotAffine, set_of
+from dtpoly.verify.residues import settled
 from dtpoly.verify.rounding import split
 from dtpoly.verify.terms import Apply, Term, Total, children, put, walk
 from dtpoly.verify.value import difference
@@ -36,9 +38,8 @@ def _value(proof: Proof) -> Iterator[Finding]:
     for at, ran, access in proof.stores():
         if access.kind in ATOMIC:
             continue
-        assert access.value is not None
         here = set_of(both(proof.facts, domain(ran, access)))
-        stored = proof.memory.seen(at, access.value)
+        stored = proof.memory.left(at, access)
         about(access.line, "stores what the algorithm says")
         wanted = value_of(proof.meaning, proof.func, access.indices)
         if atomics:
@@ -76,7 +77,8 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
         bound = tuple(str(one.plain) for one in put_names.values())
         # Parts are added up in the type of the output: that is what `atomic` asks for.
         value_there = access.value
-        if split(value_there) == ("round", proof.arrays[proof.result].kind):
+        kind = proof.arrays[proof.result].kind
+        if split(value_there) == ("round", kind) and not kinds.is_whole(kind):
             (value_there,) = children(value_there)
         body = put(proof.memory.seen(at, value_there), put_names)
         parts.append(Total(operation, bound, here, body))
@@ -84,6 +86,7 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
     total = parts[0]
     for part in parts[1:]:
         total = Apply(operation, (total, part))
+    total = settled(proof.arrays[proof.result].kind, total)
     wanted = value_of(proof.meaning, proof.func, tuple(name(o) for o in outputs))
     where = set_of(both(proof.facts, proof.box(outputs)))
     found = difference(total, wanted, where)

@@ -17,7 +17,7 @@ from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.pieces import Piece, cases, pieces
 from dtpoly.verify.regions import Region, equal, is_affine, is_single, said, same, set_of, without
-from dtpoly.verify.rounding import allows, rounds, split, without_may
+from dtpoly.verify.rounding import allows, rounds, split, without_may, without_steps
 from dtpoly.verify.terms import (
     Apply,
     Carried,
@@ -223,6 +223,11 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
     found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=False)
     if found is not None and operation in IDEMPOTENT:
         found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=True)
+    if found is not None:
+        # What is reduced in two steps may be rounded between them, and need not be.
+        bare = without_steps(operation, algorithm)
+        if bare != algorithm and _bags(operation, kernel, bare, where) is None:
+            return None
     return found
 
 

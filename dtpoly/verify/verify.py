@@ -195,7 +195,8 @@ def proof_of(
     facts = both(*wrapper.facts)
     runs = [run_kernel(file, wrapper.arrays, launch, facts) for launch in wrapper.launches]
     facts = both(facts, *(ran.facts for ran in runs))
-    memory = Memory(runs, frozenset(ranks), facts)
+    types = {one.name: one.kind for one in wrapper.arrays.values()}
+    memory = Memory(runs, frozenset(ranks), facts, types=types)
     return wrapper, Proof(runs, wrapper.arrays, wrapper.result, func, meaning, memory, facts)
 
 
@@ -251,7 +252,8 @@ def _judged(finding: Finding, wrapper: Wrapper, proof: Proof) -> Layer:
     if is_sure and finding.terms is not None:
         kernel, algorithm, allowed = finding.terms
         tried = chain(examples, (smallest(one, _sizes_first(one)) for one in _larger(there)))
-        found = next((e for e in tried if e and differ(kernel, algorithm, e, allowed)), None)
+        types = {one: of.kind for one, of in proof.meaning.formats.items()}
+        found = next((e for e in tried if e and differ(kernel, algorithm, e, allowed, types)), None)
         is_sure, example = found is not None, found or example
     verdict = Verdict.REFUTED if is_sure else Verdict.UNKNOWN
     witness = None if example is None else witness_of(proof, finding, example)

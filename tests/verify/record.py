@@ -24,6 +24,7 @@ from typing import TypeAlias
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
 from dtpoly.verify.verify import Verdict, verify
 from tests.codegen.cases import SlowError, limited, random_case, verdict
@@ -63,7 +64,7 @@ def row(seed: int, seconds: float) -> Row:
             if not judged.is_legal:
                 return Row(seed, case.kind, NOT_LEGAL)
             text = code_of(judged.scheduled).text
-    except SlowError:
+    except (SlowError, DtpolyError):
         return Row(seed, case.kind, NOT_EMITTED)
     began = time.process_time()
     report = verify(case.program, text, seconds)

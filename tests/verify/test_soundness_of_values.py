@@ -45,13 +45,13 @@ OUTSIDE = written("Func f; In A: i16; Var x; f[x] = A[x] + cast(70000, i16); f.c
 BACK = written("Func f; In A; Var x; f[x] = cast(cast(A[x] > 1, i32), bool); f.compile();")
 AS_BOOL = written("Func f; In A: i32; Var x; f[x] = where(cast(A[x], bool), 1, 2); f.compile();")
 BYTES = written(
-    "Func f; In A, B: i8; Var x; f[x] = cast(A[x] * A[x] * A[x] + B[x], i32) / 3; f.compile();"
+    "Func f; In A: i8, B: i8; Var x; f[x] = cast(A[x] * A[x] * A[x] + B[x], i32) / 3; f.compile();"
 )
 OPPOSITE = written(
     "Func f; In A: i8; Var x; f[x] = cast(-A[x], i32) + cast(abs(A[x]), i32); f.compile();"
 )
 LENGTH = written(
-    "Func f; In A, B: u8; Var x; f[x] = where(A[x] > 3, len(x), B[x]) / 3; f.compile();"
+    "Func f; In A: u8, B: u8; Var x; f[x] = where(A[x] > 3, len(x), B[x]) / 3; f.compile();"
 )
 OUTER = written(
     "Func f; In A; RVar k; f[] = rsum(exp2(pad(A, -3)[3 * k - 1]), k);"
@@ -59,6 +59,26 @@ OUTER = written(
 )
 IS_ON = written(
     "Func f; SIn beta: bool; RVar k; f[] = rall(beta and k != 2, k); f.compile(); f.tensorize(k:4);"
+)
+THRICE = written("Func f; In A: i32; Var x; f[x] = cast(A[x], i64) * 3; f.compile();")
+NARROWED = written(
+    "Func f; In A: i64, B: i32; Var x; f[x] = where(cast(A[x] * 3, i32) > B[x], 1, 2); f.compile();"
+)
+BY_SIZE = written("Func f; In A: i32; Var x; f[x] = cast(A[x] * len(x), i64) * 3; f.compile();")
+ABOVE = written("Func f; In A: i32, B: i32; Var x; f[x] = A[x] * B[x] > 3; f.compile();")
+AS_F64 = written("Func f; In A: i64, B: i64; Var x; f[x] = cast(A[x] * B[x], f64); f.compile();")
+LARGEST = written(
+    "Func f; In A: i32; Var x; RVar k; f[x] = rmax(A[x, k] * 3, k); f.compile(); f.tensorize(k:8);"
+)
+LARGEST_AT = written(
+    "Func f; In A: i32; Var x; RVar k; f[x] = rargmax(A[x, k] * 3, k); f.compile();"
+)
+LONG_SUM = written("Func f; In A: i32; Var x; RVar k; f[x] = rsum(A[x, k] * 3, k); f.compile();")
+SIZED = written("Func f; In A: i32; Var x; f[x] = abs(A[x] * 3) * 1.5; f.compile();")
+REST = written("Func f; In A: i32; Var x; f[x] = (A[x] * 3) % 7 + (A[x] * 3) * x; f.compile();")
+BETWEEN = written(
+    "Func g, f; In A: i32, B: i32; Var x, y; g[x] = A[x] * B[x];"
+    "f[x] = g[x] + cast(g[x], i64) + maximum(g[x], 1); f.compile();"
 )
 SHORT = written("Func f: f32; In A: i32; Var x; f[x] = cast(A[x], f8e4m3) * 1; f.compile();")
 ALL = (
@@ -75,6 +95,19 @@ ALL = (
     EQUAL,
     *(BEST_OF, TAIL, ATOMIC),
     *(BY_F32, BY_F64, MIXED, OUTSIDE, BACK, AS_BOOL),
+    *(
+        THRICE,
+        NARROWED,
+        BY_SIZE,
+        ABOVE,
+        AS_F64,
+        LARGEST,
+        LARGEST_AT,
+        LONG_SUM,
+        SIZED,
+        REST,
+        BETWEEN,
+    ),
     *(BYTES, OPPOSITE, LENGTH, OUTER, IS_ON, SHORT),
 )
 
@@ -89,6 +122,11 @@ BEST = "tl.store(f_k_at_program_z, f_k_value)\n"
 PLACE = "            tl.store(f_k_index_at_program_z, f_k_index_value)\n"
 BEGUN = 'tl.store(f_k_at_program + z * f_k_scratch_stride_1, float("-inf"))'
 CUBE = "A_value.to(tl.int32) * A_value * A_value"
+WIDER_BY_SIZE = "(A_value.to(tl.int64) * tl.cast(x_size, tl.int64))"
+WIDER_BETWEEN = (
+    "g_value = (tl.load(A_ptr + x * A_stride_0).to(tl.int64) "
+    "* tl.load(B_ptr + x * B_stride_0).to(tl.int64))"
+)
 SUMMED = "tl.cast(x_size, tl.int64) * k.to(tl.int64)"
 
 # What is done to which text: what is replaced by what.
@@ -160,6 +198,62 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     "a size beside bytes does not wrap": (*(LENGTH, "tl.cast(x_size, tl.uint8)", "x_size"),),
     "a size beside bytes wraps in another type": (
         *(LENGTH, "tl.cast(x_size, tl.uint8)", "tl.cast(x_size, tl.int8)"),
+    ),
+    "it is widened after it was multiplied": (
+        *(THRICE, "A_stride_0).to(tl.int64)", "A_stride_0)"),
+    ),
+    "a product is one of 32 bits": (*(THRICE, "A_value * 3)", "(A_value.to(tl.int32) * 3))"),),
+    "a product is one of 64 bits, and not narrowed": (
+        *(NARROWED, "(A_value * 3).to(tl.int32)", "(A_value * 3)"),
+    ),
+    "a product is narrowed too far": (
+        *(NARROWED, "(A_value * 3).to(tl.int32)", "(A_value * 3).to(tl.int16)"),
+    ),
+    "it is widened before it meets a size": (
+        *(BY_SIZE, "(A_value * tl.cast(x_size, tl.int32)).to(tl.int64)", WIDER_BY_SIZE),
+    ),
+    "a size may be one of 64 bits": (*(BY_SIZE, "tl.cast(x_size, tl.int32)", "x_size"),),
+    "a product of 64 bits is compared": (
+        *(ABOVE, "A_value * B_value >", "A_value.to(tl.int64) * B_value >"),
+    ),
+    "a product of bytes is compared": (
+        *(ABOVE, "A_value * B_value >", "(A_value * B_value).to(tl.int8) >"),
+    ),
+    "whole numbers are multiplied as floats": (
+        *(AS_F64, "A_value * B_value", "A_value.to(tl.float64) * B_value.to(tl.float64)"),
+    ),
+    "a product is one of 32 bits, and then a float": (
+        *(AS_F64, "(A_value * B_value)", "(A_value * B_value).to(tl.int32)"),
+    ),
+    "the largest of products of 64 bits": (
+        *(LARGEST, "maximum(f_acc, A_tile * 3)", "maximum(f_acc, A_tile.to(tl.int64) * 3)"),
+    ),
+    "three times the largest": (
+        *(LARGEST, "maximum(f_acc, A_tile * 3)", "maximum(f_acc, A_tile)"),
+    ),
+    "the place of the largest product of 64 bits": (
+        *(LARGEST_AT, "A_value * 3", "A_value.to(tl.int64) * 3"),
+    ),
+    "products are added up as ones of 64 bits": (
+        *(LONG_SUM, "(A_value * 3).to(tl.int64)", "A_value.to(tl.int64) * 3"),
+    ),
+    "a sum is one of 32 bits": (
+        *(LONG_SUM, "f_stride_0, f_acc)", "f_stride_0, f_acc.to(tl.int32))"),
+    ),
+    "the absolute value of a product of 64 bits": (
+        *(SIZED, "tl.abs(A_value * 3)", "tl.abs(A_value.to(tl.int64) * 3)"),
+    ),
+    "an absolute value is taken after the product": (
+        *(SIZED, "tl.abs(A_value * 3)", "(tl.abs(A_value) * 3)"),
+    ),
+    "the rest of a product of 64 bits": (
+        *(REST, "dt_mod_whole(A_value * 3", "dt_mod_whole(A_value.to(tl.int64) * 3"),
+    ),
+    "a product of 64 bits beside an index": (
+        *(REST, "(A_value * 3).to(tl.int64) * tl", "(A_value.to(tl.int64) * 3) * tl"),
+    ),
+    "a Func between is kept in more bits": (
+        *(BETWEEN, "g_value = tl.load(g_ptr + x * g_stride_0).to(tl.int64)", WIDER_BETWEEN),
     ),
     "what is outside is counted beyond the end": (
         *(OUTER, "            k_mask,\n", "            k_mask | (k == k_size),\n"),
