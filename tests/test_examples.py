@@ -53,6 +53,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
     "dyt": lambda t: torch.tanh(t["alpha"] * t["X"]) * t["gamma"] + t["beta"],
     "geglu": lambda t: functional.gelu(t["A"], approximate="tanh") * t["B"],
     "half_matmul": lambda t: t["A"] @ t["B"],
+    "half_wide_softmax": lambda t: normalized(t["A"]),
     "half_mmsigmoid": lambda t: torch.sigmoid(t["A"] @ t["B"]),
     "kl_div": lambda t: functional.kl_div(t["Y"], t["T"], reduction="batchmean"),
     "layer_norm": lambda t: functional.layer_norm(
@@ -61,6 +62,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
     "matmul": lambda t: t["A"] @ t["B"],
     "mmsigmoid": lambda t: torch.sigmoid(t["A"] @ t["B"]),
     "narrow_softmax": lambda t: normalized(t["A"]),
+    "ragged_matmul": lambda t: t["A"] @ t["B"],
     "rms_norm": lambda t: functional.rms_norm(t["X"], t["W"].shape, t["W"], float(t["eps"])),
     "row_sum": lambda t: t["A"].sum(1),
     "safe_softmax": lambda t: normalized(t["A"]),
@@ -70,6 +72,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
     "tall_column_sum": lambda t: t["A"].sum(0),
     "tall_row_sum": lambda t: t["A"].sum(1),
     "tf32_matmul": lambda t: t["A"] @ t["B"],
+    "tiny_k_matmul": lambda t: t["A"] @ t["B"],
     "tvd": lambda t: 0.5 * (t["P"] - t["Q"]).abs().sum(1).mean(),
     "two_mm_inner": two_products,
     "two_mm_outer": two_products,

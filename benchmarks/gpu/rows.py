@@ -107,11 +107,11 @@ _LOSS = ("8192x4096 f32", "8192x32768 f32", "8192x128256 bf16")
 _RMS = ("8192x4096 bf16", "8192x4096 f32", "32768x2048 bf16", "16384x16384 f32")
 _SOFTMAX = ("4096x4096 f32", "4096x16384 f32", "4096x4096 bf16")
 _NARROW = ("4096x512 f32", "4095x1000 f32")
-_WIDE = ("4096x65536 f32", "8192x50257 f32", "8192x50257 bf16")
+_WIDE, _HALF_WIDE = ("4096x65536 f32", "8192x50257 f32"), ("8192x50257 bf16",)
 _ENTROPY = ("8192x50257 f32", "8192x50257 bf16", "8192x128256 bf16")
 _TALL, _SQUARE = ("4194304x64 f32",), ("16384x16384 f32",)
 _LARGE = ("4096x4096x4096 bf16", "8192x8192x8192 bf16", "16384x16384x16384 f16")
-_SMALL_K = ("32768x32768x32 f16", "16384x16384x64 f16", "8192x8192x128 f16")
+_TINY_K, _SMALL_K = ("32768x32768x32 f16",), ("16384x16384x64 f16", "8192x8192x128 f16")
 _SIGMOID = ("256x512x32 tf32", "512x1024x32 tf32", "1024x2048x32 tf32")
 _INNER = ("128x128x64x64", "256x256x64x64", "512x512x64x64", "1024x1024x64x64")
 _OUTER = ("64x128x32x32", "128x256x32x32", "256x512x32x32", "512x1024x32x32")
@@ -136,6 +136,7 @@ GROUPS = (
     Group("softmax", BANDWIDTH, ("narrow_softmax", _UNSAFE), "x y", _NARROW),
     Group("softmax", BANDWIDTH, ("safe_softmax", _UNSAFE), "x y", _SOFTMAX),
     Group("softmax", BANDWIDTH, ("wide_softmax", _UNSAFE), "x y", _WIDE),
+    Group("softmax", BANDWIDTH, ("half_wide_softmax", _UNSAFE), "x y", _HALF_WIDE),
     Group("cross_entropy", BANDWIDTH, ("cross_entropy",), "x y", _ENTROPY),
     Group("sum", BANDWIDTH, ("big_sum",), "x", ("268435456 f32", "268435456 bf16")),
     Group("sum of rows", BANDWIDTH, ("tall_row_sum",), "x y", _TALL),
@@ -147,8 +148,9 @@ GROUPS = (
     Group("matmul", MATMUL, _GROUPED, "m n k", ("16384x16384x16384 bf16",)),
     Group("matmul", MATMUL, ("tf32_matmul",), "m n k", ("8192x8192x8192 tf32",)),
     Group("matmul", MATMUL, _GROUPED_32, "m n k", ("16384x16384x16384 tf32",)),
+    Group("matmul", SMALL_K, ("tiny_k_matmul",), "m n k", _TINY_K),
     Group("matmul", SMALL_K, ("small_k_matmul",), "m n k", _SMALL_K),
-    Group("matmul", RAGGED, ("half_matmul", "matmul"), "m n k", ("4000x4100x1000 f16",)),
+    Group("matmul", RAGGED, ("ragged_matmul", "half_matmul"), "m n k", ("4000x4100x1000 f16",)),
     Group("batched matmul", OTHER, ("batched_matmul",), "b m n k", ("64x1024x1024x1024 bf16",)),
     Group("mmsigmoid", SIGMOID, ("mmsigmoid",), "m n k", _SIGMOID, REPEATED),
     Group("mmsigmoid", SIGMOID, ("half_mmsigmoid",), "m n k", ("8192x8192x8192 bf16",)),
