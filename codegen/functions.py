@@ -79,6 +79,8 @@ JOIN = {
     "rargmin": ("dt_argmin", "dt_argmin"),
 }
 ATOMIC = {"rsum": "tl.atomic_add", "rmax": "tl.atomic_max", "rmin": "tl.atomic_min"}
+# What makes NaN win there: memory compares the bits of floats.
+OF_BITS = {"rmax": "dt_nan_above", "rmin": "dt_nan_below"}
 
 TEXTS = {
     "dt_max": """def dt_max(a, b):
@@ -86,6 +88,26 @@ TEXTS = {
 """,
     "dt_min": """def dt_min(a, b):
     return tl.minimum(a, b, tl.PropagateNan.ALL)
+""",
+    "dt_nan_above": """def dt_nan_above(a, pointer):
+    # To an atomic maximum, a NaN without a sign is above inf, and one with a sign below -inf.
+    a = tl.cast(a, pointer.dtype.element_ty)
+    if a.dtype == tl.float64:
+        bits = tl.where(a != a, 0x7FF8000000000000, a.to(tl.int64, bitcast=True))
+        return bits.to(tl.float64, bitcast=True)
+    else:
+        bits = tl.where(a != a, 0x7FC00000, a.to(tl.int32, bitcast=True))
+        return bits.to(tl.float32, bitcast=True)
+""",
+    "dt_nan_below": """def dt_nan_below(a, pointer):
+    # To an atomic minimum, a NaN with a sign is below -inf, and one without a sign above inf.
+    a = tl.cast(a, pointer.dtype.element_ty)
+    if a.dtype == tl.float64:
+        bits = tl.where(a != a, -0x8000000000000, a.to(tl.int64, bitcast=True))
+        return bits.to(tl.float64, bitcast=True)
+    else:
+        bits = tl.where(a != a, -0x400000, a.to(tl.int32, bitcast=True))
+        return bits.to(tl.float32, bitcast=True)
 """,
     "dt_mul": """def dt_mul(a, b):
     return a * b

@@ -286,13 +286,17 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A tile written where the conditions hold; `atomic` names a reduction to add it by."""
+    """A tile written where the conditions hold; `atomic` names a reduction to add it by.
+
+    How that is done depends on the type in memory.
+    """
 
     tensor: str
     indices: tuple[Affine, ...]
     conditions: tuple[Test, ...]
     value: Value
     axes: Axes
+    dtype: Element
     atomic: str | None = None
     base: Base | None = None
 

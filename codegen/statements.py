@@ -364,9 +364,10 @@ def _store(
 ) -> None:
     building, statement = tiling.building, tiling.statement
     array = array or statement.writes.array
-    if isinstance(value, Number) and is_float_element(stored_element(building, array)):
+    element = stored_element(building, array)
+    if isinstance(value, Number) and is_float_element(element):
         value = Number(float(value.value))
     indices = local_indices(tiling, array, tuple(map(tiling.index, statement.writes.indices)))
     pointer = building.pointer(array, len(indices), written=True)
-    store = Store(pointer, indices, tiling.tests, value, tiling.lanes, atomic)
+    store = Store(pointer, indices, tiling.tests, value, tiling.lanes, element, atomic)
     building.scopes.emit(store, statement.name)

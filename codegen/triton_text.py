@@ -9,7 +9,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 
 from .breaking import WIDTH
-from .functions import ATOMIC, JOIN, TEXTS, function, is_float_element
+from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, function, is_float_element
 from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
 from .kernel import (
     Accumulate,
@@ -317,6 +317,8 @@ def _store(one: Store) -> str:
     value = value_text(one.value, one.axes)[0]
     if one.atomic is None:
         return f"tl.store({address}, {value}{rest})"
+    if one.atomic in OF_BITS and is_float_element(one.dtype):
+        value = f"{OF_BITS[one.atomic]}({value}, {one.tensor}_ptr)"
     return f'{ATOMIC[one.atomic]}({address}, {value}{rest}, sem="relaxed")'
 
 

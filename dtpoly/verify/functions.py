@@ -10,6 +10,7 @@ from dtpoly.verify import kinds, known
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.building import applied, is_product, rounded
 from dtpoly.verify.casts import brought
+from dtpoly.verify.findings import OF_BITS
 from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined
 from dtpoly.verify.residues import RING, leaving, settled
@@ -25,7 +26,18 @@ from dtpoly.verify.terms import (
     put,
 )
 from dtpoly.verify.tiles import aligned
-from dtpoly.verify.values import Group, Item, Nothing, Text, Tile, Type, Unread, Value, as_term
+from dtpoly.verify.values import (
+    Group,
+    Item,
+    Nothing,
+    Pointer,
+    Text,
+    Tile,
+    Type,
+    Unread,
+    Value,
+    as_term,
+)
 from dtpoly.verify.whole import name, number, within
 
 if TYPE_CHECKING:
@@ -40,6 +52,8 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
     meaning = known.meaning(machine.file, of)
     if meaning is not None:
         assume(Lemma.KNOWN, of, *MEANINGS[of])
+        if meaning in OF_BITS.values():
+            return _of_bits(machine, meaning, values, line)
         tiles = [value for value in values if isinstance(value, Tile)]
         if len(tiles) != len(values):
             raise Unread(line, f"a call of '{of}'")
@@ -79,6 +93,17 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         return machine.value(result)
     finally:
         machine.names = outer
+
+
+def _of_bits(machine: Machine, meaning: str, values: list[Value], line: int) -> Tile:
+    """A float in the type of a tensor, where a NaN has the bits that win by their order."""
+    match values:
+        case [Tile() as value, Tile(item=Pointer(tensor=tensor))]:
+            held = machine.arrays[tensor].kind
+            term = brought(as_term(value.item, line), value.kind, held)
+            return Tile(value.axes, Apply(f"{meaning} in {held}", (term,)), held)
+        case _:
+            raise Unread(line, f"'{meaning}' of what is no value and an address")
 
 
 def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line: int) -> Tile:

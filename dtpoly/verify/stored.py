@@ -10,7 +10,7 @@ from dtpoly.verify.algorithm import value_of
 from dtpoly.verify.asking import about
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.domains import domain, renaming
-from dtpoly.verify.findings import ATOMIC, Finding, Proof
+from dtpoly.verify.findings import ATOMIC, OF_BITS, Finding, Proof
 from dtpoly.verify.lemmas import with_known
 from dtpoly.verify.memory import Unwritten
 from dtpoly.verify.regions import NotAffine, set_of
@@ -76,7 +76,7 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
             here = both(here, compare("==", name(output), put_whole(index, put_names)))
         bound = tuple(str(one.plain) for one in put_names.values())
         # Parts are added up in the type of the output: that is what `atomic` asks for.
-        value_there = access.value
+        value_there = _of_bits(proof, operation, access)
         kind = proof.arrays[proof.result].kind
         if split(value_there) == ("round", kind) and not kinds.is_whole(kind):
             (value_there,) = children(value_there)
@@ -94,6 +94,21 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
         last = atomics[-1][2]
         compared = terms(total, wanted)
         yield Finding(found.layer, last.line, found.why, found.where, last, compared)
+
+
+def _of_bits(proof: Proof, operation: str, access: Access) -> Term:
+    """What an atomic operation is given, where a nan has the bits that win in its order."""
+    assert access.value is not None
+    kind = proof.arrays[proof.result].kind
+    if operation not in OF_BITS or kinds.is_whole(kind):
+        return access.value
+    match access.value:
+        case Apply(operation=made, operands=(inner,)) if made == f"{OF_BITS[operation]} in {kind}":
+            return inner
+        case _ if proof.meaning.is_finite:
+            return access.value
+        case _:
+            raise Unread(access.line, f"an atomic {operation} of floats may lose a nan")
 
 
 def terms(kernel: Term, algorithm: Term) -> tuple[Term, Term, frozenset[str]]:

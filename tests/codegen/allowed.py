@@ -394,6 +394,8 @@ def _reduce(expr: Reduce, scope: Scope) -> Bounded:
 
 def _lost(type_: Type, scope: Scope) -> float:
     """The share of a sum that is lost where programs add to an element of a narrow type."""
+    if not scope.adds:
+        return 0.0
     assert type_.dtype is not None
     assert scope.func is not None
     return scope.adds * torch.finfo(TORCH_DTYPE[scope.func.dtype or type_.dtype]).eps

@@ -86,7 +86,7 @@ def random_case(seed: int) -> RandomCase:
     random = Random(f"codegen {seed}")
     kind = random.choices(tuple(SHARES), tuple(SHARES.values()))[0]
     program, sizes = _program(kind, random, seed)
-    data = random.choices(tuple(Data), (6, 2, 1))[0]
+    data = random.choices(tuple(Data), (6, 2, 1, 1))[0]
     dtype, dtypes = _dtypes(random, program) or (DType.F32, {})
     layout = random.choices(tuple(Layout), (4, 2, 2, 1))[0]
     out = random.choices((Layout.PLAIN, Layout.TRANSPOSED, Layout.SLICED), (3, 1, 1))[0]

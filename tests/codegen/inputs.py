@@ -28,6 +28,7 @@ class Data(StrEnum):
     RANDOM = "random"
     ASCENDING = "ascending"
     BELOW_ZERO = "below zero"
+    SOME_NAN = "some NaN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,19 @@ def changed(tensor: torch.Tensor, data: Data) -> torch.Tensor:
         return tensor
     if data is Data.BELOW_ZERO:
         return (-tensor.double().abs() - 0.5).to(tensor.dtype)
+    if data is Data.SOME_NAN:
+        return with_nans(tensor)
     steps = torch.linspace(-2, 2, tensor.numel(), dtype=torch.float64)
     return steps.reshape(tensor.shape).to(tensor.dtype)
+
+
+def with_nans(tensor: torch.Tensor) -> torch.Tensor:
+    """Every fifth element is NaN, with a clear sign bit and a set one in turn."""
+    made = tensor.clone()
+    flat = made.view(-1)
+    flat[1::10] = torch.nan
+    flat[6::10] = -torch.nan
+    return made
 
 
 def laid_out(

@@ -116,7 +116,7 @@ def test_not_what_the_loop_itself_accumulates() -> None:
 
 def test_not_again_once_an_operand_has_changed() -> None:
     grown = Call("exp", (of("acc"),), ("m",), F32)
-    use = loop("k", Store("A", (M, K), (), times(grown, of("b")), ("m",)))
+    use = loop("k", Store("A", (M, K), (), times(grown, of("b")), ("m",), DType.F32))
     before = steps(Fill("acc", (16,), 0, F32), use, Fill("acc", (16,), 1, F32), use)
     values = [line for line in shown(hoisted(before, frozenset({"m", "b"}))) if "exp(" in line]
     assert values == ["let mul_tile[m] = exp(acc) * b", "let mul_tile_2[m] = exp(acc) * b"]

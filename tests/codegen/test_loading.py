@@ -47,7 +47,7 @@ def test_a_type_that_all_uses_want() -> None:
 
 
 def test_not_where_one_use_wants_another() -> None:
-    narrow = Store("B", (M,), (), TILE, ("m",))
+    narrow = Store("B", (M,), (), TILE, ("m",), DType.F32)
     assert after(LOAD, added(WIDE), narrow) == [
         "load A_tile[m] = A[m]",
         "rsum acc with f32(A_tile)",

@@ -12,6 +12,8 @@ from dtpoly.verify.file import read_file
 from dtpoly.verify.known import fingerprint
 
 MEANINGS = {
+    "dt_nan_above": "nan above",
+    "dt_nan_below": "nan below",
     "dt_argmax": "argmax",
     "dt_argmin": "argmin",
     "dt_clamp": "clamp",

@@ -274,6 +274,46 @@ def test_each_result_of_a_kernel_is_looked_at() -> None:
     assert (first.verdict, second.verdict) == (Verdict.REFUTED, Verdict.PROVED)
 
 
+# What programs put together in memory.
+PEAK = """
+import triton
+import triton.language as tl
+
+# verify: begin[(1,)](peak)
+# verify: f_kernel[(cdiv(len(i), 64),)](peak, A, len(i))
+# assume: len(i) <= 2**30
+
+
+@triton.jit
+def begin(out_ptr):
+    tl.store(out_ptr, float("-inf"))
+
+
+@triton.jit
+def largest(a, b):
+    return tl.maximum(a, b, tl.PropagateNan.ALL)
+
+
+@triton.jit
+def f_kernel(out_ptr, a_ptr, n):
+    i = tl.program_id(0) * 64 + tl.arange(0, 64)
+    a = tl.load(a_ptr + i, mask=i < n, other=float("-inf"))
+    tl.atomic_max(out_ptr, tl.reduce(a, 0, largest))
+"""
+
+
+def test_an_atomic_maximum_of_floats_needs_finite_values() -> None:
+    program = written("Func peak; In A; RVar i; peak[] = rmax(A[i], i);")
+    report = verify(program, PEAK)
+    (value,) = [layer for layer in report.layers if layer.name == "value"]
+    assert report.verdict is Verdict.UNKNOWN
+    assert value.why == "an atomic maximum of floats may lose a nan"
+    finite = changed(PEAK, "2**30", "2**30, finite")
+    assert verify(program, finite).verdict is Verdict.PROVED
+    whole = written("Func peak; In A: i32; RVar i; peak[] = rmax(A[i], i);")
+    assert verify(whole, PEAK.replace('float("-inf")', "-2147483648")).verdict is Verdict.PROVED
+
+
 # Of what a tile of rows has beyond the last row, the largest is infinite: `-inf - -inf` is a nan.
 TILE = """
 import triton

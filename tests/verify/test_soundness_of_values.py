@@ -38,6 +38,14 @@ ATOMIC = written(
     "Func f; In A: i32; Var x; RVar k; f[x] = rmin(A[x, k], k);"
     "f.compile(); f.block(k:32); f.map(k); f.atomic(k);"
 )
+FLOATS = written(
+    "Func f, g; In A; Var x; RVar k; f[x] = rmin(A[x, k], k); g[x] = rmax(A[x, k], k);"
+    "f.compile(); f.block(k:32); f.atomic(k); g.compile(); g.block(k:32); g.atomic(k);"
+)
+NARROWED = written(
+    "Func f: f32; In A: f64; Var x; RVar k; f[x] = rmax(A[x, k], k);"
+    "f.compile(); f.block(k:32); f.atomic(k);"
+)
 BY_F32 = written("Func f; In A: i32; Var x; f[x] = cast(cast(A[x], f32), i64); f.compile();")
 BY_F64 = written("Func f; In A: i64; Var x; f[x] = cast(cast(A[x], f64), i64); f.compile();")
 MIXED = written("Func f; In A: i32, B: f32; Var x; f[x] = A[x] * B[x] + sqrt(A[x]); f.compile();")
@@ -93,7 +101,7 @@ ALL = (
     TWO,
     SPLIT,
     EQUAL,
-    *(BEST_OF, TAIL, ATOMIC),
+    *(BEST_OF, TAIL, ATOMIC, FLOATS, NARROWED),
     *(BY_F32, BY_F64, MIXED, OUTSIDE, BACK, AS_BOOL),
     *(
         THRICE,
@@ -153,6 +161,29 @@ WRONG: dict[str, tuple[Program, str, str]] = {
         *(ATOMIC, "f_stride_0, 2147483647)", "f_stride_0, tl.full((), 32767, tl.int16))"),
     ),
     "atomic minima begin with 0": (*(ATOMIC, "f_stride_0, 2147483647)", "f_stride_0, 0)"),),
+    "an atomic minimum compares the bits of a nan": (
+        *(FLOATS, "dt_nan_below(f_acc, f_ptr)", "f_acc"),
+    ),
+    "an atomic maximum compares the bits of a nan": (
+        *(FLOATS, "dt_nan_above(g_acc, g_ptr)", "g_acc"),
+    ),
+    "a nan is above all in an atomic minimum": (
+        *(FLOATS, "dt_nan_below(f_acc, f_ptr)", "dt_nan_above(f_acc, f_ptr)"),
+    ),
+    "a nan has other bits than it should": (*(FLOATS, "-0x400000", "0x7FC00000"),),
+    "a nan has the bits of another type": (
+        *(
+            NARROWED,
+            "dt_nan_above(tl.cast(f_acc, tl.float32), f_ptr)",
+            "dt_nan_above(f_acc, A_ptr)",
+        ),
+    ),
+    "a nan loses its bits in a cast": (
+        *(NARROWED, "tl.cast(f_acc, tl.float32), f_ptr)", "f_acc, f_ptr).to(tl.float64)"),
+    ),
+    "a nan loses its bits in a sum": (
+        *(FLOATS, "dt_nan_below(f_acc, f_ptr)", "dt_nan_below(f_acc, f_ptr) + 0.0"),
+    ),
     "a cast by way of f32 is done at once": (*(BY_F32, ".to(tl.float32)", ""),),
     "a cast goes by way of f16": (*(BY_F32, ".to(tl.float32)", ".to(tl.float16)"),),
     "a cast by way of f64 goes by way of f32": (*(BY_F64, "tl.float64", "tl.float32"),),

@@ -15,7 +15,7 @@ from dtpoly.algorithm.sizes import input_shapes, size_rules, sizes_of, used_labe
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.ring.memory import OutsideError, RaceError
 from tests.codegen.cases import SlowError, limited
-from tests.codegen.inputs import Data, Inputs, Layout, Recipe
+from tests.codegen.inputs import Data, Inputs, Layout, Recipe, with_nans
 from tests.codegen.listings import BASES, interesting, numbers, steps
 from tests.codegen.running import Expected, Wrong, compared, expected, imported
 
@@ -55,10 +55,12 @@ class Probe:
         if not self.is_special:
             return self.recipe.inputs(program, self.sizes)
         made = replace(self.recipe, layout=Layout.PLAIN).inputs(program, self.sizes)
-        for value in made.values():
-            if isinstance(value, torch.Tensor) and value.is_floating_point():
-                value.view(-1)[1::5] = torch.nan
-        return made
+        return {
+            name: with_nans(value)
+            if isinstance(value, torch.Tensor) and value.is_floating_point()
+            else value
+            for name, value in made.items()
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
