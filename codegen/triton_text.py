@@ -77,10 +77,8 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
     lines.append(Line("):  # fmt: skip", ""))
     comment = [*(kernel.comment or (NO_DIRECTIVES,)), *grid_comment(kernel)]
     lines.extend(Line(f"    # {text}", "") for text in comment)
-    body = [
-        Line(text, one.origin) for one in _block(kernel.body) for text in fitted([one.text])
-    ] or [Line("pass", "")]
-    lines.extend(Line(f"    {line.text}", line.origin) for line in _on_grid(kernel, body))
+    body = _on_grid(kernel, _block(kernel.body) or [Line("pass", "")])
+    lines.extend(Line(f"    {text}", one.origin) for one in body for text in fitted([one.text]))
     return lines
 
 

@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "primitives": {"diagnostics", "algorithm", "poly", "schedule"},
     "frontend": {"source", "diagnostics", "suggest", "algorithm"},
     "codegen": {"source", "diagnostics", "algorithm", "poly"},
-    "generate": {"diagnostics", "algorithm", "schedule", "codegen"},
+    "generate": {"source", "diagnostics", "algorithm", "schedule", "codegen"},
     "origins": {"source", "algorithm", "poly", "schedule"},
     "code_map": {"algorithm", "poly", "schedule", "codegen", "generate", "origins"},
     "verify": {"", "source", "diagnostics", "algorithm"},

@@ -34,6 +34,8 @@ PROGRAMS = (
     "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k] * A[x, 3], k); f.block(k:4);",
     "Func f; In A; RVar k, l; f[] = rargmin(rsum(A[l, k], k), l);f.tensorize(k:4);",
     "Func f; In A; RVar k; f[] = rmax(A[k], k); f.block(k:4); f.atomic(k);",
+    "Func g, f; In A; Var x, y; g[x, y] = A[y, x]; f[x, y] = g[x, y] + A[x, y]; f.compile();"
+    "f.block(x:4); f.tensorize(x:0, y:16); f.descriptor(g); f.persistent();",
 )
 
 

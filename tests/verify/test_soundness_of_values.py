@@ -42,7 +42,7 @@ FLOATS = written(
     "Func f, g; In A; Var x; RVar k; f[x] = rmin(A[x, k], k); g[x] = rmax(A[x, k], k);"
     "f.compile(); f.block(k:32); f.atomic(k); g.compile(); g.block(k:32); g.atomic(k);"
 )
-NARROWED = written(
+MADE_NARROW = written(
     "Func f: f32; In A: f64; Var x; RVar k; f[x] = rmax(A[x, k], k);"
     "f.compile(); f.block(k:32); f.atomic(k);"
 )
@@ -101,7 +101,7 @@ ALL = (
     TWO,
     SPLIT,
     EQUAL,
-    *(BEST_OF, TAIL, ATOMIC, FLOATS, NARROWED),
+    *(BEST_OF, TAIL, ATOMIC, FLOATS, MADE_NARROW),
     *(BY_F32, BY_F64, MIXED, OUTSIDE, BACK, AS_BOOL),
     *(
         THRICE,
@@ -173,13 +173,13 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     "a nan has other bits than it should": (*(FLOATS, "-0x400000", "0x7FC00000"),),
     "a nan has the bits of another type": (
         *(
-            NARROWED,
+            MADE_NARROW,
             "dt_nan_above(tl.cast(f_acc, tl.float32), f_ptr)",
             "dt_nan_above(f_acc, A_ptr)",
         ),
     ),
     "a nan loses its bits in a cast": (
-        *(NARROWED, "tl.cast(f_acc, tl.float32), f_ptr)", "f_acc, f_ptr).to(tl.float64)"),
+        *(MADE_NARROW, "tl.cast(f_acc, tl.float32), f_ptr)", "f_acc, f_ptr).to(tl.float64)"),
     ),
     "a nan loses its bits in a sum": (
         *(FLOATS, "dt_nan_below(f_acc, f_ptr)", "dt_nan_below(f_acc, f_ptr) + 0.0"),
