@@ -316,6 +316,8 @@ def dt_blocks(tensor, block):
     size, strides, shape = tensor.element_size(), tensor.stride(), tensor.shape
     if strides[-1] != 1 or tensor.data_ptr() % 16 or block[-1] * size < 16:
         return None
+    if tensor.dtype == torch.bool:
+        return None
     for extent, stride, inner in zip(shape, strides, (*strides[1:], 1)):
         if not 1 <= extent < (1 << 31) - (1 << 20) or stride < inner:
             return None

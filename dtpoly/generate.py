@@ -53,16 +53,14 @@ def stages_of(state: State, wanted: Sequence[str] | None = None) -> Generated:
 
 def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
     """Directives that are right and that the code is the same without."""
-    for launch, kernel in zip(made.launches, made.kernels, strict=True):
-        loaded = {one.tensor for one in kernel.described}
-        for directive in state.program.directives:
-            if directive.func != launch.func:
-                continue
-            if directive.name == Persistent.name and not kernel.grid:
-                why = "there is one program, so that no other could take blocks in turn"
-                yield _vain(directive.name, directive.span, why, "block a label, or remove it")
-            if directive.name != Descriptor.name:
-                continue
+    for directive in state.program.directives:
+        both = zip(made.launches, made.kernels, strict=True)
+        kernels = [kernel for launch, kernel in both if launch.func == directive.func]
+        if directive.name == Persistent.name and not any(kernel.grid for kernel in kernels):
+            why = "there is one program, so that no other could take blocks in turn"
+            yield _vain(directive.name, directive.span, why, "block a label, or remove it")
+        if directive.name == Descriptor.name:
+            loaded = {one.tensor for kernel in kernels for one in kernel.described}
             for argument in directive.arguments:
                 if argument.target not in loaded:
                     why = f"no tile of '{argument.target}' is a box, of which what is outside is 0"

@@ -116,7 +116,8 @@ def _descriptors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
     for one in kernel.described:
         tensor = next(tensor for tensor in kernel.tensors if tensor.name == one.tensor)
         dtype = dtype_of(call, tensor)
-        if not is_described(shape_of(call, kernel, tensor.name), one.block, BYTES[dtype]):
+        shape = shape_of(call, kernel, tensor.name)
+        if dtype is DType.BOOL or not is_described(shape, one.block, BYTES[dtype]):
             yield Argument(one.name, CONSTANT)
         else:
             yield Argument(one.name, f"tensordesc<{TYPES[dtype]}{list(one.block)}>")

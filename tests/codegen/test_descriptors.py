@@ -1,0 +1,142 @@
+"""Tiles that descriptors load, and blocks that programs take in turn, in Triton's interpreter."""
+
+import pytest
+import torch
+
+from dtpoly.compile import load
+from dtpoly.generate import Code, code_of, vain
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from tests.codegen.running import imported
+
+PRODUCT = """
+Func f; In A, B; Var m, n; RVar k;
+f[m, n] = rdot(A[m, k], B[k, n], k);
+f.block(m:16, n:32); f.tensorize(m:0, n:0, k:16); f.map(m:mi/2, n, mi);
+f.descriptor(A, B); f.compile();
+"""
+IN_TURN = PRODUCT.replace("f.compile();", "f.persistent(2); f.compile();")
+
+
+def generated(text: str) -> Code:
+    return code_of(judge(load(Source("f.dt", text))).scheduled)
+
+
+def described(text: str) -> list[tuple[str, tuple[int, ...]]]:
+    """Of all kernels the tensors that are loaded in blocks."""
+    kernels = generated(text).stages.kernels
+    return [(one.tensor, one.block) for kernel in kernels for one in kernel.described]
+
+
+def test_both_sides_of_a_product() -> None:
+    assert described(PRODUCT) == [("A", (16, 16)), ("B", (16, 32))]
+
+
+def test_an_operand_the_other_way_round() -> None:
+    text = PRODUCT.replace("B[k, n]", "B[n, k]")
+    assert described(text) == [("A", (16, 16)), ("B", (32, 16))]
+    A, B = torch.randn(20, 40), torch.randn(36, 40)
+    torch.testing.assert_close(imported(generated(text).text).f(A, B), A @ B.t())
+
+
+def test_an_axis_of_one_lane_is_no_axis_of_the_tile() -> None:
+    text = (
+        "Func f; In A, B; Var b, m, n; RVar k; f[b, m, n] = rdot(A[b, m, k], B[b, k, n], k);"
+        "f.block(b:1, m:16, n:16); f.tensorize(b:0, m:0, n:0, k:16); f.descriptor(A, B);"
+    )
+    assert described(text) == [("A", (1, 16, 16)), ("B", (1, 16, 16))]
+    A, B = torch.randn(3, 20, 24), torch.randn(3, 24, 28)
+    torch.testing.assert_close(imported(generated(text).text).f(A, B), A @ B)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.tensorize(x:4, y:0); f.descriptor(A);",
+        "Func f; In A; Var x, y; f[x, y] = A[x, 2 * y]; f.tensorize(x:4, y:8); f.descriptor(A);",
+        "Func f; In A; Var x, y; f[x, y] = A[y, x]; f.tensorize(y:8); f.descriptor(A);",
+        "Func f; In A; Var x; f[x] = A[x, x]; f.tensorize(x:8); f.descriptor(A);",
+        "Func f; In A; Var x; RVar y; f[x] = rprod(A[x, y], y); f.tensorize(y:0); f.descriptor(A);",
+        "Func f; In A; f[] = A[]; f.descriptor(A);",
+    ],
+)
+def test_what_is_no_box_is_loaded_by_addresses_and_told(text: str) -> None:
+    judged = judge(load(Source("f.dt", text)))
+    assert described(text) == []
+    told = vain(judged.scheduled, code_of(judged.scheduled).stages)
+    assert [one.code for one in told] == ["DT198"]
+
+
+def test_one_program_takes_no_turns() -> None:
+    judged = judge(load(Source("f.dt", "Func f; In A; Var x; f[x] = A[x]; f.persistent();")))
+    (told,) = vain(judged.scheduled, code_of(judged.scheduled).stages)
+    assert (told.code, told.title) == ("DT198", "'persistent' changes nothing here")
+
+
+def test_full_tiles_alone_may_be_boxes() -> None:
+    """What is beyond the end would be 0, and here it has to be minus infinity."""
+    text = "Func f; In A; Var x; RVar y; f[x] = rmax(A[x, y], y); f.block(y:48); f.tensorize(y:32);"
+    made = generated(f"{text} f.descriptor(A);")
+    assert described(f"{text} f.descriptor(A);") == [("A", (1, 32))]
+    assert (made.text.count("A_blocks.load("), made.text.count("other=0.0")) == (1, 1)
+    A = -torch.rand(3, 100) - 1
+    torch.testing.assert_close(imported(made.text).f(A), A.amax(1))
+
+
+SIZES = [(0, 8, 8), (16, 32, 16), (15, 31, 17), (17, 33, 15), (40, 100, 24), (64, 64, 0), (5, 7, 3)]
+
+
+@pytest.mark.parametrize("text", [PRODUCT, IN_TURN], ids=["blocks", "in turn"])
+def test_sizes_around_the_tile(text: str) -> None:
+    f = imported(generated(text).text).f
+    for m, n, k in SIZES:
+        A, B = torch.randn(m, k), torch.randn(k, n)
+        out = torch.full((m, n), float("nan"))
+        torch.testing.assert_close(f(A, B, out=out), A @ B)
+
+
+@pytest.mark.parametrize("text", [PRODUCT, IN_TURN], ids=["blocks", "in turn"])
+def test_tensors_that_no_descriptor_describes(text: str) -> None:
+    f = imported(generated(text).text).f
+    A, B = torch.randn(33, 41), torch.randn(41, 50)
+    row = torch.randn(1, 41).expand(33, 41)
+    for a, b in ((A, B), (A.t().contiguous().t(), B), (A[1:, 1:33], B[1:33, 3:]), (row, B)):
+        torch.testing.assert_close(f(a, b), a @ b)
+
+
+def test_what_can_be_described() -> None:
+    """The conditions of the copy engine, which counts in 32 bits."""
+    blocks = imported(generated(PRODUCT).text).dt_blocks
+    A = torch.ones(8, 64)
+    assert blocks(A, (4, 4)) is not None
+    assert blocks(A[2:, 8:40], (4, 4)) is not None
+    wrong = {
+        "another stride": A.t(),
+        "an address": A[:, 1:],
+        "the distance of rows": torch.ones(8, 63),
+        "rows that are one": A[:1].expand(8, 64),
+        "nothing in it": A[:, :0],
+        "too long": torch.ones(1, 4).expand(2**31, 4),
+    }
+    assert [name for name, one in wrong.items() if blocks(one, (4, 4)) is not None] == []
+    assert blocks(A, (4, 2)) is None  # 8 bytes
+    assert blocks(torch.ones(8, 64, dtype=torch.bool), (4, 16)) is None
+
+
+COPIED = """
+Func g, f; In A; Var x, y;
+g[x, y] = A[y, x]; f[x, y] = 2 * g[x, y];
+g.compile(); f.block(x:4); f.tensorize(x:0, y:16); f.descriptor(g); f.compile();
+"""
+
+
+def test_memory_between_kernels_is_aligned_for_it() -> None:
+    made = generated(COPIED)
+    assert described(COPIED) == [("g", (4, 16))]
+    module = imported(made.text)
+    A = torch.randn(19, 7)
+    torch.testing.assert_close(module.f(A), 2 * A.t())
+    for shape in ((7, 19), (3, 1), (5, 4)):
+        rows = module.dt_rows(shape, torch.float32, torch.device("cpu"))
+        assert rows.shape == shape
+        assert rows.stride(0) % 4 == 0

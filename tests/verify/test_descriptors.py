@@ -1,0 +1,68 @@
+"""Descriptors, and programs that take blocks in turn: what is proved, and what is not."""
+
+import pytest
+
+from dtpoly.compile import load
+from dtpoly.source import Source
+from dtpoly.verify.verify import Verdict, verify
+from tests.verify.texts import changed, text_of
+
+PROGRAM = load(
+    Source(
+        "f.dt",
+        "Func g, f; In A, B; Var m, n; RVar k;"
+        "g[n, k] = B[k, n]; f[m, n] = rdot(A[m, k], g[n, k], k);"
+        "f.block(m:16, n:32); f.tensorize(m:0, n:0, k:16); f.map(m:mi/2, n, mi);"
+        "f.descriptor(A, g); f.persistent(2); f.compile();",
+    )
+)
+LOOP = "tl.range(tl.program_id(0), n_blocks * m_blocks, tl.num_programs(0), flatten=even)"
+WRONG: dict[str, tuple[str, str]] = {
+    "a block starts elsewhere": (
+        *(
+            "[tl.cast(m_start, tl.int32), tl.cast(k",
+            "[tl.cast(m_start + 1, tl.int32), tl.cast(k",
+        ),
+    ),
+    "a block starts at another label": (
+        *("[tl.cast(m_start, tl.int32), tl.cast(k", "[tl.cast(n_start, tl.int32), tl.cast(k"),
+    ),
+    "a block is not turned": (
+        "                    1,\n                    0,\n",
+        "                    0,\n                    1,\n",
+    ),
+    "a descriptor of another tensor": ("A_blocks = dt_blocks(A,", "A_blocks = dt_blocks(B,"),
+    "a block of another shape": ("dt_blocks(A, (16, 16))", "dt_blocks(A, (16, 8))"),
+    "nobody asks whether there is a descriptor": ("if A_blocks is not None:", "if m_size > 0:"),
+    "it is asked of another": ("if A_blocks is not None:", "if g_blocks is not None:"),
+    "descriptors change places": (
+        "A_blocks,\n            g_blocks,",
+        "g_blocks,\n            A_blocks,",
+    ),
+    "the launcher is told of one": ('["A_blocks", "g_blocks"]', '["A_blocks"]'),
+    "the launcher is told of none": (', ["A_blocks", "g_blocks"]', ""),
+    "some blocks are left out": (LOOP, LOOP.replace("n_blocks * m_blocks", "m_blocks")),
+    "more blocks than there are": (
+        LOOP,
+        LOOP.replace("n_blocks * m_blocks", "n_blocks * m_blocks * 2"),
+    ),
+    "turns begin later": (LOOP, LOOP.replace("tl.program_id(0)", "tl.program_id(0) + 1")),
+    "turns are longer": (LOOP, LOOP.replace("tl.num_programs(0)", "tl.num_programs(0) + 1")),
+    "every second turn": (LOOP, LOOP.replace("tl.num_programs(0)", "2 * tl.num_programs(0)")),
+    "programs of another grid": ('dt_turns("f", programs,', 'dt_turns("f", n_size,'),
+    "no turns at all": ('dt_turns("f", programs, device, 2)', 'dt_grid("f", n_size)'),
+    "a name outlives a turn": (
+        "        f_acc = tl.full((16, 32), 0.0, real)\n",
+        "        f_acc = tl.full((16, 32), 0.0, real) if block == 0 else f_acc\n",
+    ),
+}
+
+
+def test_as_it_is_emitted_it_is_proved() -> None:
+    assert verify(PROGRAM, text_of(PROGRAM)).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_one_is_not_proved(name: str) -> None:
+    report = verify(PROGRAM, changed(text_of(PROGRAM), *WRONG[name]))
+    assert report.verdict is not Verdict.PROVED
