@@ -29,12 +29,14 @@ from dtpoly.source import Source
 triton: Any = importlib.import_module("triton")
 compiler: Any = importlib.import_module("triton.compiler")
 backend: Any = importlib.import_module("triton.backends.compiler")
+descriptors: Any = importlib.import_module("triton.tools.tensor_descriptor")
 tl: Any = importlib.import_module("triton.language")
 
 MATMUL = (
     "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
     "f.block(m:32, n:32); f.tensorize(m:0, n:0, k:32);"
 )
+DESCRIBED = f"{MATMUL} f.descriptor(A, B);"
 SCALED = (
     "Func f; In A; SIn a, i: i32; Var y, x; f[y, x] = A[y, x] * a + i;"
     "f.block(x:64); f.tensorize(x:0);"
@@ -150,7 +152,7 @@ def given(A: Tensor, B: Tensor, out: Tensor, offset: Any = tl.int32) -> Any:
     (m, k), (_, n) = A.shape, B.shape
     args = (A, *A.stride(), B, *B.stride(), out, *out.stride(), m, n, k)
     operand = tl.float16 if A.dtype == torch.float16 else tl.float32
-    truths = {"m_even": m % 32 == 0, "n_even": n % 32 == 0}
+    truths = {"even": m % 32 == 0 and n % 32 == 0 and k % 32 == 0}
     return args, {**truths, "real": tl.float32, "A_B_dtype": operand, "offset": offset}
 
 
@@ -177,7 +179,7 @@ AXES = ["m_size k_size", "k_size n_size", "m_size n_size"]
 def check_a_like_call_runs_what_triton_would_run() -> None:
     """Of each two calls that are launched alike, Triton would choose the same kernel."""
     module, chance = module_of(MATMUL), Random(1)
-    choose = module.dt_chooser(module.f_kernel, AXES)
+    choose = module.dt_chooser(module.f_kernel, AXES, ())
     with mock.patch.object(module, "dt_chooser", return_value=choose):
         launch = module.dt_launcher(module.f_kernel, AXES)
     calls = [some_call(chance) for _ in range(CALLS)]
@@ -185,7 +187,7 @@ def check_a_like_call_runs_what_triton_would_run() -> None:
     for call in [*calls, *calls]:
         args, constants = call
         run = launched(launch, call, 7)
-        chosen, changed = choose(args, constants)
+        chosen, _, changed = choose(args, constants)
         compiled = chosen.run(*args, grid=(7,), warmup=True, **changed)
         assert run[4] == compiled.function, call
         assert run[:4] == (7, 1, 1, 1000)
@@ -203,7 +205,7 @@ def check_what_is_known_of_a_variant_is_true() -> None:
     for _ in range(CALLS):
         call = some_call(chance)
         args, constants = call
-        chosen, changed = module.dt_chooser(module.f_kernel, AXES)(args, constants)
+        chosen, _, changed = module.dt_chooser(module.f_kernel, AXES, ())(args, constants)
         compiled = chosen.run(*args, grid=(1,), warmup=True, **changed)
         for (at, *_), facts in compiled.src.attrs.items():
             for fact in facts:
@@ -230,6 +232,31 @@ def check_few_variants() -> None:
             run = launched(module.f_launch, call)
             found.setdefault(call[0][0].dtype, set()).add(run[4])
         assert all(len(functions) <= MOST for functions in found.values()), found
+
+
+def check_few_variants_with_descriptors() -> None:
+    """Also where tiles are loaded through descriptors, which are passed all together or not."""
+    for seed in range(6):
+        module, chance = module_of(DESCRIBED), Random(seed)
+        found: dict[torch.dtype, set[int]] = {}
+        passed: set[int] = set()
+        for _ in range(CALLS):
+            (A, *rest), constants = some_call(chance)
+            tensors = [A, rest[2]]
+            blocks = [described(one) if chance.random() < 0.9 else None for one in tensors]
+            run = launched(module.f_launch, ((A, *rest, *blocks), constants))
+            found.setdefault(A.dtype, set()).add(run[4])
+            passed.add(sum(one is not None for one in run[9 + 12 : 9 + 14]))
+        assert all(len(functions) <= MOST for functions in found.values()), found
+        assert passed == {0, 2}
+
+
+def described(one: Tensor) -> Any:
+    """A descriptor of what has one."""
+    rows, last = one.strides
+    if last != 1 or one.data_ptr() % 16 or rows * one.dtype.itemsize % 16 or 0 in one.shape:
+        return None
+    return descriptors.TensorDescriptor(one, list(one.shape), list(one.strides), [32, 32])
 
 
 def check_all_variants() -> None:
@@ -350,7 +377,7 @@ def check_cleared() -> None:
     """What Triton forgets is still there to be run; what it compiles again, too."""
     module = module_of(MATMUL)
     first = launched(module.f_launch, same())[4]
-    for one in (module.f_kernel, module.dt_chooser(module.f_kernel, AXES)(*same())[0]):
+    for one in (module.f_kernel, module.dt_chooser(module.f_kernel, AXES, ())(*same())[0]):
         one.device_caches.clear()
     assert launched(module.f_launch, same())[4] == first
 
@@ -374,7 +401,7 @@ def check_numbers() -> None:
     for number, (a, i) in enumerate(itertools.product((0.5, 1.0, 16.0), (1, 3, 16))):
         args = (A, 64, 1, A, 64, 1, a, i, 64, 64)
         names = module.f_kernel.arg_names[len(args) :]
-        told = {"x_even": True, "real": tl.float32, "offset": tl.int32}
+        told = {"even": True, "real": tl.float32, "offset": tl.int32}
         run = launched(module.f_launch, (args, {name: told[name] for name in names}))
         assert run[15:17] == (a, i), run
         assert is_direct(run) == (number > 2)

@@ -165,4 +165,4 @@ def test_500_funcs_and_1000_directives() -> None:
 def test_a_func_of_rank_0_has_a_hint_too() -> None:
     text = "Func f; f[] = 1; f.compile();"
     assert only(f"{text} f.tensorize(x:4);").hint == "remove it"
-    assert only(f"{text} f.descriptor(A);").hint == "there is none"
+    assert only(f"{text} f.descriptor(A);").hint == "there is f"

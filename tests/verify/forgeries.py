@@ -31,7 +31,7 @@ BASES: dict[Path, tuple[tuple[str, str], tuple[tuple[str, str], ...]]] = {
         (
             ("range(0, k_size - 31, 32)", "range(0, k_size - 32, 32)"),
             ("            mask=n_mask[None, :],\n", ""),
-            ("if k_size % 32 != 0:", "if k_size % 32 == 1:"),
+            ("if not even and k_size % 32 != 0:", "if not even and k_size % 32 == 1:"),
         ),
     ),
     ROOT / "examples/softmax.dt": (

@@ -63,7 +63,7 @@ MUTANTS: dict[str, tuple[Path, str, str, str]] = {
         "bounds",
     ),
     "the last tile is left out": (
-        *(MATMUL, "if k_size % 32 != 0:", "if k_size % 32 == 1:"),
+        *(MATMUL, "if not even and k_size % 32 != 0:", "if k_size % 32 == 1:"),
         "value",
     ),
     "strides are swapped": (

@@ -135,7 +135,7 @@ WRONG: dict[str, tuple[Program, str, str]] = {
         *(TILES, '["x_size", "x_size", "x_size"]', '["x_size x_size", "", "x_size"]'),
     ),
     "lanes are left out where a launcher says no more than that a block is not whole": (
-        *(BLOCKS, "(x < x_size) | x_even", "(x < x_size) & ((x_size % 8 != 0) | x_even)"),
+        *(BLOCKS, "(x < x_size) | even", "(x < x_size) & ((x_size % 8 != 0) | even)"),
     ),
     "another rank is asked for": (SUM, 'dt_check("A", A, 2,', 'dt_check("A", A, 3,'),
     "no type is asked for": (TILES, '    dt_check("B", B, 1, dt_floats, device)\n', ""),

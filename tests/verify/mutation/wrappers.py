@@ -68,7 +68,7 @@ def _launches(function: ast.FunctionDef) -> list[tuple[ast.Expr, ast.Call]]:
     found: list[tuple[ast.Expr, ast.Call]] = []
     for node in nodes(function):
         match node:
-            case ast.Expr(value=ast.Call(func=ast.Subscript()) as call):
+            case ast.Expr(value=ast.Call(func=ast.Name(id=one)) as call) if one.endswith("_launch"):
                 found.append((node, call))
             case _:
                 pass
