@@ -51,6 +51,7 @@ from .names import fresh, plain
 from .parts import assigned
 from .rewrites import without_detours, without_empty_starts
 from .scopes import Scope, Scopes
+from .siblings import joined_loops
 from .statements import write_tile
 from .storage import Storage
 from .values import Tiling
@@ -87,7 +88,8 @@ def lower(
     _nodes(building, loops, unrolled or {})
     body = without_empty_starts((*outermost.head, *outermost.body))
     sizes = [*(building.variables[size] for size in model.params), *building.shapes.values()]
-    body = converted_at_loads(without_detours(body, sizes))
+    body = joined_loops(without_detours(body, sizes), frozenset(outermost.names))
+    body = converted_at_loads(body)
     body = hoisted(with_barriers(body, _shared(building, body)), frozenset(outermost.names))
     body, blocks = described(
         body, _wishes(building, descriptors, {*outermost.names, *assigned(body)})
