@@ -126,7 +126,7 @@ def _needed_between(
 def _joined(
     siblings: Siblings, body: tuple[Step, ...], at: int, other: int, live: frozenset[str]
 ) -> Step | None:
-    """The two blocks as one, if that loads less and is none that others would be better than."""
+    """The two blocks as one, if that loads less, and registers have room for both."""
     first, second = body[at].instruction, body[other].instruction
     assert isinstance(first, ForLoop | If)
     assert isinstance(second, ForLoop | If)
