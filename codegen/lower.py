@@ -26,6 +26,7 @@ from dtpoly.poly.tiles import Tiles
 from .barriers import accessed, with_barriers
 from .building import Building
 from .descriptors import Wish, described
+from .early_loads import with_early_loads
 from .elements import Elements
 from .hoisting import hoisted
 from .kernel import (
@@ -51,6 +52,7 @@ from .names import fresh, plain
 from .parts import assigned
 from .rewrites import without_detours, without_empty_starts
 from .scopes import Scope, Scopes
+from .siblings import joined_loops
 from .statements import write_tile
 from .storage import Storage
 from .values import Tiling
@@ -87,7 +89,8 @@ def lower(
     _nodes(building, loops, unrolled or {})
     body = without_empty_starts((*outermost.head, *outermost.body))
     sizes = [*(building.variables[size] for size in model.params), *building.shapes.values()]
-    body = converted_at_loads(without_detours(body, sizes))
+    body = joined_loops(without_detours(body, sizes), frozenset(outermost.names))
+    body = converted_at_loads(with_early_loads(body, _inputs(building), _largest(grid)))
     body = hoisted(with_barriers(body, _shared(building, body)), frozenset(outermost.names))
     body, blocks = described(
         body, _wishes(building, descriptors, {*outermost.names, *assigned(body)})
@@ -123,11 +126,30 @@ def _wishes(building: Building, tensors: tuple[str, ...], taken: set[str]) -> di
     return found
 
 
+def _inputs(building: Building) -> dict[str, tuple[frozenset[str], ...]]:
+    """The extents of the tensors that the kernel does not write, by their variables."""
+    return {
+        one.variable: tuple(_extents(building, name, axis) for axis in range(one.rank))
+        for name, one in building.pointers.items()
+        if not one.is_written and not one.is_scratch
+    }
+
+
+def _largest(grid: tuple[GridAxis, ...]) -> dict[str, Affine]:
+    """How far from 0 blocks start at most: where the last index is."""
+    return {
+        axis.name: Affine(((axis.size, 1),), -1)
+        for axis in grid
+        if axis.unit == 1 and axis.group is None
+    }
+
+
 def _extents(building: Building, tensor: str, axis: int) -> frozenset[str]:
     """The variables that hold the extent of an axis."""
     array = building.model.arrays.get(tensor)
     if array is not None:
-        return frozenset({building.size(array.dims[axis])})
+        dim = array.dims[axis]  # that of parts is the size of no label
+        return frozenset({building.size(dim)} if dim in building.model.size_of else ())
     found = {building.shapes[tensor, axis]} if (tensor, axis) in building.shapes else set[str]()
     for statement in building.model.statements:
         for read in reads(statement.body) if statement.body is not None else ():

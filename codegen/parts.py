@@ -1,7 +1,10 @@
 """A value or an instruction in; what it is made of, or the same made of other values, out."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar, cast
+
+from dtpoly.algorithm.expressions import Affine
 
 from .kernel import (
     Accumulate,
@@ -33,6 +36,31 @@ from .kernel import (
     Value,
     Variable,
 )
+
+Part = TypeVar("Part")
+
+# Fields of words that may look like a variable and are none.
+WORDS = ("operation", "reduction", "atomic", "precision", "dtype", "converted", "origin")
+
+
+def renamed(part: Part, names: Mapping[str, str]) -> Part:
+    """A part of a kernel with other names for some variables and axes."""
+    return cast(Part, _renamed(part, names))
+
+
+def _renamed(part: object, names: Mapping[str, str]) -> object:
+    match part:
+        case str():
+            return names.get(part, part)
+        case Affine():
+            return part.substitute({old: Affine(((new, 1),)) for old, new in names.items()})
+        case tuple():
+            return tuple(_renamed(one, names) for one in cast(tuple[object, ...], part))
+        case _ if is_dataclass(part) and not isinstance(part, type):
+            named = (one.name for one in fields(part) if one.name not in WORDS)
+            return replace(part, **{one: _renamed(getattr(part, one), names) for one in named})
+        case _:
+            return part
 
 
 def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
@@ -111,15 +139,16 @@ def needed(value: Value) -> Iterator[str]:
             case Place(index=index):
                 yield from index.labels
             case Holds(test=test):
-                yield from _needed_by(test)
+                yield from needed_by_test(test)
             case Masked(conditions=conditions):
                 for test in conditions:
-                    yield from _needed_by(test)
+                    yield from needed_by_test(test)
             case _:
                 pass
 
 
-def _needed_by(test: Test) -> Iterator[str]:
+def needed_by_test(test: Test) -> Iterator[str]:
+    """The variables that a test looks at."""
     yield from test.value.labels if test.name is None else (test.name,)
     yield from test.axes
 

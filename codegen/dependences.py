@@ -1,0 +1,134 @@
+"""A step of a kernel's body in; what it sets, needs and touches, and so what it may pass, out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
+
+from .barriers import accessed
+from .kernel import (
+    Accumulate,
+    Address,
+    Collapse,
+    ForLoop,
+    If,
+    Instruction,
+    Lanes,
+    Load,
+    Mask,
+    Product,
+    Scalar,
+    Select,
+    Step,
+    Store,
+)
+from .parts import assigned, assigned_by, needed, needed_by_test, values
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Names and tensors of a step. What it sets is a result if it is needed behind it."""
+
+    sets: frozenset[str]
+    needs: frozenset[str]
+    results: frozenset[str]
+    loads: frozenset[str]
+    stores: frozenset[str]
+
+
+def effect(step: Step, after: frozenset[str]) -> Effect:
+    """What a step does where `after` are the names that are needed behind it."""
+    sets, needs = frozenset(assigned((step,))), exposed((step,))
+    results = sets & (after | needs) if isinstance(step.instruction, ForLoop | If) else sets
+    return Effect(sets, needs, results, accessed((step,), Load), accessed((step,), Store))
+
+
+def are_ordered(one: Effect, other: Effect) -> bool:
+    """Whether two steps must stay in the order that they have."""
+    return not (
+        one.sets.isdisjoint(other.needs | other.results)
+        and other.sets.isdisjoint(one.needs | one.results)
+        and one.stores.isdisjoint(other.loads | other.stores)
+        and other.stores.isdisjoint(one.loads)
+    )
+
+
+def exposed(body: tuple[Step, ...]) -> frozenset[str]:
+    """The names that a body needs from before it: those of an axis as such are not needed."""
+    found: set[str] = set()
+    known: set[str] = set()
+    for step in body:
+        one = step.instruction
+        found |= set(reads(one)) - known
+        if not isinstance(one, ForLoop | If):  # blocks may be passed over
+            known.update(assigned_by(one))
+    return frozenset(found)
+
+
+def reads(one: Instruction) -> Iterator[str]:
+    """The variables that an instruction reads, those of a block that are set outside of it."""
+    for value in values(one):
+        yield from needed(value)
+    match one:
+        case ForLoop(name=name, start=start, stop=stop, body=body):
+            yield from (*_of_bound(start), *_of_bound(stop))
+            yield from exposed(body) - {name}
+        case If(conditions=conditions, body=body):
+            for condition in conditions:
+                yield from _of_condition(condition)
+            yield from exposed(body)
+        case Load(indices=indices, conditions=tests) | Store(indices=indices, conditions=tests):
+            for index in indices:
+                yield from index.labels
+            for test in tests:
+                yield from needed_by_test(test)
+            if one.base is not None:
+                yield one.base.name
+        case Address(indices=indices, base=base):
+            for index in indices:
+                yield from index.labels
+            if base is not None:
+                yield base.name
+        case Lanes(start=start):
+            yield from start.labels
+        case Mask(test=test):
+            yield from needed_by_test(test)
+        case Scalar(value=bound):
+            yield from _of_bound(bound)
+        case Accumulate(name=name) | Product(name=name):
+            yield name
+        case Select(name=name, index=index):
+            yield from (name, index)
+        case Collapse(source=source, index=index):
+            yield from (source, *(() if index is None else (index,)))
+        case _:
+            pass
+
+
+def _of_bound(value: Bound) -> Iterator[str]:
+    match value:
+        case Affine():
+            yield from value.labels
+        case Combined(operands=operands):
+            for operand in operands:
+                yield from _of_bound(operand)
+        case Chosen(conditions=conditions, left=left, right=right):
+            for condition in conditions:
+                yield from _of_condition(condition)
+            yield from (*_of_bound(left), *_of_bound(right))
+        case _:
+            assert_never(value)
+
+
+def _of_condition(condition: Condition) -> Iterator[str]:
+    match condition:
+        case Compared(left=left, right=right):
+            yield from (*_of_bound(left), *_of_bound(right))
+        case Either(ways=ways):
+            for way in ways:
+                for one in way:
+                    yield from _of_condition(one)
+        case _:
+            assert_never(condition)

@@ -1,0 +1,164 @@
+"""A kernel's body in; the same with tiles that a loop does not change loaded before it, out.
+
+    for k: t = A[m]; acc += t * B[k]  -->  t = A[m]; for k: acc += t * B[k]
+
+The loop may run zero times, and then nothing says that what it loads is there. So this is done only
+where what is known before the loop keeps each index inside of its tensor.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+from dtpoly.algorithm.expressions import Affine
+
+from .dependences import reads
+from .kernel import ForLoop, If, Instruction, Lanes, Load, Step
+from .parts import assigned, assigned_by, inside
+
+# Of a tile that is kept through a loop: with four warps these are 32 registers of a thread.
+MOST_LANES = 1 << 12
+
+ONE = Affine((), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is true all over a kernel."""
+
+    extents: Mapping[str, tuple[frozenset[str], ...]]  # of tensors that are not written
+    lanes: Mapping[str, Lanes]
+    times: Mapping[str, int]  # how often a name is set
+    loads: frozenset[str]  # names that are never set to anything but one and the same load
+
+
+def with_early_loads(
+    body: tuple[Step, ...],
+    extents: Mapping[str, tuple[frozenset[str], ...]],
+    largest: Mapping[str, Affine],
+) -> tuple[Step, ...]:
+    """The body; `largest` is how much variables are at most that are never less than 0."""
+    setters: dict[str, list[Instruction]] = {}
+    for one in inside(body):
+        for name in assigned_by(one):
+            setters.setdefault(name, []).append(one)
+    loads = {
+        name
+        for name, ones in setters.items()
+        if all(isinstance(one, Load) and _is_same(one, ones[0]) for one in ones)
+    }
+    lanes = {one.name: one for one in inside(body) if isinstance(one, Lanes)}
+    known = Known(extents, lanes, Counter(assigned(body)), frozenset(loads))
+    return _block(known, body, largest)
+
+
+def _block(known: Known, body: tuple[Step, ...], largest: Mapping[str, Affine]) -> tuple[Step, ...]:
+    done: list[Step] = []
+    rest = body
+    while rest:
+        step, rest = rest[0], rest[1:]
+        match step.instruction:
+            case ForLoop(body=inner) as loop:
+                inner = _block(known, inner, _counted(loop, largest))
+                set_in = {loop.name, *assigned(inner)}
+                for one in inner:
+                    load = one.instruction
+                    if isinstance(load, Load) and _is_fixed(known, load, set_in, largest):
+                        done.append(one)
+                        inner, rest = _without(inner, load), _without(rest, load)
+                step = replace(step, instruction=replace(loop, body=inner))
+            case If(body=inner) as branch:
+                inner = _block(known, inner, largest)
+                step = replace(step, instruction=replace(branch, body=inner))
+            case _:
+                pass
+        done.append(step)
+    return tuple(done)
+
+
+def _counted(loop: ForLoop, largest: Mapping[str, Affine]) -> Mapping[str, Affine]:
+    """How much variables are at most in a loop."""
+    match loop:
+        case ForLoop(start=Affine(terms=(), constant=least), stop=Affine() as stop) if least >= 0:
+            return {**largest, loop.name: stop - ONE}
+        case _:
+            return {name: most for name, most in largest.items() if name != loop.name}
+
+
+def _without(body: tuple[Step, ...], load: Load) -> tuple[Step, ...]:
+    """The steps without a load that was done before."""
+    done: list[Step] = []
+    for step in body:
+        one = step.instruction
+        if isinstance(one, ForLoop | If):
+            done.append(replace(step, instruction=replace(one, body=_without(one.body, load))))
+        elif not _is_same(one, load):
+            done.append(step)
+    return tuple(done)
+
+
+def _is_same(one: Instruction, other: Instruction) -> bool:
+    """Whether two instructions read the same: to Python, 0.0 and -0.0 are equal."""
+    return repr(one) == repr(other)
+
+
+def _is_fixed(known: Known, load: Load, set_in: set[str], largest: Mapping[str, Affine]) -> bool:
+    """Whether a load gives the same in each round of a loop, and may be done without any."""
+    uses = {*reads(load), *load.axes}
+    if (
+        load.name not in known.loads
+        or uses & set_in
+        or any(known.times.get(u, 0) > 1 for u in uses)
+    ):
+        return False
+    extents = known.extents.get(load.tensor)
+    if extents is None or not all(
+        _is_inside(known, load, index, extent, largest)
+        for index, extent in zip(load.indices, extents, strict=True)
+    ):
+        return False
+    counts = [known.lanes[axis].count if axis in known.lanes else MOST_LANES for axis in load.axes]
+    numbers = [count for count in counts if isinstance(count, int)]
+    return len(numbers) == len(counts) and (not counts or prod(numbers) <= MOST_LANES)
+
+
+def _is_inside(
+    known: Known,
+    load: Load,
+    index: Affine,
+    extents: frozenset[str],
+    largest: Mapping[str, Affine],
+) -> bool:
+    """Whether an index is one of the tensor's wherever the load looks at it."""
+    most = _most(known, index, largest)
+    if most is None:
+        return False
+    for extent in extents:
+        last = Affine(((extent, 1),), -1)
+        tests = (test.value for test in load.conditions if test.unless is None)
+        for room in (last - most, *(last - index - test for test in tests)):
+            if not room.terms and room.constant >= 0:
+                return True
+    return False
+
+
+def _most(known: Known, index: Affine, largest: Mapping[str, Affine]) -> Affine | None:
+    """How much an index is at most; None if it may be less than 0."""
+    if index.constant < 0:
+        return None
+    most = Affine((), index.constant)
+    for name, factor in index.terms:
+        if factor < 0 or known.times.get(name, 0) > 1:
+            return None
+        if name in largest:
+            own: Affine | None = largest[name]
+        elif (lanes := known.lanes.get(name)) is not None and isinstance(lanes.count, int):
+            start = _most(known, lanes.start, largest)
+            own = None if start is None else start + Affine((), lanes.step * (lanes.count - 1))
+        else:
+            own = None
+        if own is None:
+            return None
+        most += own.scaled(factor)
+    return most

@@ -1,0 +1,209 @@
+"""Loops side by side become one where that loads less, and nowhere else."""
+
+from dataclasses import replace
+
+import pytest
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.codegen import kernel
+from dtpoly.codegen.kernel import (
+    Accumulate,
+    Barrier,
+    Call,
+    Collapse,
+    Fill,
+    ForLoop,
+    If,
+    Instruction,
+    Lanes,
+    Let,
+    Load,
+    Product,
+    Select,
+    Step,
+    Store,
+    Value,
+    Variable,
+)
+from dtpoly.codegen.kernel_text import show_steps
+from dtpoly.codegen.siblings import MOST_LANES, joined_loops
+from dtpoly.poly.loops import Compared
+
+F32 = DType.F32
+START, Y, SIZE = (Affine(((name, 1),)) for name in ("y_start", "y", "size"))
+LANES = Lanes("y", START, 8)
+ENDS = (Compared(SIZE, Affine((), 1)),)
+
+
+def steps(*instructions: Instruction) -> tuple[Step, ...]:
+    """A body."""
+    return tuple(Step(one, "") for one in instructions)
+
+
+def loop(*body: Instruction, lanes: Lanes = LANES, stop: Affine = SIZE, step: int = 8) -> ForLoop:
+    """A loop over tiles of y."""
+    return ForLoop("y_start", Affine(), stop, step, steps(lanes, *body))
+
+
+def load(tensor: str = "A", name: str = "A_tile") -> Load:
+    """A tile along y."""
+    return Load(name, tensor, (Y,), (), ("y",), None, F32)
+
+
+def tile(name: str = "A_tile") -> Variable:
+    """A tile along y."""
+    return Variable(name, ("y",), F32)
+
+
+def store(tensor: str, atomic: str | None = None) -> Store:
+    """A tile of A is written."""
+    return Store(tensor, (Y,), (), tile(), ("y",), atomic)
+
+
+def add(name: str, value: Value | None = None) -> Accumulate:
+    """A step of a sum."""
+    return Accumulate(name, "rsum", tile() if value is None else value, ("y",), F32)
+
+
+def fill(name: str) -> Fill:
+    """A sum before its loop."""
+    return Fill(name, (8,), 0, F32)
+
+
+def total(name: str) -> Collapse:
+    """A sum after its loop."""
+    return Collapse(f"{name}_sum", name, "rsum", ("y",), ())
+
+
+def shown(*instructions: Instruction) -> list[str]:
+    """What a body becomes."""
+    return list(show_steps(joined_loops(steps(*instructions), frozenset({"size"}))))
+
+
+FIRST = (fill("a"), loop(load(), add("a")))
+SECOND = (fill("b"), loop(load(), add("b")))
+
+
+def test_what_both_load_is_loaded_once() -> None:
+    assert shown(*FIRST, total("a"), *SECOND, total("b")) == [
+        "fill a = 0, 8 of f32",
+        "fill b = 0, 8 of f32",
+        "for y_start from 0 to below size by 8",
+        "  lanes y = 8 from y_start",
+        "  load A_tile[y] = A[y]",
+        "  rsum a with A_tile",
+        "  rsum b with A_tile",
+        "let a_sum = rsum of a[y]",
+        "let b_sum = rsum of b[y]",
+    ]
+
+
+def test_their_ends_too() -> None:
+    ends = [If(ENDS, steps(Lanes("y", SIZE, 8), load(), add(name)), "even") for name in "ab"]
+    found = shown(*FIRST, ends[0], total("a"), *SECOND, ends[1], total("b"))
+    assert [line.split()[0] for line in found if not line.startswith(" ")] == [
+        *("fill", "fill", "for", "if", "let", "let"),
+    ]
+    assert sum("load" in line for line in found) == 2
+    other = shown(*FIRST, ends[0], total("a"), *SECOND, replace(ends[1], unless="odd"))
+    assert sum("load" in line for line in other) == 3
+
+
+def test_names_of_one_are_not_those_of_the_other() -> None:
+    squares = Let("part", Call("mul", (tile(), tile()), ("y",), F32), ("y",))
+    sums = Let("part", Call("add", (tile(), tile("B_tile")), ("y",), F32), ("y",))
+    found = shown(
+        loop(load(), squares, add("a", tile("part"))),
+        loop(load("A", "tile"), load("B", "A_tile"), replace(sums, value=tile("tile")), add("b")),
+    )
+    assert found[1:] == [
+        "  lanes y = 8 from y_start",
+        "  load A_tile[y] = A[y]",
+        "  let part[y] = A_tile * A_tile",
+        "  rsum a with part",
+        "  load A_tile_2[y] = B[y]",
+        "  let part_2[y] = A_tile",
+        "  rsum b with A_tile_2",
+    ]
+
+
+def test_another_counter() -> None:
+    again = loop(load(), add("b"), lanes=Lanes("y", Affine((("z", 1),)), 8))
+    found = shown(*FIRST, replace(again, name="z"))
+    assert found[1:] == [
+        "for y_start from 0 to below size by 8",
+        "  lanes y = 8 from y_start",
+        "  load A_tile[y] = A[y]",
+        "  rsum a with A_tile",
+        "  rsum b with A_tile",
+    ]
+
+
+def test_loops_inside() -> None:
+    rows = [ForLoop("x", Affine(), SIZE, 1, steps(*one)) for one in (FIRST, SECOND)]
+    assert [line.strip().split()[0] for line in shown(*rows)] == [
+        *("for", "fill", "fill", "for", "lanes", "load", "rsum", "rsum"),
+    ]
+
+
+NEEDED = add("b", Call("mul", (tile(), Variable("a_sum", (), F32)), ("y",), F32))
+WIDE = Lanes("y", START, MOST_LANES // 2 + 1)
+UNKNOWN = Lanes("y", START, "y_lanes")
+BEST = Select("b", "b_at", "rargmax", tile(), tile(), ("y",))
+MATRIX = Product("b", tile(), ("x", "y"), tile(), ("y", "z"), F32, None)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param((*FIRST, total("a"), fill("b"), loop(load(), NEEDED)), id="its result"),
+        pytest.param((*FIRST, loop(load(), add("b", tile("a")))), id="what it accumulates"),
+        pytest.param((*FIRST, loop(load(), add("a"))), id="the same accumulator"),
+        pytest.param((*FIRST, loop(load("B"), add("b"))), id="other elements"),
+        pytest.param((*FIRST, loop(load(), add("b"), stop=Y)), id="other bounds"),
+        pytest.param((*FIRST, loop(load(), add("b"), step=4)), id="another step"),
+        pytest.param((*FIRST, replace(SECOND[1], unroll=2)), id="unrolled"),
+        pytest.param((*FIRST, loop(load(), store("A"))), id="a store to what the first loads"),
+        pytest.param(
+            (loop(load("B"), store("A")), loop(load("B"), load(), add("b"))),
+            id="a store to what the second loads",
+        ),
+        pytest.param((*FIRST, Store("A", (SIZE,), (), tile(), ()), *SECOND), id="a store between"),
+        pytest.param((*FIRST, loop(load(), store("C", "rsum"))), id="an atomic"),
+        pytest.param((*FIRST, loop(load(), Barrier(), add("b"))), id="a barrier"),
+        pytest.param((*FIRST, replace(SECOND[1], is_pipelined=False)), id="through memory"),
+        pytest.param((*FIRST, loop(load(), MATRIX)), id="a product"),
+        pytest.param(
+            [loop(load(), add(name), lanes=WIDE) for name in "ab"], id="too many registers"
+        ),
+        pytest.param(
+            [loop(load(), add(name), lanes=UNKNOWN) for name in "ab"], id="who knows how many"
+        ),
+        pytest.param(
+            [
+                loop(load(), one, lanes=replace(WIDE, count=MOST_LANES // 2))
+                for one in (add("a"), BEST)
+            ],
+            id="two tiles for the best and its index",
+        ),
+        pytest.param((*FIRST, ForLoop("x", Affine(), Y, 1, ()), *SECOND), id="a loop between"),
+        pytest.param((*FIRST, *SECOND, add("b", tile("y_start"))), id="a counter that is kept"),
+        pytest.param(
+            (*FIRST, loop(load(), Let("y_start", tile(), ("y",)), add("b"))),
+            id="a counter that is set",
+        ),
+    ],
+)
+def test_what_stays_as_it_is(body: tuple[Instruction, ...]) -> None:
+    assert joined_loops(steps(*body), frozenset({"size"})) == steps(*body)
+
+
+def test_a_name_that_means_something_else_by_then() -> None:
+    """The tile is loaded again where it was written over, or where other lanes are meant."""
+    other = Load("A_tile", "A", (Y,), (kernel.Test(Y, ("y",)),), ("y",), 0, F32)
+    found = shown(*FIRST, loop(load(name="B_tile"), other, add("b")))
+    assert [line.strip() for line in found if "load" in line] == [
+        "load A_tile[y] = A[y]",
+        "load A_tile_2[y] = A[y] where 0 <= y else 0",
+    ]
