@@ -101,8 +101,6 @@ def axes_of(value: Value) -> Axes:
 
 # An operation on bounds: the same in 64 bits.
 LARGE = "large"
-# Sizes that are less than this below 2**31 are refused, so that less can be added to one.
-NEAR = 1 << 20
 
 # A number up to this, added to a size of 32 bits, leaves room for the end of a tile: wrappers
 # refuse sizes that are within twice as much of 2**31.
@@ -112,12 +110,10 @@ NEAR = 1 << 19
 def is_large(value: Affine, units: Mapping[str, int] | None = None) -> bool:
     """Whether a part of a sum of sizes and indices may be far more than any of them is.
 
-    A number that is not near 0 counts as one of them.
-    A size has 32 bits up to 2**31, and each loop counts in the bits of its bounds. Variables may
-    count in units, of which so many are one index.
+    A number that is not near 0 counts as one of them. A size has 32 bits
+    up to 2**31, and each loop counts in the bits of its bounds. Variables may count in units, of
+    which so many are one index.
     """
-    if value.terms and abs(value.constant) >= NEAR:
-        return True
     times = [(1 if c > 0 else -1, -(-abs(c) // (units or {}).get(n, 1))) for n, c in value.terms]
     if is_far(value):
         times.append((1 if value.constant > 0 else -1, 1))

@@ -112,7 +112,7 @@ LANES = Lanes("m", Affine(), 8)
         ),
         pytest.param((LANES, MASK, loop(ROW), LANES), id="lanes that are set again"),
         pytest.param((loop(If((), steps(ONE, USE))),), id="only on a condition"),
-        pytest.param((loop(Store("B", (K,), (), Variable("a", (), F32), ())),), id="no load"),
+        pytest.param((loop(Store("B", (K,), (), Variable("a", (), F32), (), F32)),), id="no load"),
     ],
 )
 def test_what_stays_as_it_is(body: tuple[Instruction, ...]) -> None:

@@ -58,7 +58,7 @@ def tile(name: str = "A_tile") -> Variable:
 
 def store(tensor: str, atomic: str | None = None) -> Store:
     """A tile of A is written."""
-    return Store(tensor, (Y,), (), tile(), ("y",), atomic)
+    return Store(tensor, (Y,), (), tile(), ("y",), F32, atomic)
 
 
 def add(name: str, value: Value | None = None) -> Accumulate:
@@ -169,7 +169,9 @@ MATRIX = Product("b", tile(), ("x", "y"), tile(), ("y", "z"), F32, None)
             (loop(load("B"), store("A")), loop(load("B"), load(), add("b"))),
             id="a store to what the second loads",
         ),
-        pytest.param((*FIRST, Store("A", (SIZE,), (), tile(), ()), *SECOND), id="a store between"),
+        pytest.param(
+            (*FIRST, Store("A", (SIZE,), (), tile(), (), F32), *SECOND), id="a store between"
+        ),
         pytest.param((*FIRST, loop(load(), store("C", "rsum"))), id="an atomic"),
         pytest.param((*FIRST, loop(load(), Barrier(), add("b"))), id="a barrier"),
         pytest.param((*FIRST, replace(SECOND[1], is_pipelined=False)), id="through memory"),
