@@ -154,7 +154,7 @@ def names_of(value: Bound) -> set[str]:
         case Affine():
             return set(value.labels)
         case Combined(operands=operands):
-            return set().union(*map(names_of, operands))
+            return set[str]().union(*map(names_of, operands))
         case Chosen(left=left, right=right):
             return names_of(left) | names_of(right)
         case _:
