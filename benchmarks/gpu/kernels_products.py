@@ -3,8 +3,6 @@
 Kernels in Triton's own language; `peers_triton` launches them.
 """
 
-# Triton 3.6 looks annotations up as it compiles, except for those in quotes.
-# ruff: noqa: UP037
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -15,18 +13,22 @@ from typing import TYPE_CHECKING, Any
 triton: Any = import_module("triton")
 tl: Any = import_module("triton.language")
 jit: Callable[[Callable[..., None]], Any] = triton.jit
+# Triton 3.6 looks annotations up as it compiles.
 if TYPE_CHECKING:
     constexpr = int
+    Given = Any
+else:
+    constexpr, Given = tl.constexpr, tl.tensor
 
 
 @jit
 def grouped_kernel(
-    A: "Any",
-    B: "Any",
-    C: "Any",
-    m_size: "Any",
-    n_size: "Any",
-    k_size: "Any",
+    A: Given,
+    B: Given,
+    C: Given,
+    m_size: Given,
+    n_size: Given,
+    k_size: Given,
     PRECISION: constexpr,
     SIGMOID: constexpr,
     BLOCK_M: constexpr,
@@ -65,12 +67,12 @@ def grouped_kernel(
 
 @jit
 def descriptor_kernel(
-    A: "Any",
-    B: "Any",
-    C: "Any",
-    m_size: "Any",
-    n_size: "Any",
-    k_size: "Any",
+    A: Given,
+    B: Given,
+    C: Given,
+    m_size: Given,
+    n_size: Given,
+    k_size: Given,
     PRECISION: constexpr,
     SIGMOID: constexpr,
     BLOCK_M: constexpr,
@@ -98,13 +100,13 @@ def descriptor_kernel(
 
 @jit
 def inner_kernel(
-    A: "Any",
-    B: "Any",
-    C: "Any",
-    D: "Any",
-    m_size: "Any",
-    n_size: "Any",
-    l_size: "Any",
+    A: Given,
+    B: Given,
+    C: Given,
+    D: Given,
+    m_size: Given,
+    n_size: Given,
+    l_size: Given,
     K: constexpr,
     PRECISION: constexpr,
     BLOCK_M: constexpr,
@@ -131,16 +133,16 @@ def inner_kernel(
 
 @jit
 def attention_kernel(
-    A: "Any",
-    B: "Any",
-    B_k: "Any",
-    B_l: "Any",
-    C: "Any",
-    D: "Any",
-    m_size: "Any",
-    n_size: "Any",
-    k_size: "Any",
-    scale: "Any",
+    A: Given,
+    B: Given,
+    B_k: Given,
+    B_l: Given,
+    C: Given,
+    D: Given,
+    m_size: Given,
+    n_size: Given,
+    k_size: Given,
+    scale: Given,
     L: constexpr,
     SOFTMAX: constexpr,
     PRECISION: constexpr,

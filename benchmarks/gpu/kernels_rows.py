@@ -3,7 +3,6 @@
 Kernels in Triton's own language; `peers_triton` launches them.
 """
 
-# Triton 3.6 looks annotations up as it compiles, except for those in quotes.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 triton: Any = import_module("triton")
 tl: Any = import_module("triton.language")
 jit: Callable[[Callable[..., None]], Any] = triton.jit
+# Triton 3.6 looks annotations up as it compiles.
 if TYPE_CHECKING:
     constexpr = int
+    Given = Any
+else:
+    constexpr, Given = tl.constexpr, tl.tensor
 
 
 @jit
 def softmax_kernel(
-    X: Any, Y: Any, rows: Any, columns: Any, BLOCK: constexpr, STAGES: constexpr
+    X: Given, Y: Given, rows: Given, columns: Given, BLOCK: constexpr, STAGES: constexpr
 ) -> None:
     """Rows are dealt out to as many programs as run at once."""
     column = tl.arange(0, BLOCK)
@@ -35,7 +38,7 @@ def softmax_kernel(
 
 @jit
 def layer_norm_kernel(
-    X: Any, W: Any, B: Any, Y: Any, columns: Any, EPSILON: constexpr, BLOCK: constexpr
+    X: Given, W: Given, B: Given, Y: Given, columns: Given, EPSILON: constexpr, BLOCK: constexpr
 ) -> None:
     """Mean and variance of a row that stays in registers."""
     at = tl.program_id(0).to(tl.int64) * columns
