@@ -91,7 +91,8 @@ def lower(
     sizes = [*(building.variables[size] for size in model.params), *building.shapes.values()]
     body = joined_loops(without_detours(body, sizes), frozenset(outermost.names))
     body = converted_at_loads(with_early_loads(body, _inputs(building), _largest(grid)))
-    body = hoisted(with_barriers(body, _shared(building, body)), frozenset(outermost.names))
+    shared = _shared(building, body)
+    body = hoisted(with_barriers(body, shared), frozenset(outermost.names))
     body, blocks = described(
         body, _wishes(building, descriptors, {*outermost.names, *assigned(body)})
     )
@@ -108,7 +109,8 @@ def lower(
         body,
         comment,
         blocks,
-        each if grid else 0,
+        # Where values pass through memory, nothing says that blocks of a program keep apart.
+        each if grid and not shared else 0,
     )
 
 

@@ -56,9 +56,13 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
     for directive in state.program.directives:
         both = zip(made.launches, made.kernels, strict=True)
         kernels = [kernel for launch, kernel in both if launch.func == directive.func]
-        if directive.name == Persistent.name and not any(kernel.grid for kernel in kernels):
-            why = "there is one program, so that no other could take blocks in turn"
-            yield _vain(directive.name, directive.span, why, "block a label, or remove it")
+        if directive.name == Persistent.name and not any(kernel.each for kernel in kernels):
+            why = "values pass through memory in each program, so that blocks take no turns"
+            way = "tensorize so that they stay in registers, or remove it"
+            if not any(kernel.grid for kernel in kernels):
+                why = "there is one program, so that no other could take blocks in turn"
+                way = "block a label, or remove it"
+            yield _vain(directive.name, directive.span, why, way)
         if directive.name == Descriptor.name:
             loaded = {one.tensor for kernel in kernels for one in kernel.described}
             for argument in directive.arguments:

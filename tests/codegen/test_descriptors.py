@@ -73,6 +73,19 @@ def test_one_program_takes_no_turns() -> None:
     assert (told.code, told.title) == ("DT198", "'persistent' changes nothing here")
 
 
+def test_where_values_pass_through_memory_no_blocks_take_turns() -> None:
+    text = (
+        "Func g, f; In A; Var x, y; g[x, y] = exp(A[x, y]); f[x, y] = g[x, y] + 1;"
+        "f.block(x:1, y:64); f.tensorize(y:64, g.y:16); g.fuse_at(f, x); f.persistent();"
+    )
+    judged = judge(load(Source("f.dt", text)))
+    made = code_of(judged.scheduled)
+    assert [one.title for one in vain(judged.scheduled, made.stages)] == [
+        "'persistent' changes nothing here"
+    ]
+    assert "dt_turns" not in made.text
+
+
 def test_full_tiles_alone_may_be_boxes() -> None:
     """What is beyond the end would be 0, and here it has to be minus infinity."""
     text = "Func f; In A; Var x; RVar y; f[x] = rmax(A[x, y], y); f.block(y:48); f.tensorize(y:32);"
