@@ -167,7 +167,8 @@ class Memory:
         self, how: How, places: NDArray[Any], mask: NDArray[Any], values: NDArray[Any] | None = None
     ) -> None:
         """Raise OutsideError for a place that is no element, RaceError for one that others need."""
-        wanted = mask.astype(bool).reshape(-1)
+        # In a block of a descriptor, older interpreters pass it as plain memory.
+        wanted = np.asarray(mask).astype(bool).reshape(-1)
         shape = mask.shape
         lanes = np.flatnonzero(wanted)
         touched = np.broadcast_to(places, shape).reshape(-1)[lanes].astype(np.uint64)
