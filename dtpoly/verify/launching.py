@@ -196,6 +196,7 @@ def _grid(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[tuple[Whole,
     """The number of programs along each axis, as factors."""
     blocks = _turns(wrapper, node, value)
     if blocks is not None:
+        _check_sign(wrapper, blocks, node)
         # More are refused.
         wrapper.below = (*wrapper.below, (prod(blocks, start=number(1)), HALF - NEAR))
         # At least one, if there are blocks; how many more is the device's.
@@ -220,12 +221,16 @@ def _grid(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[tuple[Whole,
                 axes.append(() if part.constant == 1 else (part,))
             case _:
                 raise Unread(node.lineno, f"a grid '{ast.unparse(node)}'")
-    # Two numbers below 0 have a product that is not, and no lemma is about such coordinates.
+    _check_sign(wrapper, [extent for axis in axes for extent in axis], node)
+    return tuple(axes)
+
+
+def _check_sign(wrapper: Wrapper, extents: Sequence[Whole], node: ast.expr) -> None:
+    """Two numbers below 0 have a product that is not, and no lemma is about such coordinates."""
     calls = set_of(both(*wrapper.facts))
-    for one in (extent for axis in axes for extent in axis):
+    for one in extents:
         if not is_affine(one) or not holds(compare(">=", one, number(0)), calls):
             raise Unread(node.lineno, f"a grid '{ast.unparse(node)}' of what may be negative")
-    return tuple(axes)
 
 
 def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, line: int) -> Value:

@@ -109,6 +109,9 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         if any(_is_below(proof, ran, one, *promise) for promise in launch.below):
             assume(Lemma.BELOW, one.value)
             return
+        if _is_part_of_blocks(one.value, launch.turns or ()):
+            assume(Lemma.BELOW, one.value)
+            return
         if _is_small(proof, ran, one):
             return
         what = "computes a product of which no bound is known"
@@ -126,6 +129,15 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
             where = where.subtract(set_of(near))
     if not where.is_empty():
         yield Finding("overflow", one.line, "computes a number that its 32 bits do not hold", where)
+
+
+def _is_part_of_blocks(value: Whole, turns: Sequence[Whole]) -> bool:
+    """True for a product of some of the numbers whose product is that of blocks taken in turn.
+
+    That is below 2^31, and where a program runs none of them is 0: so each part is at most it.
+    """
+    parts = (some for count in range(2, len(turns)) for some in combinations(turns, count))
+    return any(_product(number(1), some) == value for some in parts)
 
 
 def _is_small(proof: Proof, ran: Ran, one: Computed) -> bool:

@@ -20,7 +20,7 @@ from dtpoly.verify.carrying import assigned
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.terms import fresh, names
 from dtpoly.verify.values import Lost, Unread, scalar
-from dtpoly.verify.whole import TRUE, Whole, compare, name, names_of, number, within
+from dtpoly.verify.whole import TRUE, Whole, compare, name, names_of, number, one_of, within
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -52,7 +52,12 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
     low, high, step = ends
     if machine.loops or machine.where != TRUE or machine.accesses:
         raise Unread(node.lineno, "a loop over programs that is not all that a kernel does")
-    if not holds(compare(">=", step, number(1)), set_of(machine.facts)):
+    factors = (high,) if is_affine(high) else _factors(machine, high, node.lineno)
+    # Where there is nothing to do, there need be no programs.
+    some = one_of(
+        compare(">=", step, number(1)), *(compare("<=", one, number(0)) for one in factors)
+    )
+    if not holds(some, set_of(machine.facts)):
         raise Unread(node.lineno, "a loop over programs, of which there may be none")
     for one in assigned(node.body):
         machine.names[one] = Lost(WHY)
@@ -61,7 +66,7 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
         machine.digits.ranges[one] = within(number(0), name(one), high)
         machine.names[counter] = scalar(name(one), "tl.int32")
     else:
-        part = machine.digits.of(fresh(counter), _factors(machine, high, node.lineno))
+        part = machine.digits.of(fresh(counter), factors)
         machine.names[counter] = scalar(part, "tl.int32")
     assume(Lemma.PROGRAMS, str(low.plain), high, step)
     machine.computed(high + step, "tl.int32", node.lineno)

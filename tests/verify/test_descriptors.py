@@ -62,6 +62,16 @@ def test_as_it_is_emitted_it_is_proved() -> None:
     assert verify(PROGRAM, text_of(PROGRAM)).verdict is Verdict.PROVED
 
 
+def test_grids_of_three_axes_are_proved_too() -> None:
+    """Two of three numbers of blocks are multiplied on the way to the product of all."""
+    text = (
+        "Func f; In A; Var b, m, n; f[b, m, n] = exp(A[b, m, n]);"
+        "f.block(b:1, m:4, n:64); f.tensorize(m:0, n:0); f.map(b, m:mi/2, n, mi); f.persistent();"
+    )
+    program = load(Source("f.dt", text))
+    assert verify(program, text_of(program)).verdict is Verdict.PROVED
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_is_not_proved(name: str) -> None:
     report = verify(PROGRAM, changed(text_of(PROGRAM), *WRONG[name]))
