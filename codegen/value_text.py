@@ -8,6 +8,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
 
+from .building import Unsupported
 from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
 from .kernel import (
     LARGE,
@@ -217,7 +218,8 @@ def _converted(value: Converted, axes: Axes) -> Text:
 def laid_out(name: str, own: Axes, axes: Axes) -> str:
     """The tile with a 1 for every axis it lacks, its own in the order asked for."""
     wanted = tuple(a for a in axes if a in own)
-    assert len(wanted) == len(own), (name, own, axes)
+    if len(wanted) < len(own):
+        raise Unsupported(f"'{name}' differs along lanes that a tile which needs it has not")
     if wanted != own:
         name = f"tl.permute({name}, {', '.join(str(own.index(a)) for a in wanted)})"
     if not own or len(wanted) == len(axes):
