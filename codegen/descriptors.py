@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from dtpoly.algorithm.expressions import Affine
 
 from .kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Test
-from .parts import assigned_by
+from .parts import assigned, assigned_by
 
 MOST_AXES = 5
 
@@ -55,7 +55,7 @@ def _block(
     for step in body:
         match step.instruction:
             case ForLoop(name=counter, body=inner) as loop:
-                before = {*_set_in(inner), counter}
+                before = {*assigned(inner), counter}
                 inside = {n: one for n, one in known.items() if not _depends(one, before)}
                 body_of = _block(describing, inner, inside)
                 step = replace(step, instruction=replace(loop, body=body_of))
@@ -63,7 +63,7 @@ def _block(
             case If(body=inner) as branch:
                 body_of = _block(describing, inner, dict(known))
                 step = replace(step, instruction=replace(branch, body=body_of))
-                _forget(known, _set_in(inner))
+                _forget(known, set(assigned(inner)))
             case Lanes(name=name) as lanes:
                 _forget(known, {name})
                 known[name] = lanes
@@ -76,15 +76,6 @@ def _block(
                 _forget(known, set(assigned_by(other)))
         done.append(step)
     return tuple(done)
-
-
-def _set_in(body: tuple[Step, ...]) -> set[str]:
-    found: set[str] = set()
-    for step in body:
-        found.update(assigned_by(step.instruction))
-        if isinstance(step.instruction, ForLoop | If):
-            found |= _set_in(step.instruction.body)
-    return found
 
 
 def _depends(lanes: Lanes, names: set[str]) -> bool:

@@ -22,6 +22,8 @@ from dtpoly.poly.loops import (
     Tile,
 )
 
+from .kernel import LARGE
+
 # How tightly the operations bind.
 SUM, PRODUCT, ATOM = 1, 2, 3
 LEVEL = {"+": SUM, "-": SUM, "*": PRODUCT, "//": PRODUCT, "%": PRODUCT}
@@ -104,7 +106,7 @@ def _bound(value: Bound, names: _Names, least: int = 0) -> str:
         case Combined(operation="min" | "max" as name, operands=operands):
             inner = ", ".join(_bound(one, names) for one in operands)
             text, level = f"{name}({inner})", ATOM
-        case Combined(operation="large", operands=(inner,)):
+        case Combined(operation=operation, operands=(inner,)) if operation == LARGE:
             return _bound(inner, names, least)  # how wide it is, is not the loops' business
         case Combined("+", (Combined("-", (Affine(terms=(), constant=0), small)), large)):
             return _bound(Combined("-", (large, small)), names, least)
