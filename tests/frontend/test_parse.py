@@ -293,10 +293,10 @@ def test_so_many_errors_are_told(count: int) -> None:
     "unit", ["$", "$ ", "\u00d7 ", "1_0 ", "\u03b1 ", "\u03b1;", "{", "Var x\n"]
 )
 def test_so_many_errors_are_told_quickly(unit: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     codes = found(unit * (MAX_CHARACTERS // len(unit) // 10))
     assert len(codes) <= MAX_ERRORS + 1
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_what_was_not_read_is_no_mistake() -> None:

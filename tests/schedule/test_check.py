@@ -147,6 +147,14 @@ def long_chain(count: int, *directives: Directive) -> Program:
     return Program((Label("x"), Label("y")), (Tensor("A"),), tuple(funcs), directives)
 
 
+def seconds(built: Program) -> float:
+    """What checking a program takes, in processor time, as CI is a busy machine."""
+    start = time.process_time()
+    check_schedule(built)
+    return time.process_time() - start
+
+
+@pytest.mark.alone
 def test_500_funcs_and_1000_directives() -> None:
     blocks = [
         Directive(f"f{at}", "block", (Argument("x", 16), Argument("y", 64))) for at in range(500)
@@ -157,9 +165,7 @@ def test_500_funcs_and_1000_directives() -> None:
     compiled = [Directive(f"f{at}", "compile") for at in range(500)]
     for directives in ([*blocks, *compiled], [*fusions, *compiled], [*blocks, *fusions]):
         built = long_chain(500, *directives)
-        start = time.perf_counter()
-        check_schedule(built)
-        assert time.perf_counter() - start < 1  # a tenth of it on a machine that is not busy
+        assert min(seconds(built) for _ in range(3)) < 1  # it takes a tenth of that
 
 
 def test_a_func_of_rank_0_has_a_hint_too() -> None:
