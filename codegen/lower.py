@@ -19,7 +19,7 @@ from dtpoly.poly.loops import (
     Tile,
 )
 from dtpoly.poly.masks import Condition as MaskCondition
-from dtpoly.poly.masks import lane_dims, mask, start_name
+from dtpoly.poly.masks import lane_dims, start_name
 from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
@@ -299,17 +299,16 @@ def _tiling(building: Building, tiles: Tiles, node: Tile) -> Tiling:
             lane_names[dim.name] = name
             ordered.append(name)
     order = tuple(ordered)
-    found = mask(tiles, node.occurs, building.model.context, building.model.size_of)
     put = {start_name(dim): start for dim, start in starts.items()}
     put |= {dim: Affine(((name, 1),)) for dim, name in lane_names.items()}
     put |= {
         name: Affine(((building.variables[name], 1),))
-        for way in found
+        for way in node.ways
         for condition in way
         for name in condition.value.labels
         if name not in put
     }
-    ways = [tuple(_test(building, one, put, order) for one in way) for way in found]
+    ways = [tuple(_test(building, one, put, order) for one in way) for way in node.ways]
     tests = ways[0] if len(ways) == 1 else (_either(building, ways, order, statement.name),)
     loops = {axis: building.renamed(value) for axis, value in node.loops.items()}
     return Tiling(building, statement, at, starts, loops, order, tests)

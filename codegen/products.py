@@ -1,11 +1,11 @@
 """One step of an `rdot` in; a matrix product of tiles out, where the tiles are matrices."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType
 from dtpoly.algorithm.expressions import Dot, Expr, Read, Reshape, free_labels
+from dtpoly.frozen import dataclass
 
 from .building import Held
 from .conversions import converted, element_of, typed

@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 
 from dtpoly.algorithm.dtypes import DType
@@ -24,6 +24,7 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Statement
 from dtpoly.poly.tiles import axis_value
 

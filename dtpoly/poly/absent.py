@@ -18,7 +18,6 @@ from dtpoly.poly.masks import (
     Condition,
     addressed_lanes_of,
     lane_dims,
-    mask,
     named_affs,
     start_name,
 )
@@ -85,8 +84,7 @@ def _is_inside(model: Model, tiles: Tiles, tile: Tile, here: isl.Set) -> bool:
     if here.is_empty():
         return True
     lanes = addressed_lanes_of(tiles, here)
-    ways = mask(tiles, tile.occurs, model.context, model.size_of)
-    computing = reduce(lambda a, b: a | b, (_passing(lanes, way) for way in ways))
+    computing = reduce(lambda a, b: a | b, (_passing(lanes, way) for way in tile.ways))
     return computing.is_subset(_indices(model, tiles, lanes))
 
 

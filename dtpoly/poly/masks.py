@@ -7,9 +7,9 @@ on its own axis.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.spaces import Affs, PolyError, affs, dim_name, to_aff, to_map
@@ -109,17 +109,21 @@ def _named(of: isl.Set, tiles: Tiles) -> isl.Set:
 
 
 def mask(
-    tiles: Tiles, occurs: isl.Set, context: isl.Set, size_of: Mapping[str, str]
+    tiles: Tiles,
+    active: isl.Set,
+    occurs: isl.Set,
+    context: isl.Set,
+    size_of: Mapping[str, str],
 ) -> tuple[tuple[Condition, ...], ...]:
     """What must hold beyond what the tiles of an occurrence and its lanes guarantee.
 
-    Of several conjunctions one must hold: a producer may be needed in lanes here and there.
+    `active` are the active lanes of all tiles. Of several conjunctions one must hold: a producer
+    may be needed in lanes here and there.
     """
     if not tiles.lanes:
         return ((),)
     known = addressed_lanes_of(tiles, occurs.intersect(tiles.domain)).intersect_params(context)
-    active = active_lanes(tiles).intersect_params(context)
-    left = active.gist(known).coalesce()
+    left = active.intersect_params(context).gist(known).coalesce()
     parts = left.get_basic_sets()
     if len(parts) == 1:
         return (_needed(_conditions(parts[0], known, tiles), known, tiles, size_of),)

@@ -5,7 +5,6 @@ TRITON_INTERPRET=1 has to be set before.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from types import ModuleType
 
@@ -16,6 +15,7 @@ from dtpoly.algorithm.expressions import Dot, Reduce, walk
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.algorithm.sizes import Sizes, size_rules, used_labels
 from dtpoly.codegen.names import file_names
+from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.reference.inputs import Inputs
 from dtpoly.reference.random_inputs import random_inputs

@@ -11,9 +11,9 @@ nothing else in the kernel depends on the program, and if no iteration needs ano
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.access import Access
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.carrying import assigned
