@@ -20,8 +20,8 @@ from .kinds import (
     stored_parameter,
 )
 from .names import plain
+from .tiling import Tiling
 from .values import (
-    Tiling,
     loaded,
     masked,
     union,
@@ -134,7 +134,7 @@ def _side(tiling: Tiling, dot: Dot, expr: Expr, axes: Axes, reduced: Axes) -> Va
     value = typed(value_of(tiling, expr, axes), tiling.building.elements.of_kind(kind))
     own = element_of(value)
     assert own is not None
-    return rounded(tiling, dot, expr, masked(tiling, value, reduced, 0, own))
+    return rounded(tiling, dot, expr, masked(tiling, value, reduced, 0, own, axes))
 
 
 def _is_stored(tiling: Tiling, read: Read) -> bool:

@@ -34,8 +34,8 @@ from .kinds import Element, join
 from .names import plain
 from .products import Sides, product_step, sides_of, sum_step
 from .storage import INDEX
+from .tiling import Tiling
 from .values import (
-    Tiling,
     loaded,
     local_indices,
     masked,

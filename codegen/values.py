@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 
 from dtpoly.algorithm.dtypes import DType
@@ -24,7 +24,6 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
-from dtpoly.poly.model import Statement
 from dtpoly.poly.tiles import axis_value
 
 from .building import Building
@@ -50,6 +49,7 @@ from .kernel import (
 from .kinds import Element, Kind, computed, in_memory, joined
 from .names import plain
 from .storage import INDEX
+from .tiling import Tiling, tests_along
 
 COMPARED: Mapping[str, Callable[[float, float], bool]] = {
     "lt": operator.lt,
@@ -60,29 +60,10 @@ COMPARED: Mapping[str, Callable[[float, float], bool]] = {
     "ne": operator.ne,
 }
 
+Chosen = Callable[[tuple[Test, ...]], tuple[Test, ...]]
+
 # Up to here a power is a product.
 LARGEST_PRODUCT = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Tiling:
-    """One tile of a statement: where its labels are, its lanes in order, what must hold."""
-
-    building: Building
-    statement: Statement
-    at: Mapping[str, Affine]  # label -> index, over the kernel's variables
-    starts: Mapping[str, Affine]  # label or copy -> where the tile starts
-    loops: Mapping[str, Affine]  # axis -> what the loop over it counts
-    lanes: Axes
-    tests: tuple[Test, ...]
-
-    def index(self, value: Affine) -> Affine:
-        """An index over labels as one over the kernel's variables."""
-        return value.substitute(self.at)
-
-    def lanes_of(self, label: str) -> Axes:
-        """The lanes along a label."""
-        return self.building.axes(self.at[label], self.lanes)
 
 
 def union(lanes: Axes, *parts: Axes) -> Axes:
@@ -235,22 +216,38 @@ def _read(tiling: Tiling, read: Read, order: Axes) -> Value:
 
 def loaded(tiling: Tiling, read: Read, order: Axes, other: int | float | None = None) -> Variable:
     """The elements as they lie in memory."""
-    building = tiling.building
     indices = tuple(map(tiling.index, read.indices))
-    lanes = {name for index in indices for name in index.labels if name in building.lanes}
-    tests = _relevant(tiling, lanes)
+    tests = _relevant(tiling, indices, order)
     return _load(tiling, read.tensor, indices, tests, order, 0 if other is None else other)
 
 
-def _relevant(tiling: Tiling, lanes: set[str]) -> tuple[Test, ...]:
-    """The tests that keep an index inside that varies along some lanes.
+def _relevant(tiling: Tiling, indices: tuple[Affine, ...], order: Axes) -> tuple[Test, ...]:
+    """The tests that keep indices inside, of a tile with some lanes."""
+    lanes = {name for index in indices for name in index.labels if name in tiling.building.lanes}
+    return _on(tiling, order, lambda tests: _tied(tests, lanes))
+
+
+def _on(tiling: Tiling, order: Axes, chosen: Chosen) -> tuple[Test, ...]:
+    """Those tests that are chosen, of a tile with some lanes.
+
+    On a diagonal rows of a product are tied to its columns, which the tile of one side lacks: it
+    has a row where there is any column with it.
+    """
+    found = chosen(tiling.tests)
+    if all(set(test.axes) <= set(order) for test in found):
+        return found
+    return chosen(tests_along(tiling, order))
+
+
+def _tied(tests: tuple[Test, ...], lanes: set[str]) -> tuple[Test, ...]:
+    """The tests that say something of lanes.
 
     `x <= k` only bounds x where k is bounded: what a test ties together is tested together.
     """
     tied = set(lanes)
     while True:
-        found = tuple(t for t in tiling.tests if not t.axes or tied & set(t.axes))
-        more = tied.union(*(t.axes for t in found))
+        found = tuple(test for test in tests if not test.axes or tied & set(test.axes))
+        more = tied.union(*(test.axes for test in found))
         if more == tied:
             return found
         tied = more
@@ -364,8 +361,7 @@ def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
     if any(not test.value.terms and test.value.constant < 0 for test in inside):
         return converted(padding, element)
     inside = [test for test in inside if test.value.terms]
-    lanes = {name for index in indices for name in index.labels if name in building.lanes}
-    tests = _relevant(tiling, lanes)
+    tests = _relevant(tiling, indices, order)
     if not inside:
         return converted(_load(tiling, read.tensor, indices, tests, order, 0), element)
     if isinstance(padding, Number):
@@ -393,10 +389,23 @@ def extent_of(building: Building, tensor: str, axis: int) -> Affine:
 
 
 def masked(
-    tiling: Tiling, value: Value, lanes: Axes, other: int | float, element: Element
+    tiling: Tiling,
+    value: Value,
+    lanes: Axes,
+    other: int | float,
+    element: Element,
+    order: Axes | None = None,
 ) -> Value:
-    """The value, with the identity where a lane of those given has nothing to say."""
-    tests = tuple(t for t in tiling.tests if set(t.axes) & set(lanes) or not t.axes)
+    """The value, with the identity where a lane of those given has nothing to say.
+
+    The order is that of a tile which has not all lanes.
+    """
+    order = tiling.lanes if order is None else order
+    tests = _on(
+        tiling,
+        order,
+        lambda tests: tuple(t for t in tests if set(t.axes) & set(lanes) or not t.axes),
+    )
     if not tests or not lanes:
         return value
     axes = union(tiling.lanes, axes_of(value), *(t.axes for t in tests))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
+from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.poly import executed
 from dtpoly.poly.axes import several
 from dtpoly.poly.launched import where_launched
@@ -86,16 +87,33 @@ def _is_inside(model: Model, tiles: Tiles, tile: Tile, here: isl.Set) -> bool:
         return True
     lanes = addressed_lanes_of(tiles, here)
     ways = mask(tiles, tile.occurs, model.context, model.size_of)
-    computing = reduce(lambda a, b: a | b, (_passing(lanes, way) for way in ways))
-    return computing.is_subset(_indices(model, tiles, lanes))
+    if not _passing(lanes, ways).is_subset(_indices(model, tiles, lanes, tiles.statement.labels)):
+        return False
+    for labels in _loaded_apart(tiles, ways):
+        dims = [dim.name for dim in lane_dims(tiles) if dim.label in labels]
+        shadow = mask(tiles, tile.occurs, model.context, model.size_of, dims)
+        if not _passing(lanes, shadow).is_subset(_indices(model, tiles, lanes, labels)):
+            return False
+    return True
 
 
-def _indices(model: Model, tiles: Tiles, lanes: isl.Set) -> isl.Set:
-    """Where every label is from 0 to below its size."""
+def _loaded_apart(tiles: Tiles, ways: Sequence[Sequence[Condition]]) -> Iterator[tuple[str, ...]]:
+    """The labels of each side of a product, where a condition ties its lanes to others."""
+    body = tiles.statement.body
+    dims = {dim.name: dim.label for dim in lane_dims(tiles)}
+    tied = [{dims[name] for name in one.over(tuple(dims))} for way in ways for one in way]
+    for side in (body.left, body.right) if isinstance(body, Dot) else ():
+        own = free_labels(side)
+        if any(labels.intersection(own) and labels.difference(own) for labels in tied):
+            yield tuple(label for label in tiles.statement.labels if label in own)
+
+
+def _indices(model: Model, tiles: Tiles, lanes: isl.Set, labels: Sequence[str]) -> isl.Set:
+    """Where labels are from 0 to below their sizes."""
     of = named_affs(lanes)
     named = {dim.lanes.axis: dim for dim in lane_dims(tiles)}
     inside = isl.Set.universe(lanes.get_space())
-    for label in tiles.statement.labels:
+    for label in labels:
         index = of[start_name(label)]
         for one in tiles.of_label(label):
             dim = named[one.axis]
@@ -106,7 +124,12 @@ def _indices(model: Model, tiles: Tiles, lanes: isl.Set) -> isl.Set:
     return inside
 
 
-def _passing(lanes: isl.Set, conditions: Sequence[Condition]) -> isl.Set:
+def _passing(lanes: isl.Set, ways: Sequence[Sequence[Condition]]) -> isl.Set:
+    """The lanes that pass one of several masks."""
+    return reduce(lambda a, b: a | b, (_passing_all(lanes, way) for way in ways))
+
+
+def _passing_all(lanes: isl.Set, conditions: Sequence[Condition]) -> isl.Set:
     """The lanes for which all conditions hold, or are left out as the size is a multiple."""
     of = named_affs(lanes)
     for one in conditions:
