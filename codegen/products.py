@@ -19,14 +19,10 @@ from .kinds import (
     operand_parameter,
     stored_parameter,
 )
+from .memory import loaded
 from .names import plain
 from .tiling import Tiling
-from .values import (
-    loaded,
-    masked,
-    union,
-    value_of,
-)
+from .values import masked, union, value_of
 
 # What a matrix unit multiplies at least along the reduced labels: of floats, and of bytes.
 SMALLEST = 16

@@ -1,6 +1,6 @@
 """A tile of a statement in; where its labels are, and which of its lanes compute, out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from dtpoly.algorithm.dtypes import DType
@@ -13,6 +13,8 @@ from dtpoly.poly.tiles import Tiles
 from .building import Building
 from .kernel import Axes, Call, Holds, Let, Number, Scalar, Test, Value, is_large
 from .names import plain
+
+Chosen = Callable[[tuple[Test, ...]], tuple[Test, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,19 @@ def tiling_of(building: Building, tiles: Tiles, node: Tile) -> Tiling:
     return Tiling(building, statement, node, at, starts, loops, named, order, tests)
 
 
-def tests_along(tiling: Tiling, lanes: Axes) -> tuple[Test, ...]:
+def tests_on(tiling: Tiling, order: Axes, chosen: Chosen) -> tuple[Test, ...]:
+    """Those tests that are chosen, of a tile with some lanes.
+
+    On a diagonal rows of a product are tied to its columns, which the tile of one side lacks: it
+    has a row where there is any column with it.
+    """
+    found = chosen(tiling.tests)
+    if all(set(test.axes) <= set(order) for test in found):
+        return found
+    return chosen(_along(tiling, order))
+
+
+def _along(tiling: Tiling, lanes: Axes) -> tuple[Test, ...]:
     """What must hold of a tile that has only these lanes: that in some of the others all does.
 
     Of a diagonal `k = x`, a row `x` computes where there is a `k` that is `x`.
