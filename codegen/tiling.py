@@ -141,7 +141,7 @@ def _test(building: Building, condition: Condition, put: Mapping[str, Affine], o
     if condition.size is not None and condition.multiple is not None:
         flag = building.flag(condition.size, condition.multiple)
     axes = building.axes(value, order)
-    test = Test(value, axes, flag, is_large=bool(axes) and is_large(value, building.units))
+    test = Test(value, axes, flag, is_large=is_large(value, building.units))
     if len(test.axes) != 1:
         return test
     name = building.scopes.bound_mask(f"{test.axes[0]}_mask", test, "")

@@ -98,13 +98,20 @@ def _is_inside(model: Model, tiles: Tiles, tile: Tile, here: isl.Set) -> bool:
 
 
 def _loaded_apart(tiles: Tiles, ways: Sequence[Sequence[Condition]]) -> Iterator[tuple[str, ...]]:
-    """The labels of each side of a product, where a condition ties its lanes to others."""
+    """The labels of each side of a product, where a condition ties its lanes to others.
+
+    A matrix has lanes that the other lacks; else what is multiplied is loaded with all lanes.
+    """
     body = tiles.statement.body
+    if not isinstance(body, Dot):
+        return
     dims = {dim.name: dim.label for dim in lane_dims(tiles)}
+    left, right = (set(free_labels(side)) for side in (body.left, body.right))
+    if not all(own & set(dims.values()) for own in (left - right, right - left)):
+        return
     tied = [{dims[name] for name in one.over(tuple(dims))} for way in ways for one in way]
-    for side in (body.left, body.right) if isinstance(body, Dot) else ():
-        own = free_labels(side)
-        if any(labels.intersection(own) and labels.difference(own) for labels in tied):
+    for own in (left, right):
+        if any(labels & own and labels - own for labels in tied):
             yield tuple(label for label in tiles.statement.labels if label in own)
 
 

@@ -22,11 +22,14 @@ COMPUTED = "Func f, g, h; In A, B; RVar x, y, k; h[x, y] = A[x, y] + 1;"
 READ = "Func f, g; In A, B; RVar x, y, k;"
 DIAGONAL = "g[x] = pad(f, 0)[x + 1, x];"
 DIAGONALS = "g[x] = pad(f, 0)[x + 1, x] + pad(f, 0)[x, x + 2];"
+ROW = "g[x] = pad(f, 0)[3, 2 * x - 1] + pad(f, 0)[3 - x, x + 1];"
 STEPS = "g[x] = pad(f, 0)[2 * x, 3 * x];"
 TEXTS = {
     "diagonal": READ + DIAGONAL + PRODUCT.format(A="A", lanes=0),
     "diagonal, in blocks": READ + DIAGONAL + PRODUCT.format(A="A", lanes=16) + "g.block(x:16);",
     "two diagonals": READ + DIAGONALS + PRODUCT.format(A="A", lanes=0),
+    # What is known of a block has a number that its 32 bits do not hold: 2 * x_start.
+    "a row and a diagonal": READ + ROW + PRODUCT.format(A="A", lanes=16),
     "steps": READ + STEPS + PRODUCT.format(A="A", lanes=0),
     "computed": COMPUTED + DIAGONALS + PRODUCT.format(A="h", lanes=0) + "h.inline();",
     "held": COMPUTED + DIAGONALS + PRODUCT.format(A="h", lanes=0) + "h.fuse_at(g, x);",
