@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
@@ -90,7 +91,7 @@ def _along(tiling: Tiling, lanes: Axes) -> tuple[Test, ...]:
     tiles = tiling.building.tiles[tiling.statement.name]
     dims = {name: dim for dim, name in tiling.named.items()}
     named = {dims[name]: name for name in lanes}
-    return _tests(tiling.building, tiles, tiling.node, tiling.starts, named)
+    return _tests(tiling.building, tiles, tiling.node, tiling.starts, named, is_shadow=True)
 
 
 def _tests(
@@ -99,6 +100,7 @@ def _tests(
     node: Tile,
     starts: Mapping[str, Affine],
     named: Mapping[str, str],
+    is_shadow: bool = False,
 ) -> tuple[Test, ...]:
     """What must hold of the lanes that have a name."""
     ways = mask(tiles, node.occurs, building.model.context, building.model.size_of, named)
@@ -113,6 +115,9 @@ def _tests(
     }
     order = tuple(named.values())
     found = [tuple(_test(building, one, put, order) for one in way) for way in ways]
+    if is_shadow:
+        # What is left without lanes is about starts, of which twice as much may have 33 bits.
+        found = [tuple(map(partial(_widened, building), way)) for way in found]
     return found[0] if len(found) == 1 else (_either(building, found, order, tiles.name),)
 
 
@@ -141,11 +146,16 @@ def _test(building: Building, condition: Condition, put: Mapping[str, Affine], o
     if condition.size is not None and condition.multiple is not None:
         flag = building.flag(condition.size, condition.multiple)
     axes = building.axes(value, order)
-    test = Test(value, axes, flag, is_large=is_large(value, building.units))
+    test = Test(value, axes, flag, is_large=bool(axes) and is_large(value, building.units))
     if len(test.axes) != 1:
         return test
     name = building.scopes.bound_mask(f"{test.axes[0]}_mask", test, "")
     return replace(test, name=name, own=test.axes)
+
+
+def _widened(building: Building, test: Test) -> Test:
+    """The test in 64 bits where any part of it may need them."""
+    return replace(test, is_large=is_large(test.value, building.units))
 
 
 def _start(building: Building, dim: str, value: Bound, tiles: Tiles) -> Affine:

@@ -44,7 +44,7 @@ def test_a_side_of_a_product_is_loaded_where_any_lane_of_the_other_wants_it(name
     assert verify(program, made.text).verdict is Verdict.PROVED
     recipe = Recipe(layout=Layout.SLICED, data=Data.SOME_NAN)
     known = 0
-    for x, y, k in product((0, 1, 2, 18), (0, 3), (1, 2, 17)):
+    for x, y, k in product((0, 1, 18), (0, 3), (1, 17)):
         sizes = {"x": x, "y": y, "k": k}
         inputs = recipe.inputs(program, sizes)
         known += compared(imported(made.text), program, made.stages.outputs, inputs, sizes).known
