@@ -248,13 +248,15 @@ def _laid_over(
     for piece, domain in sorted(mine, key=lambda one: names(one[0].body).isdisjoint(one[0].bound)):
         left = domain
         for at, (wanted, wanted_domain) in enumerate(theirs):
-            if left.is_empty():
+            if left.is_empty() and not is_thorough:
                 break
             if not _may_be_alike(piece.body, wanted.body):
                 continue
             ways = _ways(piece, wanted, learned)
+            # Thorough: a value that has been found may be another of the algorithm's too.
+            of = domain if is_thorough else left
             taken = _matched(
-                operation, piece, left, wanted, wanted_domain, got[at], ways, is_thorough
+                operation, piece, of, wanted, wanted_domain, got[at], ways, is_thorough
             )
             if taken is not None:
                 image, rest, guess = taken
@@ -262,7 +264,7 @@ def _laid_over(
                 learned.append((guess, used & {*piece.bound}))
                 so_far = got[at]
                 got[at] = image if so_far is None else so_far.union(image)
-                left = rest
+                left = left.intersect(rest) if is_thorough else rest
         if not left.is_empty():
             why = "something is reduced that is not in the algorithm's reduction"
             # The rest of what was found in part, or a number: that is what no mask kept out.

@@ -89,7 +89,17 @@ BETWEEN = written(
     "f[x] = g[x] + cast(g[x], i64) + maximum(g[x], 1); f.compile();"
 )
 SHORT = written("Func f: f32; In A: i32; Var x; f[x] = cast(A[x], f8e4m3) * 1; f.compile();")
+PIECES = written(
+    "Func g, f; In A; RVar x, y, k; g[y, k] = pad(A, 0)[k + 1, y];"
+    "f[x] = rmax(pad(g, 0)[y + 1, x], y); f.compile(); g.inline();"
+)
+ALWAYS = written(
+    "Func f; In A; RVar k, m; f[k] = rall(3 > pad(A, 3)[k, m] and inf <= pad(A, 3)[-7, m], m);"
+    "f.compile();"
+)
 ALL = (
+    PIECES,
+    ALWAYS,
     MAX,
     PRODUCT,
     BESIDE,
@@ -139,6 +149,17 @@ SUMMED = "tl.cast(x_size, tl.int64) * k.to(tl.int64)"
 
 # What is done to which text: what is replaced by what.
 WRONG: dict[str, tuple[Program, str, str]] = {
+    "what is found twice is left out both times": (
+        *(PIECES, "                    0.0,\n                ),", "float('-inf')),"),
+    ),
+    "the first of what is found twice is left out": (
+        *(PIECES, "tl.range(0, y_size)", "tl.range(1, y_size)"),
+    ),
+    "the last of what is found twice is left out": (
+        *(PIECES, "tl.range(0, y_size)", "tl.range(0, y_size - 1)"),
+    ),
+    "what is found twice is not all there is": (PIECES, "& lt_value,", "& ge_value,"),
+    "what always holds does not": (ALWAYS, "(3.0 > A_value) & False", "(3.0 > A_value) & True"),
     "the least number of another type changes something": (
         *(MAX, "f_stride_0, f_acc)", "f_stride_0, tl.maximum(f_acc, LEAST))"),
     ),
