@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import product
 
 from dtpoly.verify import kinds
+from dtpoly.verify.numerals import brought_to, is_whole, options
 from dtpoly.verify.regions import is_affine
 from dtpoly.verify.terms import (
     Apply,
@@ -103,9 +105,19 @@ def _is_short(text: str, kind: str) -> bool:
 
 
 def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
-    """A value brought to a type that does not hold it, or that may be brought to it."""
+    """A value brought to a type that does not hold it, or that may be brought to it.
+
+    Of a number as written it is carried out, where it is known what comes of it (see numerals).
+    """
     if kinds.is_whole(kind) and not may:
         term = _wrapped(kind, _unwrapped(kind, term))
+    if not may and not kinds.is_whole(kind):
+        ways = {brought_to(kind, one) for one in options(plain(term))}
+        if len(ways) == 1:
+            text, is_known = ways.pop()
+            term = Literal(text)
+            if is_known:
+                return term
     match plain(term):
         case Literal(text=text) if is_held(text, kind):
             return term
@@ -159,6 +171,8 @@ def _residue(kind: str, term: Term) -> Term:
             return rebuilt(term, (_unwrapped(kind, body),))
         case Choose() | Stored():
             return rebuilt(term, tuple(_unwrapped(kind, one) for one in children(term)))
+        case Literal():
+            return _wrapped(kind, plain(term))
         case _:
             return term
 
@@ -204,6 +218,10 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
     match operation, operands:
         case _, [Literal(text=first), Literal(text=second)] if operation in SIGNS:
             return _compared(operation, first, second)
+        case _, [first, second] if operation in SIGNS and (all_ways := _ways(first, second)):
+            # Whatever the numbers may be rounded to: if it holds of all, or of none.
+            found = {_compared(operation, *way) for way in all_ways}
+            return found.pop() if len(found) == 1 else Apply(operation, (first, second))
         case _, [Place(value=value), Literal(text=text)] if operation in SIGNS:
             return _beside(operation, value, text, tuple(operands))
         case _, [Literal(text=text), Place(value=value)] if operation in SIGNS:
@@ -214,7 +232,7 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return no if text == "0" else yes
         case _, [term] if operation.startswith("round "):
             return rounded(operation.removeprefix("round "), term)
-        case (("floor" | "ceil"), [term]) if whole_in(term) is not None:
+        case (("floor" | "ceil"), [term]) if whole_in(term) is not None or is_whole(term):
             return term
         case _, [term] if operation in WIDE and is_index(term):
             return term
@@ -233,6 +251,11 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return applied("minimum", [applied("maximum", [a, low]), high])
         case _:
             return Apply(operation, tuple(operands))
+
+
+def _ways(first: Term, second: Term) -> list[tuple[str, str]]:
+    """The numbers that two terms can be; nothing if they are not all known."""
+    return list(product(options(first), options(second)))
 
 
 def is_product(operands: Sequence[Term]) -> bool:

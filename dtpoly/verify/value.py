@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from dtpoly.verify import kinds
 from dtpoly.verify.asking import take
 from dtpoly.verify.building import plain, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
+from dtpoly.verify.numerals import options
 from dtpoly.verify.pieces import Piece, cases, pieces
 from dtpoly.verify.regions import Region, equal, is_affine, is_single, said, same, set_of, without
-from dtpoly.verify.rounding import allows, rounds, split, without_may, without_steps
+from dtpoly.verify.rounding import allows, literals, rounds, split, without_may, without_steps
 from dtpoly.verify.terms import (
     Apply,
     Carried,
@@ -59,7 +61,7 @@ class Difference:
 def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     """The first difference found on a set."""
     check_time()
-    algorithm = without_may(algorithm, rounds(kernel))
+    algorithm = without_may(algorithm, rounds(kernel), literals(kernel))
     for mine in cases(kernel, where):
         for theirs in cases(algorithm, mine.where):
             found = _difference(mine.term, theirs.term, theirs.where)
@@ -70,6 +72,8 @@ def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | Non
 
 def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     if kernel == algorithm and not isinstance(kernel, Carried):
+        return None
+    if isinstance(kernel, Literal) and kinds.exact(kernel.text) in options(algorithm):
         return None
     rounded = _rounded(kernel, algorithm, where)
     if rounded is not None:
