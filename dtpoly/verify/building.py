@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -54,6 +54,7 @@ OF_INDICES = ("add", "sub", "mul", "neg", "abs", "maximum", "minimum", "cdiv", "
 OF_RESIDUES = ("add", "sub", "mul", "neg")
 LEAST_HELD, LARGEST_HELD = Fraction(1, 64), 128
 MOST_FACTORS = 64
+BITS: Mapping[Term, Term] = {Literal("0"): Literal("False"), Literal("1"): Literal("True")}
 NOT_NUMBERS = ("nan", "undefined", "True", "False")
 
 
@@ -226,7 +227,7 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return _beside(operation, value, text, tuple(operands))
         case _, [Literal(text=text), Place(value=value)] if operation in SIGNS:
             return _beside(TURNED[operation], value, text, tuple(operands))
-        case "ne", [term, Literal(text="0")] if (truth := _as_bool(term)) is not None:
+        case "ne", [term, Literal(text="0")] if (truth := as_truth(term)) is not None:
             return truth
         case "where", [Literal(text=text), yes, no] if text not in NOT_NUMBERS:
             return no if text == "0" else yes
@@ -281,29 +282,41 @@ def _beside(operation: str, value: Whole, text: str, operands: tuple[Term, ...])
     return of_truth(apart)
 
 
-def _as_bool(term: Term) -> Term | None:
-    """The bool that a number was made of, as 0 or 1; to add 0 changes nothing."""
+def as_truth(term: Term, bools: Collection[str] = ()) -> Term | None:
+    """The truth that a number was made of, as 0 or 1; to add 0 changes nothing.
+
+    Elements of some tensors are known to be truths.
+    """
     match term:
         case Apply(operation="add", operands=(inner, Literal(text="0"))):
-            return _as_bool(inner)
+            return as_truth(inner, bools)
         case Apply(operation="where", operands=(truth, Literal(text="1"), Literal(text="0"))):
-            return truth if _is_bool(truth) else None
+            return _truth(truth, bools)
         case _:
             return None
 
 
-def _is_bool(term: Term) -> bool:
+def _truth(term: Term, bools: Collection[str]) -> Term | None:
+    """A term as a truth, if it is one; 0 and 1 beside truths are what reductions begin with."""
     match term:
         case Literal(text="True" | "False") | Given(is_bool=True):
-            return True
-        case Choose(yes=yes, no=no):
-            return _is_bool(yes) and _is_bool(no)
-        case Apply(operation=operation) | Total(operation=operation):
-            if operation in ("and", "or", "not"):
-                return all(_is_bool(one) for one in children(term))
-            return operation in SIGNS
+            return term
+        case Element(tensor=tensor):
+            return term if tensor in bools else None
+        case Apply(operation=operation) if operation in SIGNS:
+            return term
+        case Choose() | Stored() | Apply(operation="not"):
+            return _of_parts(term, [_truth(one, bools) for one in children(term)])
+        case Apply(operation="and" | "or") | Total(operation="and" | "or"):
+            parts = [BITS.get(one) or _truth(one, bools) for one in children(term)]
+            return _of_parts(term, parts)
         case _:
-            return False
+            return None
+
+
+def _of_parts(term: Term, parts: Sequence[Term | None]) -> Term | None:
+    known = tuple(one for one in parts if one is not None)
+    return rebuilt(term, known) if len(known) == len(parts) else None
 
 
 def _compared(operation: str, first: str, second: str) -> Term:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.accumulating import Accumulation, accumulation, one_operation
 from dtpoly.verify.asking import about
-from dtpoly.verify.building import rounded
+from dtpoly.verify.building import as_truth, rounded
 from dtpoly.verify.domains import before, domain, own_names, renaming
 from dtpoly.verify.gathering import ATOMIC, gathered, part
 from dtpoly.verify.limits import check_time
@@ -26,6 +27,7 @@ from dtpoly.verify.terms import (
     Apply,
     Case,
     Element,
+    Literal,
     PlaceOf,
     Stored,
     Term,
@@ -68,6 +70,11 @@ class Memory:
     types: Mapping[str, str] = field(default_factory=dict[str, str])
     done: dict[tuple[int, Term], Term] = field(default_factory=dict[tuple[int, Term], Term])
 
+    @cached_property
+    def truths(self) -> frozenset[str]:
+        """The tensors of truths."""
+        return frozenset(one for one, kind in self.types.items() if kind == kinds.BOOL)
+
     def seen(self, at: int, term: Term) -> Term:
         """The term with stored values in the place of loads from tensors that kernels write."""
         key = (at, term)
@@ -90,7 +97,14 @@ class Memory:
                 parts = tuple(self.seen(at, one) for one in children(term))
                 word, kind = split(term)
                 # What is known now may be held by the type that it is brought to.
-                return rounded(kind, parts[0]) if word == "round" else rebuilt(term, parts)
+                if word == "round":
+                    return rounded(kind, parts[0])
+                is_asked = isinstance(term, Apply) and term.operation == "ne"
+                truth = as_truth(parts[0], self.truths) if is_asked else None
+                # Or it may be a truth that was kept as a number, and is asked for.
+                if truth is not None and parts[1] == Literal("0"):
+                    return truth
+                return rebuilt(term, parts)
 
     def left(self, at: int, store: Access) -> Term:
         """What a store leaves: the one number of the tensor's type that its value is."""

@@ -226,7 +226,8 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
             return None
     found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=False)
     if found is not None and operation in IDEMPOTENT:
-        found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=True)
+        few, fewer = _shown(mine), _shown(theirs)
+        found = _laid_over(operation, few, fewer, (kernel, algorithm), is_thorough=True)
     if found is not None:
         # What is reduced in two steps may be rounded between them, and need not be.
         bare = without_steps(operation, algorithm)
@@ -293,6 +294,22 @@ def _reduced(operation: str, term: Term, where: Region) -> Bag:
                 continue
             new = Piece((*piece.bound, *case.bound), piece.domain, case.term, piece.own)
             found.append((new, case.where))
+    return found
+
+
+def _shown(bag: Bag) -> Bag:
+    """The same values, of which each piece has only the names that they depend on.
+
+    That is enough where what is reduced twice changes nothing: { A[x] : x, y in D } and
+    { A[x] : x in D for some y } are one set.
+    """
+    found: Bag = []
+    for piece, where in bag:
+        own = names(piece.body)
+        hidden = tuple(one for one in piece.bound if one not in own)
+        bound = tuple(one for one in piece.bound if one in own)
+        new = Piece(bound, piece.domain, piece.body, tuple(o for o in piece.own if o in own))
+        found.append((new, without(where, hidden) if hidden else where))
     return found
 
 
