@@ -95,7 +95,7 @@ def _again(body: list[ast.stmt], counter: str) -> dict[str, ast.expr]:
     changes = {*assigned(body), counter}
     for at, statement in enumerate(body):
         match statement:
-            case ast.Assign(targets=[ast.Name(id=one)], value=value) if (
+            case ast.Assign(targets=[ast.Name(id=one)], value=ast.Call() as value) if (
                 _looks_at(value) & changes == {one}
                 and one not in assigned([*body[:at], *body[at + 1 :]])
                 and all(one not in _looks_at(before) for before in body[:at])
