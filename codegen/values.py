@@ -98,11 +98,11 @@ def _apply(tiling: Tiling, expr: Apply, order: Axes) -> Value:
     building = tiling.building
     operation = expr.operation
     values = [value_of(tiling, operand, order) for operand in expr.operands]
-    if operation == "pow" and (power := _power(tiling, values)) is not None:
-        return power
     kinds = [building.elements.kind(operand) for operand in expr.operands]
     result = building.elements.kind(expr)
     element = building.passing(computed(result, building.elements.numbers))
+    if operation == "pow" and (power := _power(tiling, values, element)) is not None:
+        return power
     info = OPERATION[operation]
     if info.result is Result.CHOSEN:
         values = [values[0], *(converted(value, element) for value in values[1:])]
@@ -160,8 +160,8 @@ def _are_indices(values: list[Value]) -> bool:
     )
 
 
-def _power(tiling: Tiling, values: list[Value]) -> Value | None:
-    """A small whole power as a product."""
+def _power(tiling: Tiling, values: list[Value], element: Element) -> Value | None:
+    """A small whole power as a product; one of a literal is of the type asked for."""
     base, exponent = values
     if not isinstance(exponent, Number) or exponent.value not in range(1, LARGEST_PRODUCT + 1):
         return None
@@ -169,7 +169,7 @@ def _power(tiling: Tiling, values: list[Value]) -> Value | None:
         base = named(tiling, base, "base")
     factors = [base] * int(exponent.value)
     return reduce(
-        lambda a, b: Call("mul", (a, b), axes_of(base), element_of(base) or DType.I64),
+        lambda a, b: Call("mul", (a, b), axes_of(base), element_of(base) or element),
         factors[1:],
         factors[0],
     )
