@@ -34,6 +34,13 @@ TEXTS = {
     "computed": COMPUTED + DIAGONALS + PRODUCT.format(A="h", lanes=0) + "h.inline();",
     "held": COMPUTED + DIAGONALS + PRODUCT.format(A="h", lanes=0) + "h.fuse_at(g, x);",
 }
+SLOPE = """
+Func f0, f1, f2; In A0, A1, A2; RVar x, y, w;
+f0[w, x, y] = A0[x, y, w];
+f1[x, y, w] = pad(f0, 0)[w + 1, x, y] * reshape(A1[y, w], 1, y, w);
+f2[w] = rdot(pad(f1, 0)[w, y, w + 2] * pad(f1, 0)[w + 1, y, w], A2[y, w], y);
+f2.compile(); f0.fuse_at(f1, x); f1.fuse_at(f2, w); f2.block(w:2);
+"""
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -49,6 +56,14 @@ def test_a_side_of_a_product_is_loaded_where_any_lane_of_the_other_wants_it(name
         inputs = recipe.inputs(program, sizes)
         known += compared(imported(made.text), program, made.stages.outputs, inputs, sizes).known
     assert known
+
+
+def test_what_is_subtracted_from_may_need_more_bits_than_what_is_left() -> None:
+    """`3 * w_start + 3 - 2 * x_start` is an index; `3 * w_start` may not be."""
+    program = load(Source("f.dt", SLOPE))
+    made = code_of(judge(program).scheduled)
+    assert "3 * tl.cast(w_start_2, tl.int64) + 3 - 2 * tl.cast(x_start, tl.int64)" in made.text
+    assert verify(program, made.text).verdict is Verdict.PROVED
 
 
 def test_a_diagonal_of_two_fused_funcs() -> None:
