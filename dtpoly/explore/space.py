@@ -100,6 +100,27 @@ def _present(
         parameter = end
 
 
+def parents(space: Space) -> tuple[tuple[int, int] | None, ...]:
+    """For each parameter the alternatives that have it, and of these the option that does."""
+    return tuple(_parents(space.items, 0, None))
+
+
+def _parents(
+    items: tuple[Item, ...], parameter: int, parent: tuple[int, int] | None
+) -> Iterator[tuple[int, int] | None]:
+    for item in items:
+        end = parameter + count_parameters((item,))
+        if isinstance(item, OpenDirective):
+            yield from [parent] * (end - parameter)
+        else:
+            yield parent
+            inside = parameter + 1
+            for at, option in enumerate(item.options):
+                yield from _parents(option, inside, (parameter, at))
+                inside += count_parameters(option)
+        parameter = end
+
+
 def choices_in(directive: OpenDirective) -> Iterator[tuple[OpenArgument, Choice]]:
     """The arguments of a directive in which there is something to choose."""
     for argument in directive.arguments:
