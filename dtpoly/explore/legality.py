@@ -49,7 +49,7 @@ T = TypeVar("T")
 UNDECIDED = "DT208"
 TOO_LARGE = "DT300"
 # Points that one process decides at a time, and how many make it worth starting some.
-CHUNK, ALONE = 4, 40
+CHUNK, ALONE = 4, 64
 
 
 class Rule(StrEnum):
@@ -305,7 +305,9 @@ def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
 
     def ask(some: Sequence[Task]) -> Iterator[tuple[int, Both]]:
         parts = (some[at : at + CHUNK] for at in range(0, len(some), CHUNK))
-        for done in as_completed([pool.submit(_answers, part) for part in parts]):
+        with _uninterrupted():
+            submitted = [pool.submit(_answers, part) for part in parts]
+        for done in as_completed(submitted):
             yield from done.result()
 
     try:
@@ -320,8 +322,23 @@ _mine: list[Asked] = []
 
 def _prepare(asked: Asked) -> None:
     _mine[:] = [asked]
-    # Ctrl-C reaches all processes of a terminal; the first one ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _uninterrupted() -> Generator[None]:
+    """Let Ctrl-C wait, and not reach processes that start here: the first one ends them.
+
+    A terminal sends it to all of them, also before they can say that they do not want it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield  # there is no such thing on Windows
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _answers(some: Sequence[Task]) -> list[tuple[int, Both]]:
