@@ -18,6 +18,8 @@ from dtpoly.algorithm.program import Argument, Directive, Program, Split
 
 Value = int | str
 
+OPTION = "option"
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -234,13 +236,18 @@ def _funcs_of(items: tuple[Item, ...]) -> dict[str, set[str]]:
 def _named(openings: list[_Opening], funcs: dict[str, set[str]]) -> Iterator[Parameter]:
     """Each parameter by its directive, its Func if others have such a directive, its label.
 
-    Of several with one name the second is `name@2`.
+    Alternatives are named after the first directive in them. Where a choice in such a directive
+    has no label, and so the same name, they are its `option`. Of several with one name the second
+    is `name@2`.
     """
+    without_label = {(o.func, o.name) for o in openings if not (o.part or o.is_alternatives)}
     seen: dict[tuple[str, str], int] = {}
     for one in openings:
         is_alone = len(funcs.get(one.name, ())) < 2
         key = one.name if is_alone else f"{one.func}.{one.name}"
-        number = seen[key, one.part] = seen.get((key, one.part), 0) + 1
+        is_taken = one.is_alternatives and (one.func, one.name) in without_label
+        part = OPTION if is_taken else one.part
+        number = seen[key, part] = seen.get((key, part), 0) + 1
         mark = f"@{number}" if number > 1 else ""
-        names = (key, f"{one.part}{mark}") if one.part else (f"{key}{mark}", "")
+        names = (key, f"{part}{mark}") if part else (f"{key}{mark}", "")
         yield Parameter(*names, one.options, one.is_alternatives)

@@ -210,7 +210,8 @@ def test_what_is_known_is_told_when_it_is_interrupted(
 @pytest.mark.long
 def test_ctrl_c_ends_all_processes() -> None:
     folder = Path(__file__).parents[2] / "examples" / "spaces"
-    command = [*COMMAND, "space", folder / "attention.dts", "--workers", "2", "--look-at", "20000"]
+    file = str(folder / "attention.dts")
+    command = [*COMMAND, "space", file, "--workers", "2", "--look-at", "20000"]
     started = subprocess.Popen(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         start_new_session=True, text=True,
