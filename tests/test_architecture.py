@@ -46,6 +46,11 @@ ALLOWED: dict[str, set[str]] = {
     "pictures": {"render", "poly", "schedule"},
     "explanation": {"render", "algorithm", "schedule"},
     "compile": {"source", "diagnostics", "algorithm", "schedule", "frontend", "plugins"},
+    "explore": {
+        *("", "source", "diagnostics", "suggest", "writing", "render", "algorithm", "poly"),
+        *("reference", "schedule", "frontend", "plugins", "compile", "codegen", "generate"),
+        *("runtime", "targets", "verify", "verification"),
+    },
     "cli": {
         "",
         "source",
@@ -68,6 +73,7 @@ ALLOWED: dict[str, set[str]] = {
         "plugins",
         "compile",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table"),
+        "explore",
     },
     "notebook": {
         *("diagnostics", "render", "pictures", "explanation", "schedule", "compile"),
