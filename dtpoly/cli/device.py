@@ -24,8 +24,8 @@ WAY_OUT = """  = hint: `dtpoly cost --device` knows some GPUs by name; or run th
     short_help="Measure the GPU of this machine.",
     epilog="""\b
 Examples:
-  dtpoly device
   dtpoly device -o mine.json
+  dtpoly device
   dtpoly cost softmax.dt --size x=4096,y=4096 --device mine.json""",
 )
 @click.option(
