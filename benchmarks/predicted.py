@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import exp, log, nan
+from math import comb, exp, log, nan
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -56,6 +56,8 @@ class Ranked:
     rank: float
     first: float  # the best over what is predicted best
     first_few: float  # the best over the best of those that are predicted best
+    chance: float  # the same of one, and of a few, that are chosen blindly
+    chance_few: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,9 @@ class Summary:
     rank_in_rows: float  # mean, of rows in which times differ
     first: float  # geometric means over all rows
     first_few: float
+    chance: float
+    chance_few: float
+    floor_rank: float  # the correlation of what must be moved and multiplied, whatever the schedule
 
 
 def points(record: Mapping[str, Any], device: Device) -> Iterator[Point]:
@@ -146,7 +151,18 @@ def _ranked(kernel: str, case: str, mine: list[Point]) -> Ranked:
         spearman([p.measured for p in mine], [p.predicted for p in mine]),
         best / believed[0].measured,
         best / min(point.measured for point in believed[:FIRST]),
+        blindly([point.measured for point in mine], 1),
+        blindly([point.measured for point in mine], FIRST),
     )
+
+
+def blindly(times: Sequence[float], count: int) -> float:
+    """The best over the best of so many chosen by chance: the geometric mean of all choices."""
+    order = sorted(times)
+    choices = comb(len(order), count)
+    # So many choices have this one as their best.
+    shares = (comb(len(order) - 1 - at, count - 1) / choices for at in range(len(order)))
+    return exp(sum(share * log(order[0] / time) for share, time in zip(shares, order, strict=True)))
 
 
 def summary(found: Sequence[Point]) -> Summary:
@@ -165,6 +181,9 @@ def summary(found: Sequence[Point]) -> Summary:
         mean(line.rank for line in apart) if apart else nan,
         exp(mean(log(line.first) for line in lines)) if lines else nan,
         exp(mean(log(line.first_few) for line in lines)) if lines else nan,
+        exp(mean(log(line.chance) for line in lines)) if lines else nan,
+        exp(mean(log(line.chance_few) for line in lines)) if lines else nan,
+        spearman([p.measured for p in found], [p.floor for p in found]),
     )
 
 
@@ -188,7 +207,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 def as_json(found: Sequence[Point]) -> dict[str, object]:
     """A summary and all that it is made of."""
     return {
-        "summary": asdict(summary(found)),
+        "summary": {k: None if v != v else v for k, v in asdict(summary(found)).items()},
         "rows": [asdict(line) for line in ranked(found)],
         "points": [asdict(point) for point in found],
     }

@@ -47,7 +47,8 @@ def command(records: tuple[Path, ...], device: str, output: Path) -> None:
             out.print(table(ranked(mine)))
             out.print(
                 f"{said.rows} rows: the one predicted best reaches {said.first:.3f} of the best,"
-                f" the best three {said.first_few:.3f}; rank correlation within a row"
+                f" the best three {said.first_few:.3f}, by chance {said.chance:.3f} and"
+                f" {said.chance_few:.3f}; rank correlation within a row"
                 f" {said.rank_in_rows:.2f}, of {said.spread_rows} rows whose times differ by 10 %",
                 highlight=False,
                 soft_wrap=True,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dtpoly.explore.cost import Cost, KernelCost
-from dtpoly.explore.help import what_would_help
+from dtpoly.explore.sentences import what_would_help
 from dtpoly.explore.traffic import Operand
 from dtpoly.render.as_json import Data
 
