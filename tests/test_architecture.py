@@ -43,6 +43,12 @@ ALLOWED: dict[str, set[str]] = {
         *("origins", "code_map", "runtime"),
     },
     "ring": {"diagnostics", "algorithm", "reference", "runtime"},
+    "timing": set[str](),
+    "explore": {
+        *("", "source", "diagnostics", "suggest", "python_places", "writing", "algorithm"),
+        *("reference", "schedule", "frontend", "codegen", "generate", "compile", "runtime"),
+        *("timing", "plugins"),
+    },
     "pictures": {"render", "poly", "schedule"},
     "explanation": {"render", "algorithm", "schedule"},
     "compile": {"source", "diagnostics", "algorithm", "schedule", "frontend", "plugins"},
@@ -67,7 +73,7 @@ ALLOWED: dict[str, set[str]] = {
         "targets",
         "plugins",
         "compile",
-        *("ring", "verify", "verification", "verdict_messages", "verdict_table"),
+        *("ring", "verify", "verification", "verdict_messages", "verdict_table", "explore"),
     },
     "notebook": {
         *("diagnostics", "render", "pictures", "explanation", "schedule", "compile"),
@@ -88,6 +94,9 @@ TORCH = [
     ROOT / "dtpoly" / "cli" / "executed.py",
     ROOT / "dtpoly" / "ring" / "execute.py",
     ROOT / "dtpoly" / "runtime" / "execute.py",
+    ROOT / "dtpoly" / "explore" / "device_cuda.py",
+    ROOT / "dtpoly" / "timing" / "clock.py",
+    ROOT / "dtpoly" / "timing" / "failures.py",
 ]
 
 

@@ -1,0 +1,46 @@
+"""What is asked of each schedule: an algorithm at sizes on a device; a name for it, out."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user asks for. `program` is the algorithm without directives, as text."""
+
+    name: str
+    program: str
+    sizes: Mapping[str, int]
+    dtype: str = "f32"  # of inputs that declare none
+    seed: int = 0  # of the inputs
+
+    @property
+    def program_hash(self) -> str:
+        """What tells one algorithm from another."""
+        return sha256(self.program.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a device says of itself."""
+
+    device: str
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked, and where: times of one question may be compared."""
+
+    asked: Asked
+    facts: Facts
+
+    @property
+    def key(self) -> str:
+        """The same for the same question; not for another name of the file."""
+        asked, facts = self.asked, self.facts
+        parts = [asked.program_hash, dict(asked.sizes), asked.dtype, asked.seed]
+        text = json.dumps([*parts, facts.device, dict(facts.versions)], sort_keys=True)
+        return sha256(text.encode()).hexdigest()
