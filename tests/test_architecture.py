@@ -94,7 +94,8 @@ TORCH = [
     ROOT / "dtpoly" / "cli" / "executed.py",
     ROOT / "dtpoly" / "ring" / "execute.py",
     ROOT / "dtpoly" / "runtime" / "execute.py",
-    ROOT / "dtpoly" / "explore" / "device_cuda.py",
+    ROOT / "dtpoly" / "runtime" / "tolerance.py",
+    ROOT / "dtpoly" / "explore" / "device_torch.py",
     ROOT / "dtpoly" / "timing" / "clock.py",
     ROOT / "dtpoly" / "timing" / "failures.py",
 ]

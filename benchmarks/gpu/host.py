@@ -13,7 +13,7 @@ from benchmarks.gpu.rows import Row
 from dtpoly.timing.clock import Clock
 from dtpoly.timing.failures import told
 from dtpoly.timing.limit import limited
-from dtpoly.timing.samples import quarters
+from dtpoly.timing.spread import quarters
 
 CALLS = 100  # before the device is waited for: fewer than it takes to fill its queue
 BATCHES = 20

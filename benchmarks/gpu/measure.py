@@ -19,7 +19,8 @@ from benchmarks.gpu.rows import REPEATED, Row, flops
 from dtpoly.timing.clock import Clock
 from dtpoly.timing.failures import Wrong, told
 from dtpoly.timing.limit import limited
-from dtpoly.timing.samples import Timer, quarters, sample, sample_repeated, timer
+from dtpoly.timing.samples import Timer, sample, sample_repeated, timer
+from dtpoly.timing.spread import quarters
 
 T = TypeVar("T")
 

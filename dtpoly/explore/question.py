@@ -12,6 +12,7 @@ class Asked:
 
     name: str
     program: str
+    func: str  # which is computed
     sizes: Mapping[str, int]
     dtype: str = "f32"  # of inputs that declare none
     seed: int = 0  # of the inputs
@@ -41,6 +42,6 @@ class Question:
     def key(self) -> str:
         """The same for the same question; not for another name of the file."""
         asked, facts = self.asked, self.facts
-        parts = [asked.program_hash, dict(asked.sizes), asked.dtype, asked.seed]
+        parts = [asked.program_hash, asked.func, dict(asked.sizes), asked.dtype, asked.seed]
         text = json.dumps([*parts, facts.device, dict(facts.versions)], sort_keys=True)
         return sha256(text.encode()).hexdigest()

@@ -44,17 +44,26 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """The emitted text of a point, and what else measuring has to know of it."""
+class Call:
+    """How the function of a text is called, and what its result is held against."""
 
-    text: str
-    func: str
+    func: str  # the Func that it computes
+    function: str  # its name in the text
+    passed: Mapping[str, str] = field(default_factory=dict[str, str])  # keyword -> label
     is_rough: bool = False  # products may lose what tf32 loses
 
 
 @dataclass(frozen=True, slots=True)
+class Text:
+    """The emitted text of a point."""
+
+    text: str
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
-    """Why there is no text."""
+    """Why there is none: in a few words, to be counted, and in full."""
 
     kind: str
     reason: str

@@ -4,7 +4,8 @@
 APPLICATION = 0x64747079
 VERSION = 1
 
-TABLES = """
+TABLES = (
+    """
 -- An algorithm at sizes, on a device with versions of software: times of one may be compared.
 create table question (
     id integer primary key,
@@ -12,14 +13,16 @@ create table question (
     name text not null,             -- the file, for people
     program text not null,          -- the algorithm, without directives
     program_hash text not null,
+    func text not null,             -- which is computed
     sizes text not null,            -- JSON: label -> size
     dtype text not null,            -- of inputs that declare none
     seed integer not null,          -- of the inputs
     device text not null,
     versions text not null,         -- JSON: name -> version
     began text not null             -- when it was first asked
-) strict;
-
+) strict
+""",
+    """
 -- What came of a point. There is at most one, and it is never overwritten.
 create table result (
     question integer not null references question,
@@ -39,28 +42,30 @@ create table result (
     seconds real not null,          -- until it was known
     done text not null,             -- when
     primary key (question, point)
-) strict;
-
+) strict
+""",
+    """
 -- What a cost model expects, in milliseconds.
 create table prediction (
     question text not null,         -- of the key of a question: it may not be asked yet
     point text not null,
     median real not null,
     primary key (question, point)
-) strict;
-
+) strict
+""",
+    """
 -- Emitted texts, or why there is none. They are for all sizes.
 create table emitted (
     program_hash text not null,
     point text not null,
     text blob,                      -- compressed by zlib
-    func text not null,
-    is_rough integer not null,      -- products may lose what tf32 loses
+    call text not null,             -- JSON: how its function is called
     kind text not null,
     reason text not null,
     primary key (program_hash, point)
-) strict;
-
+) strict
+""",
+    """
 -- Points that are being measured, so that two runs on one file do not both do that.
 create table claim (
     question integer not null references question,
@@ -69,8 +74,9 @@ create table claim (
     process integer not null,
     until real not null,            -- after this it is void; also if the process is no more
     primary key (question, point)
-) strict;
-
+) strict
+""",
+    """
 -- Each time that somebody explored.
 create table run (
     id integer primary key,
@@ -81,5 +87,6 @@ create table run (
     points integer not null,        -- of the space
     began text not null,
     ended text                      -- none if it was killed
-) strict;
-"""
+) strict
+""",
+)

@@ -1,8 +1,7 @@
-"""Something that runs in; its times so far, and what half of them are below, out."""
+"""Something that runs in; its times so far out."""
 
 import time
 from dataclasses import dataclass, field
-from statistics import quantiles
 
 from dtpoly.timing.clock import LAUNCHES, Action, Clock
 
@@ -46,11 +45,3 @@ def sample_repeated(given: Timer, clock: Clock, share: float) -> None:
     one = LAUNCHES * given.times[-1]
     for _ in range(min(MOST, int(share / max(one, 0.1))) - 1):
         given.times.extend(clock.repeated(given.run, given.host))
-
-
-def quarters(times: list[float]) -> tuple[float, float, float]:
-    """What a quarter, a half and three quarters of them are below."""
-    if len(times) == 1:
-        return times[0], times[0], times[0]
-    low, middle, high = quantiles(times, n=4, method="inclusive")
-    return low, middle, high
