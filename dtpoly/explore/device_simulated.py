@@ -24,7 +24,7 @@ from dtpoly.timing.spread import quarters
 BASE = 0.1  # milliseconds
 NOISE = 0.01
 ROUNDS = 5
-BASELINES = {"simulated expert": 1.15, "simulated compiler": 1.9}
+BASELINES = {"simulated expert": 3.2, "simulated compiler": 4.6}
 FAULTS = ("hang", "crash", "kill-once", "wrong", "fail", "refuse")
 
 

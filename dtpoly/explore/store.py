@@ -237,7 +237,7 @@ def _is_alive(host: str, process: int) -> bool:
 
 
 def _json(value: Mapping[str, object]) -> str:
-    return json.dumps(dict(value), sort_keys=True)
+    return json.dumps(dict(value))
 
 
 def _number(value: float | None) -> float | None:
