@@ -92,6 +92,12 @@ class Crew:
             thread.join(2.0)
 
     def _serve(self, worker: Worker) -> None:
+        try:
+            self._work(worker)
+        finally:
+            worker.close()
+
+    def _work(self, worker: Worker) -> None:
         while (given := self.jobs.get()) is not None and not self.is_over:
             job, message = given
             try:

@@ -25,6 +25,7 @@ BASE = 0.1  # milliseconds
 NOISE = 0.01
 ROUNDS = 5
 BASELINES = {"simulated expert": 3.2, "simulated compiler": 4.6}
+MEASURED = "measured.txt"
 FAULTS = ("hang", "crash", "kill-once", "wrong", "fail", "refuse")
 
 
@@ -35,7 +36,7 @@ class SimulatedDevice:
     seed: int = 0
     pause: float = 0.0  # seconds for each candidate
     faults: Mapping[str, str] = field(default_factory=dict[str, str])  # pattern -> one of FAULTS
-    folder: str = ""  # where it notes which points have killed a worker once
+    folder: str = ""  # where it notes what it measured, and which points have killed it once
 
     def facts(self) -> Facts:
         """It is told apart from every real one."""
@@ -77,6 +78,9 @@ class SimulatedDevice:
                 beside[name].append(share * BASE * noise.gauss(1.0, NOISE))
             if is_hopeless(times, bound):
                 break
+        if self.folder:
+            with open(Path(self.folder) / MEASURED, "a") as file:
+                file.write(f"{candidate.point}\n")
         low, middle, high = quarters(times)
         baselines = {name: median(found) for name, found in beside.items()}
         return Times(middle, low, high, len(times), baselines, is_hopeless(times, bound))

@@ -55,7 +55,11 @@ class Worker(Protocol):
         ...
 
     def end(self) -> None:
-        """End it, also from another thread while it does a job."""
+        """Kill it for good, also from another thread while it does a job."""
+        ...
+
+    def close(self) -> None:
+        """Wait for its end, and free what it has here; by whoever gave it jobs."""
         ...
 
 
@@ -79,7 +83,9 @@ class Process:
     is_over: bool = False
 
     def open(self) -> Message:
-        """Start a process, unless there is one."""
+        """Start a process. There must be none."""
+        if self.is_over:
+            raise NotOpened("it was ended")
         running = self.running = self._started()
         try:
             until = time.monotonic() + OPENING
@@ -87,13 +93,15 @@ class Process:
             said = receive(running.answers, until)
         except (EOFError, OSError) as error:
             is_late = isinstance(error, TimeoutError)
-            why = f"it was not ready in {OPENING:.0f} s" if is_late else self._last_words()
+            words = self._last_words()
+            why = f"it was not ready in {OPENING:.0f} s: {words}" if is_late else words
             raise NotOpened(why) from None
         finally:
+            # If it was ended before there was a process to kill.
             if self.is_over:
-                self.end()
+                self._kill()
         if "failure" in said:
-            self._close()
+            self.close()
             raise NotOpened(said["failure"])
         message: Message = said["said"]
         return message
@@ -109,13 +117,12 @@ class Process:
             send(running.jobs, job, until)
             found = receive(running.answers, until)
         except TimeoutError:
-            self._kill()
-            self._close()
+            self.close()
             return Gone(How.HUNG, f"it had not finished after {seconds:.1f} s")
         except (EOFError, OSError):
             return self._dead()
         if "lost" in found:
-            self._close()
+            self.close()
             return Gone(How.CRASHED, f"it broke the device: {found['lost']}")
         if "failure" in found:
             return Gone(How.FAILED, found["failure"])
@@ -123,9 +130,19 @@ class Process:
         return answer
 
     def end(self) -> None:
-        """End it for good."""
+        """Kill it for good."""
         self.is_over = True
         self._kill()
+
+    def close(self) -> None:
+        """Wait for its end, and close its pipes."""
+        self._kill()
+        running, self.running = self.running, None
+        if running is not None:
+            os.close(running.jobs)
+            os.close(running.answers)
+            running.words.close()
+            running.process.wait()
 
     def _started(self) -> Running:
         jobs_in, jobs = os.pipe()
@@ -166,7 +183,7 @@ class Process:
         size = running.words.seek(0, os.SEEK_END)
         running.words.seek(max(0, size - WORDS))
         words = running.words.read().decode(errors="replace")
-        self._close()
+        self.close()
         return " ".join(words.split())
 
     def _kill(self) -> None:
@@ -175,11 +192,3 @@ class Process:
             # Its compilers, too. What died by itself is still there, to be waited for.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(running.process.pid, signal.SIGKILL)
-
-    def _close(self) -> None:
-        running, self.running = self.running, None
-        if running is not None:
-            os.close(running.jobs)
-            os.close(running.answers)
-            running.words.close()
-            running.process.wait()

@@ -142,10 +142,14 @@ class Store:
         return dict(self._read("select point, median from prediction where question = ?", (key,)))
 
     def claim(self, question: int, point: str, seconds: float) -> bool:
-        """Say that this process measures a point now; false if another one does."""
+        """Say that this process measures a point now; false if another one does, or has done."""
         now = time.time()
         mine = (socket.gethostname(), os.getpid())
         with self._writing() as write:
+            if write.execute(
+                "select 1 from result where question = ? and point = ?", (question, point)
+            ).fetchone():
+                return False
             held = write.execute(
                 "select host, process, until from claim where question = ? and point = ?",
                 (question, point),

@@ -12,7 +12,7 @@ from dtpoly.explore.strategies.random_order import random_points
 from dtpoly.explore.strategies.strategy import Setting, Strategy
 
 BATCH = 8
-TRIES = 40  # for each point, until it is a new one
+TRIES = 3  # for each point of a batch, until it is a new one: each takes some milliseconds
 # What has no time is as bad as the worst, and this much more: in logarithms.
 PENALTY = 1.0
 
