@@ -44,14 +44,14 @@ ALLOWED: dict[str, set[str]] = {
     },
     "ring": {"diagnostics", "algorithm", "reference", "runtime"},
     "timing": set[str](),
-    "explore": {
-        *("", "source", "diagnostics", "suggest", "python_places", "writing", "algorithm"),
-        *("reference", "schedule", "frontend", "codegen", "generate", "compile", "runtime"),
-        *("timing", "plugins"),
-    },
     "pictures": {"render", "poly", "schedule"},
     "explanation": {"render", "algorithm", "schedule"},
     "compile": {"source", "diagnostics", "algorithm", "schedule", "frontend", "plugins"},
+    "explore": {
+        *("", "source", "diagnostics", "suggest", "writing", "render", "algorithm", "poly"),
+        *("reference", "schedule", "frontend", "plugins", "compile", "codegen", "generate"),
+        *("runtime", "targets", "verify", "verification", "timing"),
+    },
     "cli": {
         "",
         "source",
@@ -73,7 +73,8 @@ ALLOWED: dict[str, set[str]] = {
         "targets",
         "plugins",
         "compile",
-        *("ring", "verify", "verification", "verdict_messages", "verdict_table", "explore"),
+        *("ring", "verify", "verification", "verdict_messages", "verdict_table"),
+        "explore",
     },
     "notebook": {
         *("diagnostics", "render", "pictures", "explanation", "schedule", "compile"),

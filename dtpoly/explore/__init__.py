@@ -1,1 +1,1 @@
-"""From a space of schedules to a fast one: what is measured, how, and in which order."""
+"""Spaces of schedules: what there is to choose, which choices are worth it, what was measured."""
