@@ -1,6 +1,6 @@
 """A candidate in; a time by a formula out: for tests and demonstrations, where there is no GPU.
 
-The time is `BASE` times, for each parameter, `1 + 0.3 * d`: d is how far the logarithm of its
+The time is `BASE` times, for each parameter, `1 + 0.15 * d`: d is how far the logarithm of its
 number is from a hidden best one, or for what is no number a share by its name. To that comes noise
 of one in a hundred. Everything follows from names and the seed. It computes nothing.
 """
@@ -24,7 +24,7 @@ from dtpoly.timing.spread import quarters
 BASE = 0.1  # milliseconds
 NOISE = 0.01
 ROUNDS = 5
-BASELINES = {"simulated expert": 3.2, "simulated compiler": 4.6}
+BASELINES = {"simulated expert": 1.7, "simulated compiler": 2.4}
 MEASURED = "measured.txt"
 FAULTS = ("hang", "crash", "kill-once", "wrong", "fail", "refuse")
 
@@ -106,5 +106,5 @@ def simulated_time(parameters: Mapping[str, str], seed: int = 0) -> float:
             distance = abs(log2(int(chosen)) - (2 + hidden % 6))
         else:
             distance = crc32(f"{hidden} {chosen}".encode()) % 100 / 100
-        found *= 1 + 0.3 * distance
+        found *= 1 + 0.15 * distance
     return found

@@ -43,6 +43,9 @@ class NotOpened(Exception):
 class Worker(Protocol):
     """Does jobs, one at a time, wherever it is."""
 
+    # What it must say of itself, if that is known: times of different devices do not mix.
+    wanted: Message | None
+
     def open(self) -> Message:
         """What it says of itself. Raises NotOpened."""
         ...
@@ -79,6 +82,7 @@ class Process:
 
     opening: Message
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    wanted: Message | None = None
     running: Running | None = None
     is_over: bool = False
 
@@ -104,6 +108,11 @@ class Process:
             self.close()
             raise NotOpened(said["failure"])
         message: Message = said["said"]
+        try:
+            check_facts(self.wanted, message)
+        except NotOpened:
+            self.close()
+            raise
         return message
 
     def do(self, job: Message, seconds: float) -> Message | Gone:
@@ -192,3 +201,9 @@ class Process:
             # Its compilers, too. What died by itself is still there, to be waited for.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(running.process.pid, signal.SIGKILL)
+
+
+def check_facts(wanted: Message | None, said: Message) -> None:
+    """Raise NotOpened for a worker that is on another device than the first one."""
+    if wanted is not None and said["facts"] != wanted:
+        raise NotOpened(f"it is not on the device of the others: {said['facts']}, not {wanted}")
