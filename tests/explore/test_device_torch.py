@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
