@@ -1,11 +1,10 @@
 """`dtpoly explore FILE`: a space of schedules and sizes in; measured ones in a file, out."""
 
+import contextlib
 import json
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import click
 
@@ -13,7 +12,7 @@ from dtpoly.algorithm.dtypes import FLOATS
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.show import show
 from dtpoly.cli.files import file_name
-from dtpoly.cli.lazy import load, load_triton
+from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, write
 from dtpoly.cli.saving import tell_error
 from dtpoly.cli.size_option import parse_sizes
@@ -21,22 +20,20 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.explore.database import StoreError
 from dtpoly.explore.device_simulated import FAULTS
 from dtpoly.explore.extras import MissingExtra
-from dtpoly.explore.process import NotOpened, Worker
+from dtpoly.explore.process import NotOpened
 from dtpoly.explore.question import Asked, Question
-from dtpoly.explore.results import Outcome
-from dtpoly.explore.run import Ended, NoWorkers, Plan, explore
+from dtpoly.explore.run import Ended
 from dtpoly.explore.schedules import Schedules, schedules
+from dtpoly.explore.session import Wanted, emit_only, session
 from dtpoly.explore.space_file import read_space
-from dtpoly.explore.store import open_store
-from dtpoly.explore.strategies.choice import STRATEGIES, NoStrategy, chosen
-from dtpoly.explore.strategies.strategy import Setting
-from dtpoly.explore.workers import Opened, Place, crews_of, local, opened, visible
+from dtpoly.explore.stopping import NoWorkers
+from dtpoly.explore.strategies.choice import STRATEGIES, NoStrategy
+from dtpoly.explore.workers import Opened, Place
 from dtpoly.generate import outputs
 from dtpoly.render.printable import printable
 
 VERSION = 1  # of the JSON document
 INTERRUPTED = 130
-AGAIN = (Outcome.HUNG, Outcome.CRASHED, Outcome.FAILED)
 
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|min|h)|([0-9]+)")
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
@@ -111,6 +108,7 @@ Examples:
 @click.option("--simulate", is_flag=True, help="Make up times, on a machine without a GPU.")
 @click.option("--fault", "faults", type=Fault(), multiple=True, hidden=True)
 @click.option("--pause", type=float, default=0.0, hidden=True)
+@click.option("--notes", default="", hidden=True)
 @click.option("--workers", type=click.IntRange(1, 1024), help="[default: one for each GPU]")
 @click.option(
     "--ray", "address", metavar="ADDRESS", help="Measure on a Ray cluster, or on 'local'."
@@ -136,6 +134,7 @@ Examples:
     metavar="SECONDS",
     help="End a candidate that takes longer, and ten times as long as most.",
 )
+@click.option("--emit", "emits", is_flag=True, help="Only emit texts; that needs no GPU.")
 @click.option("--again", is_flag=True, help="Try again what hung, crashed or failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def command(
@@ -150,11 +149,13 @@ def command(
     simulate: bool,
     faults: tuple[tuple[str, str], ...],
     pause: float,
+    notes: str,
     workers: int | None,
     address: str | None,
     baselines: str | None,
     slow: float,
     limit: float,
+    emits: bool,
     again: bool,
     as_json: bool,
 ) -> int:
@@ -168,37 +169,38 @@ def command(
     if asked is None:
         return 2
     kind = "simulated" if simulate else device
-    place = Place(kind, asked, baselines or "", {"faults": dict(faults), "pause": pause})
+    settings = {"faults": dict(faults), "pause": pause, "folder": notes}
+    place = Place(kind, asked, baselines or "", settings)
     path = output or Path(f"{Path(file).stem}.sqlite")
     most, seconds = budget or (None, None)
+    wanted = Wanted(
+        *(space, place, path, strategy, seed, most, seconds, slow or None, limit),
+        *(workers, address, "", again, " ".join(["dtpoly", *sys.argv[1:]])),
+    )
     try:
-        made = chosen(strategy)(Setting(space, seed))
-        store = open_store(path)
-        try:
-            devices = _devices(place, workers, address)
-            said = opened(devices)
-            question = Question(asked, said.facts)
-            number = store.ask(question)
-            if again:
-                store.forget(number, AGAIN)
-            words = " ".join(["dtpoly", *sys.argv[1:]])
-            run = store.begin(number, words, strategy, seed, space.count)
-            _warn(said)
-            plan = Plan(question, space, most, seconds, slow or None)
-            following = load("dtpoly.cli.exploring").following
-            with following(quiet=as_json) as tell:
-                ended = explore(plan, made, store, crews_of(devices, None, limit), tell)
-            store.end(run)
-        finally:
-            store.close()
+        # What a strategy or Ray prints is no part of the answer.
+        with contextlib.redirect_stdout(sys.stderr):
+            if emits:
+                return _emit(wanted, as_json)
+            with load("dtpoly.cli.exploring").following(quiet=as_json) as tell:
+                finished = session(wanted, tell, _warn)
     except (StoreError, NoWorkers, NotOpened, NoStrategy, MissingExtra) as error:
         tell_error(str(error))
         return 1
+    question, ended = finished.question, finished.ended
     told = load("dtpoly.cli.exploring").told(question, ended, path)
     write(json.dumps(_document(question, ended, path), indent=2) + "\n" if as_json else told)
     if ended.is_interrupted:
         return INTERRUPTED
     return 0 if ended.snapshot.best is not None else 1
+
+
+def _emit(wanted: Wanted, quiet: bool) -> int:
+    """Emit texts alone."""
+    done = emit_only(wanted, lambda _: None)
+    if not quiet:
+        print(f"emitted {done.texts:,} texts, {done.refused:,} refused: {wanted.path}")
+    return INTERRUPTED if done.is_interrupted else 0
 
 
 def _asked(
@@ -217,20 +219,6 @@ def _asked(
     first = space.at(0) if space.count else None
     func = outputs(program if first is None else space.program_of(first))[-1]
     return Asked(Path(file).name, show(program), func, sizes, dtype, seed)
-
-
-def _devices(place: Place, count: int | None, address: str | None) -> list[Worker]:
-    """Workers here, or on a cluster."""
-    if address is not None:
-        on_ray: Callable[[Place, int | None, str], list[Worker]]
-        on_ray = load("dtpoly.explore.ray_workers").on_ray
-        return on_ray(place, count, address)
-    return [*local(place, count, lambda: visible(_count_gpus))]
-
-
-def _count_gpus() -> int:
-    torch: ModuleType | None = load_triton("torch")
-    return torch.cuda.device_count() if torch is not None else 0
 
 
 def _warn(said: Opened) -> None:

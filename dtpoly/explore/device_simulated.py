@@ -26,7 +26,7 @@ NOISE = 0.01
 ROUNDS = 5
 BASELINES = {"simulated expert": 1.7, "simulated compiler": 2.4}
 MEASURED = "measured.txt"
-FAULTS = ("hang", "crash", "kill-once", "wrong", "fail", "refuse")
+FAULTS = ("hang", "crash", "kill-once", "kill-host-once", "wrong", "fail", "refuse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,9 @@ class SimulatedDevice:
             case "crash":
                 os.kill(os.getpid(), signal.SIGSEGV)
             case "kill-once":
-                self._die_once(candidate)
+                self._kill_once(candidate, os.getpid())
+            case "kill-host-once":
+                self._kill_once(candidate, os.getppid())
             case "refuse":
                 raise Refusal("out of shared memory", "it needs more than a simulated device has")
             case "fail":
@@ -80,7 +82,7 @@ class SimulatedDevice:
                 break
         if self.folder:
             with open(Path(self.folder) / MEASURED, "a") as file:
-                file.write(f"{candidate.point}\n")
+                file.write(f"{os.getpid()} {candidate.point}\n")
         low, middle, high = quarters(times)
         baselines = {name: median(found) for name, found in beside.items()}
         return Times(middle, low, high, len(times), baselines, is_hopeless(times, bound))
@@ -89,11 +91,13 @@ class SimulatedDevice:
         wanted = (f for p, f in self.faults.items() if fnmatchcase(candidate.point, p))
         return next(wanted, "")
 
-    def _die_once(self, candidate: Candidate) -> None:
+    def _kill_once(self, candidate: Candidate, process: int) -> None:
         mark = Path(self.folder) / f"killed-{crc32(candidate.point.encode())}"
         if not mark.exists():
             mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(process, signal.SIGKILL)
+            # Until that reaches this process as well.
+            time.sleep(60)
 
 
 def simulated_time(parameters: Mapping[str, str], seed: int = 0) -> float:

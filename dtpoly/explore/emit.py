@@ -1,6 +1,7 @@
 """A Program with a schedule in; its emitted text, or in a few words why there is none, out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from dtpoly import __version__
 from dtpoly.algorithm.sizes import size_rules, used_labels
@@ -16,8 +17,19 @@ from dtpoly.schedule.legality import judge
 from dtpoly.schedule.state import State
 from dtpoly.source import Source
 
+# Milliseconds that a state will take.
+Expect = Callable[[State], float | None]
 
-def emitted(name: str, text: str) -> Text | Refused:
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A text or why there is none, and what a model expects of it."""
+
+    made: Text | Refused
+    expected: float | None = None
+
+
+def emitted(name: str, text: str, expect: Expect | None = None) -> Emitted:
     """The kernels of a .dt text, if its schedule is legal for all sizes.
 
     What would be legal instead is not looked for: a space has other points.
@@ -31,11 +43,12 @@ def emitted(name: str, text: str) -> Text | Refused:
             verdict = judge(checked.program, checked.primitives)
             if not verdict.is_legal:
                 first = verdict.violations[0]
-                return Refused(f"illegal: {first.kind}", str(first))
+                return Emitted(Refused(f"illegal: {first.kind}", str(first)))
             code = code_of(verdict.scheduled, header(__version__, name))
         except DtpolyError as error:
             return _refused(error.diagnostics)
-    return Text(code.text, _call(verdict.scheduled, code))
+    made = Text(code.text, _call(verdict.scheduled, code))
+    return Emitted(made, None if expect is None else expect(verdict.scheduled))
 
 
 def _call(state: State, code: Code) -> Call:
@@ -48,9 +61,9 @@ def _call(state: State, code: Code) -> Call:
     return Call(func, names.funcs[func], {names.labels[one]: one for one in passed}, is_rough)
 
 
-def _refused(found: Sequence[Diagnostic]) -> Refused:
+def _refused(found: Sequence[Diagnostic]) -> Emitted:
     """The first error; how many more there are does not matter."""
     assert has_errors(found)
     first = next(one for one in found if one.severity is Severity.ERROR)
     notes = "; ".join(note.text for note in first.notes)
-    return Refused(first.code, f"{first.title}: {notes}" if notes else first.title)
+    return Emitted(Refused(first.code, f"{first.title}: {notes}" if notes else first.title))

@@ -22,6 +22,11 @@ class Asked:
         """What tells one algorithm from another."""
         return sha256(self.program.encode()).hexdigest()
 
+    @property
+    def key(self) -> str:
+        """The same for the same request; not for another name of the file."""
+        return _hash([self.program_hash, self.func, dict(self.sizes), self.dtype, self.seed])
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -41,7 +46,9 @@ class Question:
     @property
     def key(self) -> str:
         """The same for the same question; not for another name of the file."""
-        asked, facts = self.asked, self.facts
-        parts = [asked.program_hash, asked.func, dict(asked.sizes), asked.dtype, asked.seed]
-        text = json.dumps([*parts, facts.device, dict(facts.versions)], sort_keys=True)
-        return sha256(text.encode()).hexdigest()
+        facts = self.facts
+        return _hash([self.asked.key, facts.device, dict(facts.versions)])
+
+
+def _hash(parts: object) -> str:
+    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

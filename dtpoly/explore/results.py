@@ -60,6 +60,11 @@ class Text:
     text: str
     call: Call
 
+    @property
+    def is_text(self) -> bool:
+        """Whether there is a text."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -67,3 +72,8 @@ class Refused:
 
     kind: str
     reason: str
+
+    @property
+    def is_text(self) -> bool:
+        """Whether there is a text."""
+        return False

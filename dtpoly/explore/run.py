@@ -4,39 +4,32 @@ One thread asks, keeps and tells; workers answer it through a queue. Nothing tha
 ends a run: it becomes a result. What is stored is never asked of a device again.
 """
 
-import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from queue import Empty, SimpleQueue
-from types import FrameType
 
 from dtpoly.algorithm.show import show
 from dtpoly.explore.crew import Crew, Done, Event, GaveUp
 from dtpoly.explore.device import Candidate
+from dtpoly.explore.emission import keep_text
 from dtpoly.explore.field import Field, Point
-from dtpoly.explore.messages import Message
 from dtpoly.explore.process import Gone, How
 from dtpoly.explore.progress import Snapshot, Tally
 from dtpoly.explore.question import Question
 from dtpoly.explore.results import Outcome, Refused, Result, Text
-from dtpoly.explore.servants import job_of, made_of, result_of
+from dtpoly.explore.servants import job_of, result_of
+from dtpoly.explore.stopping import TICK, NoWorkers, stopping
 from dtpoly.explore.store import Store
 from dtpoly.explore.strategies.strategy import Strategy
 
 EMITTERS, DEVICES = "emitters", "devices"
-TICK = 0.2  # seconds, in which Ctrl-C is seen
 ELSEWHERE = 1.0  # seconds until a point that another run measures is looked up again
 CLAIM = 900.0
 
 Tell = Callable[[Snapshot], None]
-
-
-class NoWorkers(Exception):
-    """There is nobody left to measure; what was stored is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +156,9 @@ class Exploration:
             return
         if event.crew == DEVICES:
             self._keep(event.job, _result(event))
-        elif isinstance(event.answer, Gone):
-            self._keep(event.job, _unanswered(event.answer, event.seconds))
         else:
-            made = made_of(event.answer)
-            self.store.emit(self.plan.question.asked.program_hash, {event.job: made})
-            self._made(event.job, made)
+            asked = self.plan.question.asked
+            self._made(event.job, keep_text(self.store, asked, event.job, event.answer))
 
     def _keep(self, short: str, result: Result) -> None:
         point = self.open.pop(short)
@@ -214,62 +204,6 @@ def explore(
             store.release(number)
 
 
-def emit(
-    points: Iterable[tuple[str, str]],
-    crews: Callable[[SimpleQueue[Event]], Crew],
-    keep: Callable[[str, Text | Refused], None],
-    name: str,
-) -> bool:
-    """Emit the texts of points, given by short form and .dt text; false if it was stopped."""
-    events: SimpleQueue[Event] = SimpleQueue()
-    crew = crews(events)
-    waiting = 0
-    given = iter(points)
-    with stopping() as stop:
-        crew.begin()
-        try:
-            while not stop.is_set():
-                while waiting < 2 * len(crew.workers) and (one := next(given, None)) is not None:
-                    crew.give(one[0], {"name": name, "text": one[1]})
-                    waiting += 1
-                if not waiting:
-                    return True
-                try:
-                    event = events.get(timeout=TICK)
-                except Empty:
-                    continue
-                if isinstance(event, GaveUp):
-                    if not event.left:
-                        raise NoWorkers(f"there is no worker left: {event.reason}")
-                    continue
-                waiting -= 1
-                keep(event.job, _made(event.answer))
-            return False
-        finally:
-            crew.end()
-
-
-@contextmanager
-def stopping() -> Generator[threading.Event]:
-    """Set by the first Ctrl-C; the second one interrupts whatever is done then."""
-    stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = [(one, signal.signal(one, handle)) for one in (signal.SIGINT, signal.SIGTERM)]
-    try:
-        yield stop
-    finally:
-        for one, handler in before:
-            signal.signal(one, handler)
-
-
 def _result(event: Done) -> Result:
     if isinstance(event.answer, Gone):
         return _unanswered(event.answer, event.seconds)
@@ -287,9 +221,3 @@ def _unanswered(gone: Gone, seconds: float) -> Result:
         case How.FAILED:
             kind = gone.reason.partition(":")[0]
             return Result(Outcome.FAILED, kind, gone.reason, seconds=seconds)
-
-
-def _made(answer: Message | Gone) -> Text | Refused:
-    if isinstance(answer, Gone):
-        return Refused(f"emitting {answer.how}", answer.reason)
-    return made_of(answer)

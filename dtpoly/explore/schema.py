@@ -47,10 +47,10 @@ create table result (
     """
 -- What a cost model expects, in milliseconds.
 create table prediction (
-    question text not null,         -- of the key of a question: it may not be asked yet
+    asked text not null,            -- a hash of what a question asks, wherever it is measured
     point text not null,
     median real not null,
-    primary key (question, point)
+    primary key (asked, point)
 ) strict
 """,
     """

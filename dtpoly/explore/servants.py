@@ -27,8 +27,7 @@ def opened(opening: Message) -> Servant:
     """The servant that a first message asks for. What only some need is imported now."""
     match opening["kind"]:
         case "emit":
-            emitted = import_module("dtpoly.explore.emit").emitted
-            return Servant({}, lambda job: written(emitted(job["name"], job["text"])))
+            return _emitting(opening["model"])
         case "simulated":
             return _measuring(SimulatedDevice(**opening["settings"]), {})
         case _:
@@ -37,6 +36,17 @@ def opened(opening: Message) -> Servant:
             module: Any = import_module("dtpoly.explore.device_torch")
             device = module.TorchDevice(asked, opening["place"], baselines)
             return _measuring(device, device.failed)
+
+
+def _emitting(model: Mapping[str, Any]) -> Servant:
+    module: Any = import_module("dtpoly.explore.emit")
+    expect = module.expectation(model) if model else None
+
+    def do(job: Message) -> Message:
+        found = module.emitted(job["name"], job["text"], expect)
+        return {**asdict(found.made), "expected": found.expected}
+
+    return Servant({}, do)
 
 
 def _measuring(device: Device, failed: Mapping[str, str]) -> Servant:
@@ -59,16 +69,17 @@ def result_of(answer: Message) -> Result:
     return Result(**fields)
 
 
-def written(made: Text | Refused) -> Message:
-    """What an emitter answers."""
-    return asdict(made)
-
-
 def made_of(answer: Message) -> Text | Refused:
-    """What `written` wrote."""
+    """What an emitter answers."""
     if "text" in answer:
         return Text(answer["text"], Call(**answer["call"]))
-    return Refused(**answer)
+    return Refused(answer["kind"], answer["reason"])
+
+
+def expected_of(answer: Message) -> float | None:
+    """What it expects, in milliseconds, if it was told of a model."""
+    found: float | None = answer["expected"]
+    return found
 
 
 def flush() -> None:

@@ -138,8 +138,8 @@ class Store:
             )
 
     def predictions(self, key: str) -> dict[str, float]:
-        """All that is expected of points of a question, by its key."""
-        return dict(self._read("select point, median from prediction where question = ?", (key,)))
+        """All that is expected of points, by the key of what was asked."""
+        return dict(self._read("select point, median from prediction where asked = ?", (key,)))
 
     def claim(self, question: int, point: str, seconds: float) -> bool:
         """Say that this process measures a point now; false if another one does, or has done."""

@@ -77,21 +77,23 @@ def opened(workers: Sequence[Worker]) -> Opened:
 
 
 def crews_of(
-    devices: Sequence[Worker], emitters: int | None, floor: float
+    devices: Sequence[Worker], model: Mapping[str, Any], floor: float
 ) -> Callable[[SimpleQueue[Event]], tuple[Crew, Crew]]:
     """Those who emit, all of them here, and those who measure."""
-    count = emitters or min(os.cpu_count() or 1, MOST_EMITTERS)
+    emitters = emitting(model)
 
     def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
-        return emitting(count)(events), Crew(DEVICES, devices, events, Limits(floor))
+        return emitters(events), Crew(DEVICES, devices, events, Limits(floor))
 
     return crews
 
 
-def emitting(count: int) -> Callable[[SimpleQueue[Event]], Crew]:
-    """Those who emit."""
+def emitting(model: Mapping[str, Any]) -> Callable[[SimpleQueue[Event]], Crew]:
+    """Those who emit; with a model they say what they expect."""
+    count = min(os.cpu_count() or 1, MOST_EMITTERS)
 
     def crew(events: SimpleQueue[Event]) -> Crew:
-        return Crew(EMITTERS, [Process({"kind": "emit"}) for _ in range(count)], events)
+        opening = {"kind": "emit", "model": dict(model)}
+        return Crew(EMITTERS, [Process(opening) for _ in range(count)], events)
 
     return crew

@@ -91,13 +91,14 @@ class Simulation:
     def measured(self) -> list[str]:
         """Points that a device has timed, in that order."""
         path = self.folder / MEASURED
-        return path.read_text().splitlines() if path.exists() else []
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [line.partition(" ")[2] for line in lines]
 
     def _crews(self) -> Callable[[SimpleQueue[Event]], tuple[Crew, Crew]]:
         workers = self.workers or [simulated(self.faults, self.folder)]
 
         def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
-            emitters = Crew(EMITTERS, [Process({"kind": "emit"})], events)
+            emitters = Crew(EMITTERS, [Process({"kind": "emit", "model": {}})], events)
             return emitters, Crew(DEVICES, workers, events, self.limits)
 
         return crews

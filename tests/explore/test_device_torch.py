@@ -44,7 +44,7 @@ def device(tmp_path_factory: pytest.TempPathFactory) -> TorchDevice:
 
 @pytest.fixture(scope="module")
 def text() -> Text:
-    made = emitted("softmax.dt", show(PROGRAM))
+    made = emitted("softmax.dt", show(PROGRAM)).made
     assert isinstance(made, Text)
     return made
 
@@ -124,7 +124,7 @@ def test_what_the_device_is_called(device: TorchDevice) -> None:
 def test_what_cannot_be_emitted_is_refused_in_a_few_words(old: str, new: str, kind: str) -> None:
     source = show(PROGRAM)
     assert old in source
-    made = emitted("softmax.dt", source.replace(old, new))
+    made = emitted("softmax.dt", source.replace(old, new)).made
     assert isinstance(made, Refused)
     assert made.kind.startswith(kind)
     assert made.reason
@@ -132,7 +132,7 @@ def test_what_cannot_be_emitted_is_refused_in_a_few_words(old: str, new: str, ki
 
 def test_what_is_illegal_is_refused_by_its_kind() -> None:
     text = (Path(__file__).parent.parent / "data" / "refused" / "at_n.dt").read_text()
-    made = emitted("at_n.dt", text)
+    made = emitted("at_n.dt", text).made
     assert isinstance(made, Refused)
     assert made.kind == "illegal: recomputes in a loop"
     assert "mm[0, 0]" in made.reason

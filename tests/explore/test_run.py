@@ -13,7 +13,7 @@ from dtpoly.explore.field import Point
 from dtpoly.explore.process import Process
 from dtpoly.explore.progress import Snapshot
 from dtpoly.explore.results import Outcome
-from dtpoly.explore.run import NoWorkers
+from dtpoly.explore.stopping import NoWorkers
 from dtpoly.explore.strategies.choice import chosen
 from dtpoly.explore.strategies.strategy import Setting
 from tests.explore.fields import softmax

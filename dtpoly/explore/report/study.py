@@ -70,7 +70,7 @@ def studies(store: Store) -> list[Study]:
 
 def _study(store: Store, number: int, question: Question) -> Study:
     rows = store.results(number)
-    expected = store.predictions(question.key)
+    expected = store.predictions(question.asked.key)
     timed = [
         Timed(
             row.point,

@@ -1,0 +1,153 @@
+"""Everything that a user asks for in; a run, or texts for one, in a file of results, out."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from dtpoly.algorithm.show import show
+from dtpoly.explore.emission import Emission, emit
+from dtpoly.explore.field import Field, Point
+from dtpoly.explore.process import Worker
+from dtpoly.explore.question import Question
+from dtpoly.explore.results import Outcome
+from dtpoly.explore.run import Ended, Plan, Tell, explore
+from dtpoly.explore.store import Store, open_store
+from dtpoly.explore.strategies.choice import chosen
+from dtpoly.explore.strategies.random_order import random_points
+from dtpoly.explore.strategies.strategy import Setting
+from dtpoly.explore.workers import Opened, Place, crews_of, emitting, local, opened, visible
+
+# What another attempt may mend.
+AGAIN = (Outcome.HUNG, Outcome.CRASHED, Outcome.FAILED)
+COST = "cost"  # the strategy that needs to know what is expected
+MOST_EXPECTED = 20_000  # points that a model is asked of before anything is measured
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is explored, where, for how long, and where it is kept."""
+
+    space: Field
+    place: Place
+    path: Path
+    strategy: str = "random"
+    seed: int = 0
+    most: int | None = None  # candidates
+    seconds: float | None = None
+    slow: float | None = 3.0
+    limit: float = 60.0  # seconds for a candidate
+    workers: int | None = None
+    address: str | None = None  # of a Ray cluster
+    model: str = ""  # the device that a cost model knows; none: nothing is expected
+    again: bool = False
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run, and baselines that were left out, each with the reason."""
+
+    question: Question
+    ended: Ended
+    failed: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def session(wanted: Wanted, tell: Tell, begun: Callable[[Opened], None]) -> Finished:
+    """Explore. Raises StoreError, NoWorkers, NotOpened, NoStrategy and MissingExtra.
+
+    `begun` is told what the workers say of themselves.
+    """
+    make = chosen(wanted.strategy)
+    store = open_store(wanted.path)
+    try:
+        with _devices(wanted) as devices:
+            said = opened(devices)
+            begun(said)
+            question = Question(wanted.place.asked, said.facts)
+            number = store.ask(question)
+            if wanted.again:
+                store.forget(number, AGAIN)
+            expected: Mapping[Point, float] = {}
+            if wanted.strategy == COST:
+                expected = _expected(wanted, store)
+            made = make(Setting(wanted.space, wanted.seed, expected))
+            about = (wanted.command, wanted.strategy, wanted.seed, wanted.space.count)
+            run = store.begin(number, *about)
+            plan = Plan(question, wanted.space, wanted.most, wanted.seconds, wanted.slow)
+            crews = crews_of(devices, _model(wanted), wanted.limit)
+            ended = explore(plan, made, store, crews, tell)
+            store.end(run)
+            return Finished(question, ended, said.failed)
+    finally:
+        store.close()
+
+
+def emit_only(wanted: Wanted, tell: Callable[[Emission], None]) -> Emission:
+    """Emit texts of as many points as the budget says; a device is not needed.
+
+    Whoever has one, and the file, needs nothing of what makes texts. Raises StoreError, NoWorkers.
+    """
+    store = open_store(wanted.path)
+    try:
+        points = chosen(wanted.strategy)(Setting(wanted.space, wanted.seed))
+        asked = points.ask(wanted.most or wanted.space.count)
+        return _emitted(wanted, store, iter(asked), tell)
+    finally:
+        store.close()
+
+
+def _emitted(
+    wanted: Wanted, store: Store, points: Iterator[Point], tell: Callable[[Emission], None]
+) -> Emission:
+    """Emit what is not known yet, and keep it."""
+    asked, space = wanted.place.asked, wanted.space
+    known = store.predictions(asked.key) if wanted.model else {}
+
+    def missing() -> Iterator[tuple[str, str]]:
+        for point in points:
+            short = space.short(point)
+            made = store.emitted(asked.program_hash, short)
+            if made is None or (wanted.model and made.is_text and short not in known):
+                yield short, show(space.program_of(point))
+
+    return emit(missing(), emitting(_model(wanted)), store, asked, tell)
+
+
+def _expected(wanted: Wanted, store: Store) -> dict[Point, float]:
+    """What a model expects of all points, or of many of a large space."""
+    points = [*islice(random_points(wanted.space, wanted.seed), MOST_EXPECTED)]
+    _emitted(wanted, store, iter(points), lambda _: None)
+    known = store.predictions(wanted.place.asked.key)
+    shorts = ((point, wanted.space.short(point)) for point in points)
+    return {point: known[short] for point, short in shorts if short in known}
+
+
+def _model(wanted: Wanted) -> dict[str, Any]:
+    """What those who emit are told, so that they say what is expected."""
+    if not wanted.model:
+        return {}
+    asked = wanted.place.asked
+    return {"device": wanted.model, "sizes": dict(asked.sizes), "dtype": asked.dtype}
+
+
+@contextmanager
+def _devices(wanted: Wanted) -> Iterator[Sequence[Worker]]:
+    """Workers here or on a cluster, which is left afterwards."""
+    if wanted.address is None:
+        yield local(wanted.place, wanted.workers, lambda: visible(_count_gpus))
+        return
+    cluster: Any = import_module("dtpoly.explore.ray_workers")
+    try:
+        yield cluster.on_ray(wanted.place, wanted.workers, wanted.address)
+    finally:
+        cluster.leave()
+
+
+def _count_gpus() -> int:
+    torch: Any = import_module("torch")
+    count: int = torch.cuda.device_count()
+    return count
