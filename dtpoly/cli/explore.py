@@ -10,6 +10,7 @@ import click
 
 from dtpoly.algorithm.dtypes import FLOATS
 from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
 from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
@@ -29,9 +30,9 @@ from dtpoly.explore.space_file import read_space
 from dtpoly.explore.stopping import NoWorkers
 from dtpoly.explore.strategies.choice import STRATEGIES, NoStrategy
 from dtpoly.explore.workers import Opened, Place
-from dtpoly.generate import outputs
 from dtpoly.render.printable import printable
 
+COMPILE = ("compile", "compile_to_kernel")
 VERSION = 1  # of the JSON document
 INTERRUPTED = 130
 
@@ -217,8 +218,14 @@ def _asked(
         return None
     # Every point computes the same; which Func is called, the directives of one say.
     first = space.at(0) if space.count else None
-    func = outputs(program if first is None else space.program_of(first))[-1]
+    func = _compiled(program if first is None else space.program_of(first))
     return Asked(Path(file).name, show(program), func, sizes, dtype, seed)
+
+
+def _compiled(program: Program) -> str:
+    """The Func that is compiled last; what else knows that needs isl, which may not be here."""
+    named = [d.func for d in program.directives if d.name in COMPILE]
+    return [*dict.fromkeys(named)][-1] if named else program.funcs[-1].name
 
 
 def _warn(said: Opened) -> None:
