@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -20,12 +21,14 @@ from dtpoly.cli.size_option import parse_sizes
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.explore.database import StoreError
 from dtpoly.explore.device_simulated import FAULTS
+from dtpoly.explore.devices import devices
+from dtpoly.explore.emission import Emission
 from dtpoly.explore.extras import MissingExtra
 from dtpoly.explore.process import NotOpened
 from dtpoly.explore.question import Asked, Question
 from dtpoly.explore.run import Ended
 from dtpoly.explore.schedules import Schedules, schedules
-from dtpoly.explore.session import Wanted, emit_only, session
+from dtpoly.explore.session import NoModel, Wanted, emit_only, session
 from dtpoly.explore.space_file import read_space
 from dtpoly.explore.stopping import NoWorkers
 from dtpoly.explore.strategies.choice import STRATEGIES, NoStrategy
@@ -135,6 +138,11 @@ Examples:
     metavar="SECONDS",
     help="End a candidate that takes longer, and ten times as long as most.",
 )
+@click.option(
+    "--model",
+    type=click.Choice([*devices()]),
+    help="Device whose cost is expected.  [default: that which is measured on, if it is known]",
+)
 @click.option("--emit", "emits", is_flag=True, help="Only emit texts; that needs no GPU.")
 @click.option("--again", is_flag=True, help="Try again what hung, crashed or failed.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
@@ -156,6 +164,7 @@ def command(
     baselines: str | None,
     slow: float,
     limit: float,
+    model: str | None,
     emits: bool,
     again: bool,
     as_json: bool,
@@ -176,16 +185,18 @@ def command(
     most, seconds = budget or (None, None)
     wanted = Wanted(
         *(space, place, path, strategy, seed, most, seconds, slow or None, limit),
-        *(workers, address, "", again, " ".join(["dtpoly", *sys.argv[1:]])),
+        *(workers, address, model or "", again, " ".join(["dtpoly", *sys.argv[1:]])),
     )
     try:
         # What a strategy or Ray prints is no part of the answer.
-        with contextlib.redirect_stdout(sys.stderr):
+        with (
+            contextlib.redirect_stdout(sys.stderr),
+            load("dtpoly.cli.exploring").following(quiet=as_json) as tell,
+        ):
             if emits:
-                return _emit(wanted, as_json)
-            with load("dtpoly.cli.exploring").following(quiet=as_json) as tell:
-                finished = session(wanted, tell, _warn)
-    except (StoreError, NoWorkers, NotOpened, NoStrategy, MissingExtra) as error:
+                return _emit(wanted, tell)
+            finished = session(wanted, tell, _warn)
+    except (StoreError, NoWorkers, NotOpened, NoStrategy, NoModel, MissingExtra) as error:
         tell_error(str(error))
         return 1
     question, ended = finished.question, finished.ended
@@ -196,11 +207,11 @@ def command(
     return 0 if ended.snapshot.best is not None else 1
 
 
-def _emit(wanted: Wanted, quiet: bool) -> int:
+def _emit(wanted: Wanted, tell: Callable[[Emission], None]) -> int:
     """Emit texts alone."""
-    done = emit_only(wanted, lambda _: None)
-    if not quiet:
-        print(f"emitted {done.texts:,} texts, {done.refused:,} refused: {wanted.path}")
+    done = emit_only(wanted, tell)
+    told = f"emitted {done.texts:,} texts, {done.refused:,} refused: {wanted.path}"
+    print(printable(told), file=sys.stderr)
     return INTERRUPTED if done.is_interrupted else 0
 
 

@@ -11,6 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from dtpoly.explore.emission import Emission
 from dtpoly.explore.progress import Snapshot
 from dtpoly.explore.question import Question
 from dtpoly.explore.results import Outcome
@@ -22,7 +23,7 @@ REFRESH = 4.0  # a second
 
 
 @contextmanager
-def following(quiet: bool) -> Generator[Callable[[Snapshot], None]]:
+def following(quiet: bool) -> Generator[Callable[[Snapshot | Emission], None]]:
     """A picture of how far it is, on standard error; nothing where nobody looks."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
@@ -32,8 +33,10 @@ def following(quiet: bool) -> Generator[Callable[[Snapshot], None]]:
         yield lambda now: live.update(picture(now))
 
 
-def picture(now: Snapshot) -> RenderableType:
+def picture(now: Snapshot | Emission) -> RenderableType:
     """Best so far, rate, time left, and why schedules have no time."""
+    if isinstance(now, Emission):
+        return Text(f"emitted {now.texts:,} texts, {now.refused:,} refused")
     bar = ProgressBar(total=1.0, completed=now.share or 0.0, width=40)
     head = Table.grid(padding=(0, 2))
     head.add_row(bar, Text(line(now)))

@@ -1,14 +1,18 @@
 """A Program with a schedule in; its emitted text, or in a few words why there is none, out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dtpoly import __version__
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.sizes import size_rules, used_labels
 from dtpoly.codegen.header import header
 from dtpoly.codegen.names import file_names
 from dtpoly.compile import understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors
+from dtpoly.explore.cost import cost
+from dtpoly.explore.devices import find_device
 from dtpoly.explore.results import Call, Refused, Text
 from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frontend.parse import parse
@@ -18,7 +22,7 @@ from dtpoly.schedule.state import State
 from dtpoly.source import Source
 
 # Milliseconds that a state will take.
-Expect = Callable[[State], float | None]
+Expect = Callable[[State], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,16 @@ def emitted(name: str, text: str, expect: Expect | None = None) -> Emitted:
             return _refused(error.diagnostics)
     made = Text(code.text, _call(verdict.scheduled, code))
     return Emitted(made, None if expect is None else expect(verdict.scheduled))
+
+
+def expectation(model: Mapping[str, Any]) -> Expect:
+    """What a cost model expects on a device that it knows, at some sizes."""
+    device, dtype = find_device(model["device"]), DType(model["dtype"])
+
+    def expect(state: State) -> float:
+        return 1000 * cost(state, model["sizes"], dtype, device).seconds
+
+    return expect
 
 
 def _call(state: State, code: Code) -> Call:

@@ -98,9 +98,10 @@ class RayWorker:
 
     def close(self) -> None:
         """Give back what the cluster gave."""
-        is_over = self.is_over
-        self.end()
-        self.actor, self.is_over = None, is_over
+        actor, self.actor = self.actor, None
+        if actor is not None:
+            with suppress(Exception):
+                self.ray.kill(actor)
 
     def _got(self, reference: Any, seconds: float) -> Message | Gone:
         errors = self.ray.exceptions

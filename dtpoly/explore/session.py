@@ -9,22 +9,29 @@ from pathlib import Path
 from typing import Any
 
 from dtpoly.algorithm.show import show
+from dtpoly.explore.devices import devices
 from dtpoly.explore.emission import Emission, emit
 from dtpoly.explore.field import Field, Point
 from dtpoly.explore.process import Worker
+from dtpoly.explore.progress import Snapshot
 from dtpoly.explore.question import Question
 from dtpoly.explore.results import Outcome
-from dtpoly.explore.run import Ended, Plan, Tell, explore
+from dtpoly.explore.run import Ended, Plan, explore
 from dtpoly.explore.store import Store, open_store
 from dtpoly.explore.strategies.choice import chosen
 from dtpoly.explore.strategies.random_order import random_points
-from dtpoly.explore.strategies.strategy import Setting
+from dtpoly.explore.strategies.strategy import Setting, Strategy
 from dtpoly.explore.workers import Opened, Place, crews_of, emitting, local, opened, visible
 
 # What another attempt may mend.
 AGAIN = (Outcome.HUNG, Outcome.CRASHED, Outcome.FAILED)
 COST = "cost"  # the strategy that needs to know what is expected
-MOST_EXPECTED = 20_000  # points that a model is asked of before anything is measured
+HINT = "take another strategy, or say with --model which device is like it"
+MOST_EXPECTED = 4_000  # points that a model is asked of before anything is measured
+
+
+class NoModel(Exception):
+    """A strategy needs to know what is expected, and nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,7 @@ class Wanted:
     limit: float = 60.0  # seconds for a candidate
     workers: int | None = None
     address: str | None = None  # of a Ray cluster
-    model: str = ""  # the device that a cost model knows; none: nothing is expected
+    model: str = ""  # a device that the cost model knows; else that which is measured on
     again: bool = False
     command: str = ""
 
@@ -56,29 +63,37 @@ class Finished:
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def session(wanted: Wanted, tell: Tell, begun: Callable[[Opened], None]) -> Finished:
-    """Explore. Raises StoreError, NoWorkers, NotOpened, NoStrategy and MissingExtra.
+def session(
+    wanted: Wanted,
+    tell: Callable[[Snapshot | Emission], None],
+    begun: Callable[[Opened], None],
+) -> Finished:
+    """Explore. Raises StoreError, NoWorkers, NotOpened, NoStrategy, NoModel, MissingExtra.
 
-    `begun` is told what the workers say of themselves.
+    `begun` is told what the workers say of themselves. Raises KeyboardInterrupt where it is
+    interrupted before anything is measured.
     """
     make = chosen(wanted.strategy)
     store = open_store(wanted.path)
     try:
-        with _devices(wanted) as devices:
-            said = opened(devices)
+        with _devices(wanted) as workers:
+            said = opened(workers)
             begun(said)
             question = Question(wanted.place.asked, said.facts)
             number = store.ask(question)
             if wanted.again:
                 store.forget(number, AGAIN)
+            model = _model(wanted, wanted.model or known_device(said.facts.device))
             expected: Mapping[Point, float] = {}
             if wanted.strategy == COST:
-                expected = _expected(wanted, store)
+                if not model:
+                    raise NoModel(f"no cost model is known of '{said.facts.device}': {HINT}")
+                expected = _expected(wanted, model, store, tell)
             made = make(Setting(wanted.space, wanted.seed, expected))
             about = (wanted.command, wanted.strategy, wanted.seed, wanted.space.count)
             run = store.begin(number, *about)
             plan = Plan(question, wanted.space, wanted.most, wanted.seconds, wanted.slow)
-            crews = crews_of(devices, _model(wanted), wanted.limit)
+            crews = crews_of(workers, model, wanted.limit)
             ended = explore(plan, made, store, crews, tell)
             store.end(run)
             return Finished(question, ended, said.failed)
@@ -94,57 +109,83 @@ def emit_only(wanted: Wanted, tell: Callable[[Emission], None]) -> Emission:
     store = open_store(wanted.path)
     try:
         points = chosen(wanted.strategy)(Setting(wanted.space, wanted.seed))
-        asked = points.ask(wanted.most or wanted.space.count)
-        return _emitted(wanted, store, iter(asked), tell)
+        asked = islice(_all(points), wanted.most)
+        return _emitted(wanted, _model(wanted, wanted.model), store, asked, tell)
     finally:
         store.close()
 
 
+def _all(strategy: Strategy) -> Iterator[Point]:
+    """All that a strategy asks for without being told anything."""
+    while found := strategy.ask(1):
+        yield from found
+
+
+def known_device(name: str) -> str:
+    """The device of the cost model that has such a name; none if it knows none."""
+    letters = "".join(filter(str.isalnum, name.lower()))
+    return next((key for key in devices() if key in letters), "")
+
+
 def _emitted(
-    wanted: Wanted, store: Store, points: Iterator[Point], tell: Callable[[Emission], None]
+    wanted: Wanted,
+    model: Mapping[str, Any],
+    store: Store,
+    points: Iterator[Point],
+    tell: Callable[[Emission], None],
 ) -> Emission:
     """Emit what is not known yet, and keep it."""
     asked, space = wanted.place.asked, wanted.space
-    known = store.predictions(asked.key) if wanted.model else {}
+    known = store.predictions(asked.key) if model else {}
 
     def missing() -> Iterator[tuple[str, str]]:
         for point in points:
             short = space.short(point)
             made = store.emitted(asked.program_hash, short)
-            if made is None or (wanted.model and made.is_text and short not in known):
+            if made is None or (model and made.is_text and short not in known):
                 yield short, show(space.program_of(point))
 
-    return emit(missing(), emitting(_model(wanted)), store, asked, tell)
+    return emit(missing(), emitting(model), store, asked, tell)
 
 
-def _expected(wanted: Wanted, store: Store) -> dict[Point, float]:
+def _expected(
+    wanted: Wanted,
+    model: Mapping[str, Any],
+    store: Store,
+    tell: Callable[[Emission], None],
+) -> dict[Point, float]:
     """What a model expects of all points, or of many of a large space."""
     points = [*islice(random_points(wanted.space, wanted.seed), MOST_EXPECTED)]
-    _emitted(wanted, store, iter(points), lambda _: None)
+    if _emitted(wanted, model, store, iter(points), tell).is_interrupted:
+        raise KeyboardInterrupt
     known = store.predictions(wanted.place.asked.key)
     shorts = ((point, wanted.space.short(point)) for point in points)
     return {point: known[short] for point, short in shorts if short in known}
 
 
-def _model(wanted: Wanted) -> dict[str, Any]:
-    """What those who emit are told, so that they say what is expected."""
-    if not wanted.model:
-        return {}
+def _model(wanted: Wanted, device: str) -> dict[str, Any]:
+    """What those who emit are told, so that they say what is expected; nothing without a device."""
     asked = wanted.place.asked
-    return {"device": wanted.model, "sizes": dict(asked.sizes), "dtype": asked.dtype}
+    return {"device": device, "sizes": dict(asked.sizes), "dtype": asked.dtype} if device else {}
 
 
 @contextmanager
 def _devices(wanted: Wanted) -> Iterator[Sequence[Worker]]:
     """Workers here or on a cluster, which is left afterwards."""
-    if wanted.address is None:
-        yield local(wanted.place, wanted.workers, lambda: visible(_count_gpus))
-        return
-    cluster: Any = import_module("dtpoly.explore.ray_workers")
+    cluster: Any = import_module("dtpoly.explore.ray_workers") if wanted.address else None
+    workers: Sequence[Worker] = ()
     try:
-        yield cluster.on_ray(wanted.place, wanted.workers, wanted.address)
+        if cluster is None:
+            workers = local(wanted.place, wanted.workers, lambda: visible(_count_gpus))
+        else:
+            workers = cluster.on_ray(wanted.place, wanted.workers, wanted.address)
+        yield workers
     finally:
-        cluster.leave()
+        for worker in workers:
+            worker.end()
+            worker.close()
+        if cluster is not None:
+            cluster.leave()
 
 
 def _count_gpus() -> int:

@@ -136,7 +136,6 @@ def test_without_a_gpu_it_says_so(call: Entry, tmp_path: Path) -> None:
 
 
 def test_a_page_loads_nothing_and_shows_all(call: Entry, explore: Explore, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     explore("--fault", "wrong=*x:2)*y:64)*")
     explore(size="x=64,y=1024")
     store = open_store(tmp_path / "run.sqlite")
@@ -167,7 +166,6 @@ def test_a_page_loads_nothing_and_shows_all(call: Entry, explore: Explore, tmp_p
 
 
 def test_pictures_are_a_png(call: Entry, explore: Explore, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     explore()
     path = tmp_path / "run.png"
     assert call("report", str(tmp_path / "run.sqlite"), "-o", str(path))[0] == 0

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,8 +24,8 @@ from tests.explore.spaces import SPACE
 PLACE = Place("simulated", question_of(few()).asked)
 
 
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 def test_two_workers_of_a_cluster_share_a_run(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed")
     file = tmp_path / "softmax.dt"
     file.write_text(SPACE)
     command = [
