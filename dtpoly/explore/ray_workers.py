@@ -77,7 +77,8 @@ class RayWorker:
         """The answer of the actor's process."""
         if self.actor is None:
             self.open()
-        found = self._got(self.actor.do.remote(job, seconds), seconds)
+        actor: Any = self.actor
+        found = self._got(actor.do.remote(job, seconds), seconds)
         if isinstance(found, Gone):
             return found
         if "failure" in found:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
@@ -18,11 +17,7 @@ class Schedules:
 
     space: Space
     counted: Counted = field(repr=False)
-
-    @cached_property
-    def axes(self) -> tuple[Axis, ...]:
-        """The parameters of the space."""
-        return tuple(Axis(str(p), tuple(map(str, p.options))) for p in self.space.parameters)
+    axes: tuple[Axis, ...]  # the parameters of the space
 
     @property
     def count(self) -> int:
@@ -60,4 +55,5 @@ class Schedules:
 
 def schedules(space: Space) -> Schedules:
     """Raises DtpolyError where constraints tangle a space too much to count it."""
-    return Schedules(space, counted(space))
+    axes = tuple(Axis(str(one), tuple(map(str, one.options))) for one in space.parameters)
+    return Schedules(space, counted(space), axes)

@@ -20,7 +20,7 @@ create table question (
     device text not null,
     versions text not null,         -- JSON: name -> version
     began text not null             -- when it was first asked
-) strict
+)
 """,
     """
 -- What came of a point. There is at most one, and it is never overwritten.
@@ -42,7 +42,7 @@ create table result (
     seconds real not null,          -- until it was known
     done text not null,             -- when
     primary key (question, point)
-) strict
+)
 """,
     """
 -- What a cost model expects, in milliseconds.
@@ -51,7 +51,7 @@ create table prediction (
     point text not null,
     median real not null,
     primary key (asked, point)
-) strict
+)
 """,
     """
 -- Emitted texts, or why there is none. They are for all sizes.
@@ -63,7 +63,7 @@ create table emitted (
     kind text not null,
     reason text not null,
     primary key (program_hash, point)
-) strict
+)
 """,
     """
 -- Points that are being measured, so that two runs on one file do not both do that.
@@ -74,7 +74,7 @@ create table claim (
     process integer not null,
     until real not null,            -- after this it is void; also if the process is no more
     primary key (question, point)
-) strict
+)
 """,
     """
 -- Each time that somebody explored.
@@ -87,6 +87,6 @@ create table run (
     points integer not null,        -- of the space
     began text not null,
     ended text                      -- none if it was killed
-) strict
+)
 """,
 )

@@ -1,6 +1,6 @@
 """Everything that a user asks for in; a run, or texts for one, in a file of results, out."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -170,7 +170,7 @@ def _model(wanted: Wanted, device: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _devices(wanted: Wanted) -> Iterator[Sequence[Worker]]:
+def _devices(wanted: Wanted) -> Generator[Sequence[Worker]]:
     """Workers here or on a cluster, which is left afterwards."""
     cluster: Any = import_module("dtpoly.explore.ray_workers") if wanted.address else None
     workers: Sequence[Worker] = ()

@@ -82,7 +82,11 @@ class Ray:
 
         def of(cls: type) -> Any:
             assert cls is Host
-            return SimpleNamespace(remote=lambda *_: actor)
+
+            def start(*_: object) -> SimpleNamespace:
+                return actor
+
+            return SimpleNamespace(remote=start)
 
         return of
 
