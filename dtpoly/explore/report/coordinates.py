@@ -8,38 +8,47 @@ from typing import Any
 from dtpoly.explore.extras import extra
 from dtpoly.explore.report.study import Study, Timed, axes_of
 
-STEPS = 24  # of a curve between two axes
+BEND = 0.45  # of the way between two axes
 BEST = 10  # schedules whose lines are drawn on top
 JITTER = 0.32  # of the distance of two options, so that lines beside each other are seen
 NONE = "none"
+LETTERS = 50  # of all names, that stand beside each other
 
 
 def draw_coordinates(axes: Any, study: Study) -> None:
     """Axes stand upright; the last one is the time, with the fastest at the top."""
-    numpy, collections = extra("numpy", "plots"), extra("matplotlib.collections", "plots")
+    collections = extra("matplotlib.collections", "plots")
     rows = study.timed
     options = _options(rows)
     low, high = log(rows[0].time), log(rows[-1].time)
     shares = [(log(row.time) - low) / (high - low) if high > low else 0.0 for row in rows]
     colours = extra("matplotlib", "plots").colormaps["viridis"]
-    ease = (1 - numpy.cos(numpy.linspace(0, numpy.pi, STEPS))) / 2
-    lines: list[Any] = []
-    for at, (row, share) in enumerate(zip(rows, shares, strict=True)):
-        heights = [*_heights(row, options, at, len(rows)), 1 - share]
-        ys = numpy.concatenate([a + (b - a) * ease for a, b in pairwise(heights)])
-        xs = numpy.concatenate([left + numpy.linspace(0, 1, STEPS) for left in range(len(options))])
-        lines.append(numpy.column_stack([xs, ys]))
+    lines = [
+        _curve([*_heights(row, options, at, len(rows)), 1 - share])
+        for at, (row, share) in enumerate(zip(rows, shares, strict=True))
+    ]
     # The fastest are drawn last, on top of the others.
     order = range(len(rows) - 1, -1, -1)
     axes.add_collection(
-        collections.LineCollection(
+        collections.PathCollection(
             [lines[at] for at in order],
-            colors=[colours(0.95 * shares[at]) for at in order],
+            facecolors="none",
+            edgecolors=[colours(0.95 * shares[at]) for at in order],
             linewidths=[1.8 if at < BEST else 0.7 for at in order],
             alpha=_alphas(len(rows)),
-        )
+        ),
+        autolim=False,
     )
     _name_axes(axes, options, rows)
+
+
+def _curve(heights: Sequence[float]) -> Any:
+    """From axis to axis, level where it crosses one: a cubic each, which takes little room."""
+    path = extra("matplotlib.path", "plots").Path
+    points: list[tuple[float, float]] = [(0.0, heights[0])]
+    for at, (left, right) in enumerate(pairwise(heights)):
+        points += [(at + BEND, left), (at + 1 - BEND, right), (at + 1, right)]
+    return path(points, [path.MOVETO, *[path.CURVE4] * (len(points) - 1)])
 
 
 def _alphas(count: int) -> list[float]:
@@ -86,9 +95,12 @@ def _name_axes(axes: Any, options: Mapping[str, list[str]], rows: Sequence[Timed
         axes.text(last + 0.02, 1 - share, f"{time:.3g} ms", ha="left", va="center", fontsize=8)
         if high <= low:
             break
-    axes.set_xticks(range(last + 1), [*options, "time"])
-    axes.tick_params(axis="x", length=0, labelsize=9)
+    names = [*options, "time"]
+    is_long = sum(map(len, names)) > LETTERS
+    slanted = {"rotation": 20, "ha": "left", "rotation_mode": "anchor"} if is_long else {}
     axes.xaxis.set_ticks_position("top")
+    axes.set_xticks(range(last + 1), names, **slanted)
+    axes.tick_params(axis="x", length=0, labelsize=9)
     axes.set_yticks([])
     axes.set_xlim(-0.35, last + 0.35)
     axes.set_ylim(-0.03, 1.03)
