@@ -44,13 +44,14 @@ ALLOWED: dict[str, set[str]] = {
         *("origins", "code_map", "runtime"),
     },
     "ring": {"diagnostics", "algorithm", "reference", "runtime"},
+    "timing": set[str](),
     "pictures": {"render", "poly", "schedule"},
     "explanation": {"render", "algorithm", "schedule"},
     "compile": {"source", "diagnostics", "algorithm", "schedule", "frontend", "plugins"},
     "explore": {
         *("", "source", "diagnostics", "suggest", "writing", "render", "algorithm", "poly"),
         *("reference", "schedule", "frontend", "plugins", "compile", "codegen", "generate"),
-        *("runtime", "targets", "verify", "verification"),
+        *("runtime", "targets", "verify", "verification", "timing"),
     },
     "cli": {
         "",
@@ -96,6 +97,10 @@ TORCH = [
     ROOT / "dtpoly" / "cli" / "executed.py",
     ROOT / "dtpoly" / "ring" / "execute.py",
     ROOT / "dtpoly" / "runtime" / "execute.py",
+    ROOT / "dtpoly" / "runtime" / "tolerance.py",
+    ROOT / "dtpoly" / "explore" / "device_torch.py",
+    ROOT / "dtpoly" / "timing" / "clock.py",
+    ROOT / "dtpoly" / "timing" / "failures.py",
 ]
 
 

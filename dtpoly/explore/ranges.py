@@ -5,12 +5,13 @@ indices without holes. So sums over all programs and iterations are sums over a 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cached_property
 from math import prod
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, axes_by_name, finest, several
 from dtpoly.poly.coordinates import applies
 from dtpoly.poly.model import Model, Statement
