@@ -1,7 +1,7 @@
 """The whole pipeline as straight-line code, stoppable after any stage: text in, Program out."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
@@ -12,6 +12,7 @@ from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.frontend.schedule_file import misplaced, named_algorithm
 from dtpoly.frontend.syntax import File
+from dtpoly.frozen import dataclass
 from dtpoly.plugins import completed
 from dtpoly.schedule.check import check_arguments, check_schedule
 from dtpoly.schedule.costs import costs

@@ -1,7 +1,7 @@
 """The constraints of a file in; conditions on numbers that its directives have out."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from dtpoly.algorithm.choices import (
@@ -16,6 +16,7 @@ from dtpoly.algorithm.choices import (
     Operation,
     Whole,
 )
+from dtpoly.frozen import dataclass
 
 from . import choice_messages
 from .names import Names

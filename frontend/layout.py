@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 from itertools import pairwise
 
 from dtpoly.algorithm.operations import INFIX
+from dtpoly.frozen import dataclass
 
 from .lexical import CLOSING, OPENING, Kind, Piece, Token
 

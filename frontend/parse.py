@@ -1,11 +1,11 @@
 """A source in, its syntax tree and every syntax error out; a bad statement spoils no other."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from pyparsing import ParseBaseException, ParserElement
 
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.source import Source, Span
 
 from . import grammar, tree

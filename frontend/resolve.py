@@ -1,7 +1,7 @@
 """A syntax tree in, the Program and everything that is wrong with it out."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from dtpoly.algorithm.bounds import check_reads
@@ -19,6 +19,7 @@ from dtpoly.algorithm.program import (
 from dtpoly.algorithm.shapes import check_shapes
 from dtpoly.algorithm.sizes import check_sizes
 from dtpoly.diagnostics import Diagnostic, has_errors
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 from . import messages

@@ -1,9 +1,9 @@
 """The syntax tree: what was written, with places, before any name has a meaning."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
+from dtpoly.frozen import dataclass
 from dtpoly.source import Source, Span
 
 

@@ -1,7 +1,8 @@
 """What a schedule leaves open: directives with choices, alternatives and constraints. Data only."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 

@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -22,6 +21,7 @@ from dtpoly.cli.size_option import parse_sizes
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.frontend.deep import deep_recursion
+from dtpoly.frozen import dataclass
 from dtpoly.pictures import dependence_picture, map_picture, map_sections, tree_picture
 from dtpoly.render.grid_text import show_grids
 from dtpoly.render.tree import show_tree, tree_data

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -15,6 +14,7 @@ from dtpoly.explore.count import point_at, sample
 from dtpoly.explore.count_rules import EXACT, SAMPLE, Constrained, Tally, constrained, shown
 from dtpoly.explore.legality import Asked, Rule, decided
 from dtpoly.explore.space import Parameter, Space, parents
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.primitives import Primitives
 
 CHOICES = ("choice", "options", "in")

@@ -8,7 +8,6 @@ order of all points, in which the first parameter changes slowest.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from random import Random
 from typing import assert_never
 
@@ -26,6 +25,7 @@ from dtpoly.explore.space_conditions import (
     reduced,
 )
 from dtpoly.frontend.constraints import number_of, number_places
+from dtpoly.frozen import dataclass
 
 # Choices that lead from state to state; some seconds, and what memory holds.
 MOST_STEPS = 200_000

@@ -1,13 +1,14 @@
 """A space in; how many points each of its constraints, and each further rule, removes, out."""
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from dtpoly.algorithm.choices import Constraint
 from dtpoly.algorithm.show_choices import show_constraint
 from dtpoly.explore.count import Counted, counted
 from dtpoly.explore.legality import Decided, Rule
 from dtpoly.explore.space import Space
+from dtpoly.frozen import dataclass
 
 # Points of which each is looked at; of a larger space a sample is.
 EXACT, SAMPLE = 20_000, 2_000

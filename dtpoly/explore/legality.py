@@ -20,7 +20,7 @@ from collections.abc import (
 )
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from random import Random
 from typing import TypeVar
@@ -32,6 +32,7 @@ from dtpoly.explore.legality_limits import MOST_ELEMENTS, largest_tile, tiled
 from dtpoly.explore.short import short
 from dtpoly.explore.space import Point, Space, program_of
 from dtpoly.frontend.deep import deep_recursion
+from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import dependences
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.order import Broken

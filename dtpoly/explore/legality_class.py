@@ -5,11 +5,11 @@ sees which loops have one iteration only, and which tiles coincide.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from dtpoly.algorithm.expressions import ProgramId, Read, walk
 from dtpoly.algorithm.program import Program
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.block import Block
 from dtpoly.schedule.map import Map
 from dtpoly.schedule.num_stages import NumStages

@@ -5,11 +5,11 @@ other tile is too large is for the code generator to say.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from math import prod
 
 from dtpoly.algorithm.expressions import Dot, Expr, Reduce, free_labels, walk
 from dtpoly.algorithm.program import Func, Program
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.block import Block
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.tensorize import Tensorize

@@ -1,7 +1,7 @@
 """A space of schedules: a program without its directives, and what there is to choose of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import assert_never
 
@@ -15,6 +15,7 @@ from dtpoly.algorithm.choices import (
     Openings,
 )
 from dtpoly.algorithm.program import Argument, Directive, Program, Split
+from dtpoly.frozen import dataclass
 
 Value = int | str
 

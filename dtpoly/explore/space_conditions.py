@@ -6,10 +6,11 @@ union of frozen data; True and False are constraints of which nothing is left.
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from dtpoly.algorithm.choices import Condition, Mention, Operation, Whole
+from dtpoly.frozen import dataclass
 
 # A place in the items of a space where a number stands; they are numbered in the order written.
 Place = int

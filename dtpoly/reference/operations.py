@@ -112,6 +112,9 @@ def apply(operation: str, operands: Sequence[Value], compute: torch.dtype) -> Va
         # A number that the other side's type cannot hold is still compared as what it is.
         compared = [replace(value, weak=value.weak and _is_float(value)) for value in compared]
     values, weak = promoted(compared)
+    if result is Result.FLOAT and not _is_float(values[0]):
+        # Not by way of the whole-number type: it may not hold a number that stands beside it.
+        values = [replace(value, tensor=value.tensor.to(compute)) for value in compared]
     dtype = values[0].tensor.dtype
     labels = labels_of(operands)
     tensors = [laid_out(value, labels) for value in (*conditions, *values)]
@@ -119,8 +122,6 @@ def apply(operation: str, operands: Sequence[Value], compute: torch.dtype) -> Va
     through_bytes = result is Result.PROMOTED and dtype is torch.bool
     if through_bytes:
         tensors = [tensor.to(torch.uint8) for tensor in tensors]
-    if result is Result.FLOAT and not dtype.is_floating_point:
-        tensors = [tensor.to(compute) for tensor in tensors]
     total: Tensor = ELEMENTWISE[operation](*tensors)
     return Value(total.bool() if through_bytes else total, labels, weak)
 

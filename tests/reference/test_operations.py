@@ -142,6 +142,17 @@ def test_operators_of_whole_numbers_wrap_as_torch_does(dtype: DType, symbol: str
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("number", [3, 300, 70_000, 2**31, 2**40, -1])
+def test_division_beside_a_number_that_the_type_cannot_hold(dtype: DType, number: int) -> None:
+    a, _ = whole(dtype)
+    same(call(f"A[x] / {number}", a), a.double() / number)
+    same(
+        call(f"{number} / (A[x] * A[x] + 1)", a),
+        torch.full(a.shape, number, dtype=torch.float64) / (a * a + 1),
+    )
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("name", ["abs", "ceil", "floor", "maximum", "minimum", "pow"])
 def test_functions_of_whole_numbers(dtype: DType, name: str) -> None:
     a, b = whole(dtype)
