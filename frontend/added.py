@@ -6,8 +6,9 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.source import Source
 
+from .choice_messages import no_choice_here
 from .parse import parse
-from .syntax import DirectiveCall, File, Statement
+from .syntax import DirectiveCall, File, Statement, choices_in
 
 NO_END = "DT109"
 
@@ -34,9 +35,10 @@ def add_directives(file: File, text: Source) -> Added:
     directives = tuple(s for s in parsed.file.statements if isinstance(s, DirectiveCall))
     others = tuple(s for s in parsed.file.statements if not isinstance(s, DirectiveCall))
     end = max((s.span.end for s in parsed.file.statements), default=0)
-    found = tuple(d for d in parsed.found if not _is_last_end(d, end))
+    found = [d for d in parsed.found if not _is_last_end(d, end)]
+    found.extend(no_choice_here(one) for call in directives for one in choices_in(call))
     statements = (*file.statements, *directives)
-    return Added(replace(file, statements=statements), directives, others, found)
+    return Added(replace(file, statements=statements), directives, others, tuple(found))
 
 
 def _is_last_end(diagnostic: Diagnostic, end: int) -> bool:

@@ -89,6 +89,18 @@ def not_a_divisor(factor: Number | Choice | None) -> Diagnostic:
     )
 
 
+def no_choice_here(choice: Choice) -> Diagnostic:
+    """A choice in a directive that is added to a schedule."""
+    return Diagnostic(
+        "DT244",
+        _ERROR,
+        "a directive that is added leaves nothing open",
+        choice.span,
+        "a choice",
+        hint="choose one option; choices stand in a file, for dtpoly space",
+    )
+
+
 def unknown_mention(name: Name, path: str, known: Sequence[str], *, is_word: bool) -> Diagnostic:
     """A constraint on a number that no directive has."""
     meant = None if is_word else near(path, known)

@@ -152,6 +152,14 @@ class DirectiveCall:
     span: Span
 
 
+def choices_in(call: DirectiveCall) -> Iterator[Choice]:
+    """What a directive leaves open."""
+    for argument in call.arguments:
+        for part in (argument.target, argument.value, argument.factor):
+            if isinstance(part, Choice):
+                yield part
+
+
 @dataclass(frozen=True, slots=True)
 class Alternatives:
     """`{ directive, ... | directive, ... };`: one of several lists of directives."""

@@ -222,3 +222,12 @@ def test_ctrl_c_ends_all_processes() -> None:
     assert started.returncode == 130
     assert "interrupted: " in out
     assert "Traceback" not in err
+
+
+def test_a_directive_that_is_added_has_no_choices(file: str, call: Entry) -> None:
+    point = call("space", file, "--sample", "1")[1].strip()
+    code, _, err = call("why-not", file, "total.split(y:yi/{2, 4})", "--point", point)
+    assert code == 2
+    assert "a directive that is added leaves nothing open" in err
+    assert call("why-not", file, "{ total.split(y:yi/2) | }", "--point", point)[0] == 2
+    assert call("why-not", file, "where block.x < 4", "--point", point)[0] == 2
