@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from dtpoly.explore.accesses import Launched
 from dtpoly.explore.devices import Device
 from dtpoly.explore.footprints import footprint
-from dtpoly.explore.ranges import Interval
 from dtpoly.explore.resources import Resources
 from dtpoly.explore.streams import Stream
+from dtpoly.explore.ways import Interval
 from dtpoly.poly.axes import Axis, finest, several
 
 SECTOR = 32  # bytes that memory moves at the least
