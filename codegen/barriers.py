@@ -5,7 +5,9 @@ before every access that would meet one of the other kind since the last barrier
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from dtpoly.frozen import dataclass
 
 from .kernel import Barrier, ForLoop, If, Load, Step, Store
 

@@ -1,9 +1,10 @@
 """One kernel while it is being written: its parameters, its names, its open blocks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
 from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles

@@ -1,10 +1,10 @@
 """A step of a kernel's body in; what it sets, needs and touches, and so what it may pass, out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
 
 from .barriers import accessed

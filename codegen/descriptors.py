@@ -5,9 +5,10 @@ descriptor if its lanes are a box, and if what is not loaded is 0 and outside of
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 
 from .kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Test
 from .parts import assigned, assigned_by

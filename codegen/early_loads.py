@@ -8,10 +8,11 @@ where what is known before the loop keeps each index inside of its tensor.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 
 from .dependences import reads
 from .kernel import ForLoop, If, Instruction, Lanes, Load, Step

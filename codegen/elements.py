@@ -1,12 +1,12 @@
 """A Model in; the type in which each array is computed, and the identity of each reduction, out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dtpoly.algorithm.dtypes import DType, is_integer
 from dtpoly.algorithm.expressions import Dot, Expr, Reduce
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.program import Program
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model, Role
 
 from .kinds import (

@@ -6,9 +6,10 @@ so it may be computed for a loop that runs zero times.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 
 from .functions import is_float_element
 from .kernel import (

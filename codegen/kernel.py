@@ -5,11 +5,12 @@ value by axis. Indices and conditions are affine over variables of the kernel.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.loops import Bound, Chosen, Combined, Condition
 
 from .kinds import Element, Kind

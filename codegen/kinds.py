@@ -5,7 +5,6 @@ input is f64. What is stored has the promoted type of what it comes from.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType, category, is_float, promote, summed
@@ -26,6 +25,7 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Program, in_order
+from dtpoly.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """A kernel in; how many elements its largest tiles have, out."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
+
+from dtpoly.frozen import dataclass
 
 from .kernel import (
     Accumulate,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.show import show_affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.loops import (
     Bound,
     Chosen,

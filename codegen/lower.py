@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.launched import numbered
 from dtpoly.poly.loops import (
-    Bound,
     Combined,
     Compared,
     Condition,
@@ -18,8 +16,6 @@ from dtpoly.poly.loops import (
     Once,
     Tile,
 )
-from dtpoly.poly.masks import Condition as MaskCondition
-from dtpoly.poly.masks import lane_dims, mask, start_name
 from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
@@ -30,21 +26,13 @@ from .early_loads import with_early_loads
 from .elements import Elements
 from .hoisting import hoisted
 from .kernel import (
-    Axes,
-    Call,
     ForLoop,
     GridAxis,
-    Holds,
     If,
-    Let,
     Load,
-    Number,
     Scalar,
     Step,
-    Test,
     TileKernel,
-    Value,
-    is_large,
 )
 from .kinds import REAL
 from .loading import converted_at_loads
@@ -55,7 +43,7 @@ from .scopes import Scope, Scopes
 from .siblings import joined_loops
 from .statements import write_tile
 from .storage import Storage
-from .values import Tiling
+from .tiling import tiling_of
 
 PAIRED = ("rargmax", "rargmin")
 
@@ -268,90 +256,4 @@ def _block(
 
 def _tile(building: Building, node: Tile) -> None:
     tiles = building.tiles[node.statement]
-    tiling = _tiling(building, tiles, node)
-    write_tile(tiling, tiles)
-
-
-def _tiling(building: Building, tiles: Tiles, node: Tile) -> Tiling:
-    """Where the labels of this tile are, and which of its lanes compute."""
-    statement = tiles.statement
-    starts = {dim: _start(building, dim, node.start[dim], tiles) for dim in tiles.dims}
-    at: dict[str, Affine] = {}
-    ordered: list[str] = []
-    lane_names: dict[str, str] = {}
-    dims = {dim.lanes.axis: dim for dim in lane_dims(tiles)}
-    for label in statement.labels:
-        at[label] = starts[label]
-        if not tiles.of_label(label):
-            at[label] = building.scopes.bound_index(label, starts[label], tiles.name)
-        for lanes in tiles.of_label(label):
-            dim = dims[lanes.axis]
-            count = building.count(label) if lanes.count is None else lanes.count
-            origin = lanes.axis
-            if dim.is_index:
-                name = building.scopes.bound_lanes(label, starts[label], count, lanes.step, origin)
-                at[label] = Affine(((name, 1),))
-            else:
-                wish = f"{label}_{len(ordered)}"
-                name = building.scopes.bound_lanes(wish, Affine(), count, 1, origin)
-                at[label] = at[label] + Affine(((name, lanes.step),))
-            building.lanes[name] = count
-            lane_names[dim.name] = name
-            ordered.append(name)
-    order = tuple(ordered)
-    found = mask(tiles, node.occurs, building.model.context, building.model.size_of)
-    put = {start_name(dim): start for dim, start in starts.items()}
-    put |= {dim: Affine(((name, 1),)) for dim, name in lane_names.items()}
-    put |= {
-        name: Affine(((building.variables[name], 1),))
-        for way in found
-        for condition in way
-        for name in condition.value.labels
-        if name not in put
-    }
-    ways = [tuple(_test(building, one, put, order) for one in way) for way in found]
-    tests = ways[0] if len(ways) == 1 else (_either(building, ways, order, statement.name),)
-    loops = {axis: building.renamed(value) for axis, value in node.loops.items()}
-    return Tiling(building, statement, at, starts, loops, order, tests)
-
-
-def _either(building: Building, ways: list[tuple[Test, ...]], order: Axes, origin: str) -> Test:
-    """One of several conjunctions, under a name."""
-    axes = tuple(n for n in order if any(n in test.axes for way in ways for test in way))
-    values: list[Value] = []
-    for way in ways:
-        value: Value = Holds(way[0], way[0].axes)
-        for test in way[1:]:
-            value = Call("and", (value, Holds(test, test.axes)), axes, DType.BOOL)
-        values.append(value)
-    value = values[0]
-    for other in values[1:]:
-        value = Call("or", (value, other), axes, DType.BOOL)
-    # Triton's interpreter makes numbers of a tile of truths that meets a single truth.
-    value = Call("ne", (value, Number(0)), axes, DType.BOOL)
-    name = building.scopes.name("mask")
-    building.scopes.emit(Let(name, value, axes), origin)
-    return Test(Affine(), axes, name=name, own=axes)
-
-
-def _test(
-    building: Building, condition: MaskCondition, put: Mapping[str, Affine], order: Axes
-) -> Test:
-    value = condition.value.substitute(put)
-    flag = None
-    if condition.size is not None and condition.multiple is not None:
-        flag = building.flag(condition.size, condition.multiple)
-    axes = building.axes(value, order)
-    test = Test(value, axes, flag, is_large=bool(axes) and is_large(value, building.units))
-    if len(test.axes) != 1:
-        return test
-    name = building.scopes.bound_mask(f"{test.axes[0]}_mask", test, "")
-    return replace(test, name=name, own=test.axes)
-
-
-def _start(building: Building, dim: str, value: Bound, tiles: Tiles) -> Affine:
-    if isinstance(value, Affine):
-        return building.renamed(value)
-    scalar = Scalar("", building.bound(value))
-    name = building.scopes.bind_scalar(f"{plain(dim)}_start", scalar, tiles.name)
-    return Affine(((name, 1),))
+    write_tile(tiling_of(building, tiles, node), tiles)

@@ -1,10 +1,11 @@
 """A judged schedule in, the generated Python file out, stage by stage."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 
 from dtpoly.algorithm.program import Program
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.generation import loop_ast

@@ -7,9 +7,9 @@ underscore. The lists are written out, so that the text does not depend on who g
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from dtpoly.algorithm.program import Program
+from dtpoly.frozen import dataclass
 
 BUILTINS = frozenset(
     [

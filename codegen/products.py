@@ -1,11 +1,11 @@
 """One step of an `rdot` in; a matrix product of tiles out, where the tiles are matrices."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType
 from dtpoly.algorithm.expressions import Dot, Expr, Read, Reshape, free_labels
+from dtpoly.frozen import dataclass
 
 from .building import Held
 from .conversions import converted, element_of, typed
@@ -19,14 +19,10 @@ from .kinds import (
     operand_parameter,
     stored_parameter,
 )
+from .memory import loaded
 from .names import plain
-from .values import (
-    Tiling,
-    loaded,
-    masked,
-    union,
-    value_of,
-)
+from .tiling import Tiling
+from .values import masked, union, value_of
 
 # What a matrix unit multiplies at least along the reduced labels: of floats, and of bytes.
 SMALLEST = 16
@@ -134,7 +130,7 @@ def _side(tiling: Tiling, dot: Dot, expr: Expr, axes: Axes, reduced: Axes) -> Va
     value = typed(value_of(tiling, expr, axes), tiling.building.elements.of_kind(kind))
     own = element_of(value)
     assert own is not None
-    return rounded(tiling, dot, expr, masked(tiling, value, reduced, 0, own))
+    return rounded(tiling, dot, expr, masked(tiling, value, reduced, 0, own, axes))
 
 
 def _is_stored(tiling: Tiling, read: Read) -> bool:

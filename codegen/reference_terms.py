@@ -1,10 +1,11 @@
 """A value as a line of Python that computes with torch, and the operations between such values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.inference import LARGEST
+from dtpoly.frozen import dataclass
 
 from .kinds import Kind
 from .type_text import TORCH

@@ -5,7 +5,7 @@ that it depends on, and two values meet where they share a label. Sizes are 1 or
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from string import ascii_letters
 from typing import assert_never
 
@@ -32,6 +32,7 @@ from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Func, Program, Scalar, in_order
 from dtpoly.algorithm.show import show_affine
 from dtpoly.algorithm.sizes import axis_reads
+from dtpoly.frozen import dataclass
 
 from .building import Unsupported
 from .kinds import Kind, Kinds, join, kind_of, kind_of_operation, kinds_of

@@ -1,7 +1,9 @@
 """The body of a block in; the same with nothing computed or loaded a second time, out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from dtpoly.frozen import dataclass
 
 from .dependences import exposed, reads
 from .kernel import ForLoop, If, Lanes, Let, Load, Mask, Scalar, Step, Store

@@ -1,8 +1,9 @@
 """What is visible where in a kernel that is being written: names, lanes, loads."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.loops import Bound
 
 from .kernel import (

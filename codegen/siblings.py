@@ -8,8 +8,10 @@ needs, is computed before both. Branches on one condition are joined alike: the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
+
+from dtpoly.frozen import dataclass
 
 from .dependences import are_ordered, effect, exposed
 from .kernel import (

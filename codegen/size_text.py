@@ -4,7 +4,6 @@ The rules are those of `dtpoly.algorithm.sizes`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Program
@@ -17,6 +16,7 @@ from dtpoly.algorithm.sizes import (
     size_rules,
     used_labels,
 )
+from dtpoly.frozen import dataclass
 
 from .layout import call, inside, joined, tuple_of
 

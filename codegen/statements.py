@@ -31,18 +31,12 @@ from .kernel import (
     axes_of,
 )
 from .kinds import Element, join
+from .memory import loaded, local_indices, stored_element
 from .names import plain
 from .products import Sides, product_step, sides_of, sum_step
 from .storage import INDEX
-from .values import (
-    Tiling,
-    loaded,
-    local_indices,
-    masked,
-    named,
-    stored_element,
-    value_of,
-)
+from .tiling import Tiling
+from .values import masked, named, value_of
 
 # The index of no value: larger than every other one.
 NOWHERE = 2**63 - 1

@@ -1,9 +1,9 @@
 """Tiles of all kernels in, where each array lives out: a register tile, scratch, or memory."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import axes_by_name, resolved
 from dtpoly.poly.model import Access, Array, Model, Statement
 from dtpoly.poly.passing import axes_along, kept_beyond, reasons_for_memory

@@ -1,12 +1,12 @@
 """Kernel IR in, Triton text out: a function, its parameters, its grid, its instructions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 
 from .breaking import WIDTH
 from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, function, is_float_element

@@ -23,6 +23,7 @@ from .kernel import (
     Test,
     Value,
     Variable,
+    is_large,
 )
 from .kinds import Element, Named
 
@@ -208,6 +209,9 @@ def _converted(value: Converted, axes: Axes) -> Text:
             return f"tl.full((), {number_text(number, value.dtype)}, {target})", ATOM
         case Place(index=index, axes=()) if index.terms and not index.is_plain:
             # What it is computed from is converted first: twice a number of 32 bits may need 33.
+            if is_large(index) and any(coefficient < 0 for _, coefficient in index.terms):
+                # So may what is left of it before something is subtracted.
+                return f"tl.cast({affine_text(index, axes, 'tl.int64')[0]}, {target})", ATOM
             return affine_text(index, axes, target)
         case Variable(axes=()) | Place(axes=()):
             return f"tl.cast({value_text(inner, axes)[0]}, {target})", ATOM

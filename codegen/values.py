@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 
 from dtpoly.algorithm.dtypes import DType
@@ -24,19 +24,15 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
-from dtpoly.poly.model import Statement
-from dtpoly.poly.tiles import axis_value
 
 from .building import Building
 from .conversions import cast_to, converted, element_of, fits
-from .elements import VALUE
 from .kernel import (
     Axes,
     Call,
     Converted,
     Holds,
     Let,
-    Load,
     Masked,
     Number,
     Place,
@@ -45,11 +41,11 @@ from .kernel import (
     Variable,
     axes_of,
     is_far,
-    is_wide,
 )
-from .kinds import Element, Kind, computed, in_memory, joined
-from .names import plain
+from .kinds import Element, Kind, computed, joined
+from .memory import load_where, loaded, relevant
 from .storage import INDEX
+from .tiling import Tiling, tests_on
 
 COMPARED: Mapping[str, Callable[[float, float], bool]] = {
     "lt": operator.lt,
@@ -62,27 +58,6 @@ COMPARED: Mapping[str, Callable[[float, float], bool]] = {
 
 # Up to here a power is a product.
 LARGEST_PRODUCT = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Tiling:
-    """One tile of a statement: where its labels are, its lanes in order, what must hold."""
-
-    building: Building
-    statement: Statement
-    at: Mapping[str, Affine]  # label -> index, over the kernel's variables
-    starts: Mapping[str, Affine]  # label or copy -> where the tile starts
-    loops: Mapping[str, Affine]  # axis -> what the loop over it counts
-    lanes: Axes
-    tests: tuple[Test, ...]
-
-    def index(self, value: Affine) -> Affine:
-        """An index over labels as one over the kernel's variables."""
-        return value.substitute(self.at)
-
-    def lanes_of(self, label: str) -> Axes:
-        """The lanes along a label."""
-        return self.building.axes(self.at[label], self.lanes)
 
 
 def union(lanes: Axes, *parts: Axes) -> Axes:
@@ -123,11 +98,11 @@ def _apply(tiling: Tiling, expr: Apply, order: Axes) -> Value:
     building = tiling.building
     operation = expr.operation
     values = [value_of(tiling, operand, order) for operand in expr.operands]
-    if operation == "pow" and (power := _power(tiling, values)) is not None:
-        return power
     kinds = [building.elements.kind(operand) for operand in expr.operands]
     result = building.elements.kind(expr)
     element = building.passing(computed(result, building.elements.numbers))
+    if operation == "pow" and (power := _power(tiling, values, element)) is not None:
+        return power
     info = OPERATION[operation]
     if info.result is Result.CHOSEN:
         values = [values[0], *(converted(value, element) for value in values[1:])]
@@ -185,8 +160,8 @@ def _are_indices(values: list[Value]) -> bool:
     )
 
 
-def _power(tiling: Tiling, values: list[Value]) -> Value | None:
-    """A small whole power as a product."""
+def _power(tiling: Tiling, values: list[Value], element: Element) -> Value | None:
+    """A small whole power as a product; one of a literal is of the type asked for."""
     base, exponent = values
     if not isinstance(exponent, Number) or exponent.value not in range(1, LARGEST_PRODUCT + 1):
         return None
@@ -194,7 +169,7 @@ def _power(tiling: Tiling, values: list[Value]) -> Value | None:
         base = named(tiling, base, "base")
     factors = [base] * int(exponent.value)
     return reduce(
-        lambda a, b: Call("mul", (a, b), axes_of(base), element_of(base) or DType.I64),
+        lambda a, b: Call("mul", (a, b), axes_of(base), element_of(base) or element),
         factors[1:],
         factors[0],
     )
@@ -233,116 +208,6 @@ def _read(tiling: Tiling, read: Read, order: Axes) -> Value:
     return _padded(tiling, read, order)
 
 
-def loaded(tiling: Tiling, read: Read, order: Axes, other: int | float | None = None) -> Variable:
-    """The elements as they lie in memory."""
-    building = tiling.building
-    indices = tuple(map(tiling.index, read.indices))
-    lanes = {name for index in indices for name in index.labels if name in building.lanes}
-    tests = _relevant(tiling, lanes)
-    return _load(tiling, read.tensor, indices, tests, order, 0 if other is None else other)
-
-
-def _relevant(tiling: Tiling, lanes: set[str]) -> tuple[Test, ...]:
-    """The tests that keep an index inside that varies along some lanes.
-
-    `x <= k` only bounds x where k is bounded: what a test ties together is tested together.
-    """
-    tied = set(lanes)
-    while True:
-        found = tuple(t for t in tiling.tests if not t.axes or tied & set(t.axes))
-        more = tied.union(*(t.axes for t in found))
-        if more == tied:
-            return found
-        tied = more
-
-
-def _load(
-    tiling: Tiling,
-    tensor: str,
-    indices: tuple[Affine, ...],
-    tests: tuple[Test, ...],
-    order: Axes,
-    other: int | float,
-) -> Variable:
-    building = tiling.building
-    needed = {name for index in indices for name in index.labels} | {
-        name for test in tests for name in test.axes
-    }
-    axes = tuple(name for name in order if name in needed)
-    tests = tuple(replace(t, axes=tuple(n for n in axes if n in t.axes)) for t in tests)
-    element = stored_element(building, tensor)
-    key = (tensor, indices, tests, axes, repr(other))
-    is_input = tensor not in building.model.arrays
-    if is_input and (found := building.scopes.find_load(key)) is not None:
-        return found
-    wish = f"{plain(tensor)}_{'tile' if axes else 'value'}"
-    name = building.tile_name(wish, axes, element)
-    places = local_indices(tiling, tensor, indices)
-    pointer = building.pointer(tensor, len(places))
-    load = Load(name, pointer, places, tests, axes, other if tests else None, element)
-    variable = Variable(name, axes, element)
-    return building.scopes.bound_load(key, load, variable, tiling.statement.name)
-
-
-def stored_element(building: Building, tensor: str) -> Element:
-    """The type of elements in memory, as far as the text knows it."""
-    kind = building.elements.kinds[tensor]
-    if tensor + INDEX in building.storage.scratch:
-        return building.passing(building.elements.of(tensor + VALUE))
-    if tensor in building.storage.scratch or (
-        tensor in building.model.arrays and not is_func(building, tensor)
-    ):
-        return building.passing(building.elements.of(tensor))
-    return in_memory(kind)
-
-
-def is_func(building: Building, tensor: str) -> bool:
-    """Whether an array is a Func as the caller or another kernel sees it."""
-    return building.model.arrays[tensor].func == tensor
-
-
-def local_indices(tiling: Tiling, tensor: str, indices: tuple[Affine, ...]) -> tuple[Affine, ...]:
-    """Indices into memory: of scratch, the program's slice, counted from what it holds first."""
-    scratch = tiling.building.storage.scratch.get(tensor)
-    if scratch is None:
-        return indices
-    local = tuple(
-        _local(tiling, index, _origin(tiling, extent.origin, tensor), tensor)
-        for index, extent in zip(indices, scratch.extents, strict=True)
-    )
-    return (Affine((("program", 1),)), *local)
-
-
-def _origin(tiling: Tiling, origin: Affine, tensor: str) -> Affine:
-    """Where a slice starts: an expression over axes as one over the kernel's variables."""
-    building = tiling.building
-    tiles = building.tiles[tiling.statement.name]
-    private = building.model.arrays[tensor].copies
-    put: dict[str, Affine] = {}
-    for name in origin.labels:
-        value = axis_value(tiles, name, frozenset(tiling.loops), private)
-        here = {**tiling.loops, **tiling.starts}
-        put[name] = value.substitute(
-            {
-                n: here[n] if n in here else Affine(((building.variables[n], 1),))
-                for n in value.labels
-            }
-        )
-    return origin.substitute(put)
-
-
-def _local(tiling: Tiling, index: Affine, origin: Affine, tensor: str) -> Affine:
-    """An index counted from where a slice starts, as wide as offsets are."""
-    building = tiling.building
-    local = index - origin
-    wide = {*building.lanes, *building.scopes.wide()}
-    if is_wide(local, frozenset(local.labels) - wide):
-        return local
-    moving, at = Affine(origin.terms), f"{plain(tensor)}_start"
-    first = building.scopes.bound_index(at, moving, tiling.statement.name)
-    return index - first - Affine((), origin.constant)
-
-
 def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
     """Elements where the index is inside, the padding elsewhere."""
     building = tiling.building
@@ -364,14 +229,13 @@ def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
     if any(not test.value.terms and test.value.constant < 0 for test in inside):
         return converted(padding, element)
     inside = [test for test in inside if test.value.terms]
-    lanes = {name for index in indices for name in index.labels if name in building.lanes}
-    tests = _relevant(tiling, lanes)
+    tests = relevant(tiling, indices, order)
     if not inside:
-        return converted(_load(tiling, read.tensor, indices, tests, order, 0), element)
+        return converted(load_where(tiling, read.tensor, indices, tests, order, 0), element)
     if isinstance(padding, Number):
-        padded = _load(tiling, read.tensor, indices, (*tests, *inside), order, padding.value)
+        padded = load_where(tiling, read.tensor, indices, (*tests, *inside), order, padding.value)
         return converted(padded, element)
-    tile = converted(_load(tiling, read.tensor, indices, (*tests, *inside), order, 0), element)
+    tile = converted(load_where(tiling, read.tensor, indices, (*tests, *inside), order, 0), element)
     axes = axes_of(tile)
     tests = tuple(replace(t, axes=tuple(n for n in axes if n in t.axes)) for t in inside)
     condition: Value = Holds(tests[0], tests[0].axes)
@@ -393,10 +257,23 @@ def extent_of(building: Building, tensor: str, axis: int) -> Affine:
 
 
 def masked(
-    tiling: Tiling, value: Value, lanes: Axes, other: int | float, element: Element
+    tiling: Tiling,
+    value: Value,
+    lanes: Axes,
+    other: int | float,
+    element: Element,
+    order: Axes | None = None,
 ) -> Value:
-    """The value, with the identity where a lane of those given has nothing to say."""
-    tests = tuple(t for t in tiling.tests if set(t.axes) & set(lanes) or not t.axes)
+    """The value, with the identity where a lane of those given has nothing to say.
+
+    The order is that of a tile which has not all lanes.
+    """
+    order = tiling.lanes if order is None else order
+    tests = tests_on(
+        tiling,
+        order,
+        lambda tests: tuple(t for t in tests if set(t.axes) & set(lanes) or not t.axes),
+    )
     if not tests or not lanes:
         return value
     axes = union(tiling.lanes, axes_of(value), *(t.axes for t in tests))

@@ -1,11 +1,11 @@
 """What a wrapper is written from in; the names of its variables, and what it can be asked, out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import reads
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import used_labels
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
 
 from .elements import Elements

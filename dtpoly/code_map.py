@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.kernel import ForLoop, If, Lanes, Mask, Step, TileKernel
 from dtpoly.codegen.triton_text import Line, kernel_lines, pointer
+from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_option, origin_of
 from dtpoly.poly.model import by_name

@@ -1,15 +1,18 @@
 """The whole pipeline as straight-line code, stoppable after any stage: text in, Program out."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
+from dtpoly.frontend.choice_messages import is_a_space
 from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frontend.limit import limited
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
+from dtpoly.frontend.schedule_file import misplaced, named_algorithm
 from dtpoly.frontend.syntax import File
+from dtpoly.frozen import dataclass
 from dtpoly.plugins import completed
 from dtpoly.schedule.check import check_arguments, check_schedule
 from dtpoly.schedule.costs import costs
@@ -47,11 +50,18 @@ def understand(
 ) -> Checked:
     """Resolve and check a file that was read; whether its schedule is legal stays open.
 
-    Directives that the primitives lack are looked for in installed packages.
+    Directives that the primitives lack are looked for in installed packages. A file that leaves
+    something to choose is no Program: `explore` makes one of each of its points.
     """
+    named = named_algorithm(file)
+    if named is not None:
+        wrong = misplaced(file) or (is_a_space(file.source.name, named.span),)
+        return Checked(file, None, (*found, *wrong), primitives=primitives)
     resolved = resolve(file)
     loaded = completed(resolved.program.directives, primitives)
     found = [*found, *resolved.found, *loaded.found]
+    if resolved.is_open and not has_errors(found):
+        found.append(is_a_space(file.source.name, resolved.first_opening))
     # Where Funcs are missing, what is in which kernel is not known.
     check_directives = check_arguments if has_errors(found) else check_schedule
     found.extend(check_directives(resolved.program, loaded.primitives))

@@ -1,9 +1,9 @@
 """The one record of everything the product has to say about a user's text."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 

@@ -1,13 +1,14 @@
 """A judged schedule in, the generated file out, and every stage on the way to it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.module import OPERATIONS, Generated, Launch, generate, module_text
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
 from dtpoly.schedule.persistent import Persistent

@@ -1,9 +1,9 @@
 """A scheduled state and the name of a statement or an axis in, what of the source made it out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dtpoly.algorithm.program import Argument, Directive, Split
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Role, by_name
 from dtpoly.schedule.state import State

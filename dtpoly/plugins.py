@@ -9,7 +9,6 @@ import importlib
 import linecache
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard, cast
@@ -17,6 +16,7 @@ from typing import Any, TypeGuard, cast
 import dtpoly.plugin_messages as messages
 from dtpoly.algorithm.program import Directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.frozen import dataclass
 from dtpoly.python_places import raised_at
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives

@@ -2,7 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from dtpoly.frozen import dataclass
 
 
 def _line_starts(text: str) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ nothing else, and a proof is of the text without them.
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
 from dtpoly.codegen.header import with_verdict
+from dtpoly.frozen import dataclass
 from dtpoly.runtime.cache import remembered
 from dtpoly.verify.report import LAYERS, Function, Layer, Report, Verdict, as_json, from_json
 

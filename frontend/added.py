@@ -1,8 +1,9 @@
 """A file and the text of directives that are not in it in; the file with them at its end out."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.frozen import dataclass
 from dtpoly.source import Source
 
 from .parse import parse

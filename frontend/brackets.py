@@ -83,12 +83,16 @@ def _not_closed(stack: list[Token], piece: Piece) -> Diagnostic:
     opened = stack[-1]
     end = piece.tokens[-1].span.end
     closing = "".join(OPENING[token.text] for token in reversed(stack))
+    hint = f"close it with '{closing[0]}'"
+    edits: tuple[Edit, ...] = (Edit(Span(opened.span.source, end, end), closing),)
+    if piece.end is not None and stack[0] is piece.tokens[0]:
+        hint, edits = "separate the directives of an alternative by ','", ()
     return Diagnostic(
         "DT107",
         Severity.ERROR,
         f"'{opened.text}' is never closed",
         opened.span,
         f"no '{OPENING[opened.text]}' before the end of the statement",
-        hint=f"close it with '{closing[0]}'",
-        edits=(Edit(Span(opened.span.source, end, end), closing),),
+        hint=hint,
+        edits=edits,
     )

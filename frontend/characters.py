@@ -35,8 +35,6 @@ LOOKALIKES = {
     "\uff09": ")",
     "\uff3b": "[",
     "\uff3d": "]",
-    "{": "(",
-    "}": ")",
     "\u00a0": " ",
     "\u2009": " ",
     "\u202f": " ",
@@ -100,15 +98,12 @@ def string(text: str, span: Span) -> Diagnostic:
 def lookalike(text: str, span: Span) -> Diagnostic:
     """A character that was pasted, with the one that is meant."""
     meant = LOOKALIKES[text]
-    title, label = "this character only looks like one of the language", _described(text)
-    if text in "{}":
-        title, label = f"'{text}' is not a bracket of this language", "curly"
     return Diagnostic(
         "DT104",
         Severity.ERROR,
-        title,
+        "this character only looks like one of the language",
         span,
-        label,
+        _described(text),
         hint=f"write {meant if meant.strip() else 'an ordinary space'}" if meant else "remove it",
         edits=(Edit(span, meant),),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dtpoly.diagnostics import Diagnostic, Edit, Severity
+from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.source import Span
 from dtpoly.suggest import near
 
@@ -11,6 +11,7 @@ from . import elsewhere
 from .brackets import open_brackets
 from .characters import shortened
 from .lexical import (
+    CLOSING,
     DECLARATION_WORDS,
     OPENING,
     RESERVED,
@@ -23,8 +24,15 @@ from .lexical import (
 def foreign_operator(piece: Piece) -> Diagnostic | None:
     """The first operator of another language."""
     equals = 0
+    inside: list[str] = []
     for token in piece.tokens:
         equals += token.text == "="
+        if token.text in OPENING:
+            inside.append(token.text)
+        elif token.text in CLOSING:
+            inside.pop()
+        if token.text == "|" and inside[-1:] == ["{"]:
+            continue  # between alternatives
         if token.text in elsewhere.OPERATORS:
             meant = elsewhere.OPERATORS[token.text]
             return Diagnostic(
@@ -47,6 +55,23 @@ def foreign_operator(piece: Piece) -> Diagnostic | None:
                 edits=(Edit(token.span, "=="),),
             )
     return None
+
+
+def curly(piece: Piece) -> Diagnostic | None:
+    """The first curly bracket of a declaration or a definition."""
+    found = [token for token in piece.tokens if token.text in ("{", "}")]
+    if not found:
+        return None
+    return Diagnostic(
+        "DT104",
+        Severity.ERROR,
+        f"'{found[0].text}' is no bracket of an expression",
+        found[0].span,
+        "curly",
+        (Note("curly brackets hold what there is to choose from in directives"),),
+        f"write {'(' if found[0].text == '{' else ')'}",
+        tuple(Edit(token.span, "(" if token.text == "{" else ")") for token in found),
+    )
 
 
 def _apart(span: Span, word: str) -> str:
@@ -90,7 +115,7 @@ def no_statement(piece: Piece) -> Diagnostic:
         "this is not a statement",
         piece.span,
         "neither a declaration, nor a definition, nor a directive",
-        hint="statements look like: Func f;  f[x] = A[x];  f.block(x:16);",
+        hint="statements look like: Func f;  f[x] = A[x];  f.block(x:16);  where block.x > 8;",
     )
     if first.kind is Kind.NAME and (second is None or second.kind is Kind.NAME):
         word = elsewhere.DECLARATIONS.get(first.text.lower()) or near(first.text, DECLARATION_WORDS)
@@ -127,7 +152,14 @@ def explain(piece: Piece, offset: int) -> Diagnostic:
     if piece.is_declaration:
         return _wrong_declaration(piece, at)
     if piece.is_directive:
-        return _wrong_directive(piece, at)
+        return _wrong_choice(piece, at) or _wrong_directive(piece, at)
+    if piece.is_alternatives:
+        return _wrong_choice(piece, at) or _wrong_alternatives(piece, at)
+    if piece.is_constraint:
+        return _wrong_constraint(piece, at)
+    if piece.is_algorithm:
+        expected = "the name of a file, in quotes," if at < 2 else "';'"
+        return _expected("DT113", piece, at, expected, 'it looks like: algorithm "softmax.dt";')
     equals = next((i for i, t in enumerate(piece.tokens) if t.text == "="), len(piece.tokens))
     return _wrong_left_side(piece, at) if at <= equals else _wrong_expression(piece, at)
 
@@ -212,6 +244,45 @@ def _wrong_directive(piece: Piece, at: int) -> Diagnostic:
         return replace(found, edits=tuple(_colons(piece)))
     found = _expected("DT113", piece, at, "',' or ')'", hint)
     return replace(found, edits=_appended(before, ",")) if _is_name(token) else found
+
+
+def _wrong_choice(piece: Piece, at: int) -> Diagnostic | None:
+    """What is wrong between the curly brackets of an argument, if it is there."""
+    inside = open_brackets(piece.tokens[:at])
+    if [token.text for token in inside[-2:]] != ["(", "{"]:
+        return None
+    hint = "a choice looks like: {1, 2, 4}  or  {16..128 *2}  or  {16..128 +16}"
+    before = piece.tokens[at - 1]
+    if before.kind is Kind.NUMBER:
+        found = _expected("DT113", piece, at, "',' or '}'", hint)
+        missing = at < len(piece.tokens) and piece.tokens[at].kind is Kind.NUMBER
+        return replace(found, edits=_appended(before, ",")) if missing else found
+    if before.kind is Kind.NAME:
+        return _expected("DT113", piece, at, "',' or '}'", hint)
+    expected = "a name or a number" if before.text in ("{", ",") else "a number"
+    return _expected("DT113", piece, at, expected, hint)
+
+
+def _wrong_alternatives(piece: Piece, at: int) -> Diagnostic:
+    hint = "alternatives look like: { f.map(x, y) | f.num_warps(4), f.num_stages(2) | };"
+    inside = open_brackets(piece.tokens[:at])
+    before = piece.tokens[at - 1]
+    if not inside:
+        return _expected("DT113", piece, at, "';'", hint)
+    if inside[-1].text == "(":
+        expected = "',' or ')'" if _is_word(before) else "a name or a number"
+        return _expected("DT113", piece, at, expected, hint)
+    if before.text in (")", "}"):
+        return _expected("DT113", piece, at, "',', '|' or '}'", hint)
+    return _expected("DT113", piece, at, "a directive", hint)
+
+
+def _wrong_constraint(piece: Piece, at: int) -> Diagnostic:
+    hint = "a constraint looks like: where tensorize.y <= block.y and num_warps < 8;"
+    before = piece.tokens[at - 1]
+    if before.ends_operand and at > 1:
+        return _expected("DT113", piece, at, "an operator", hint)
+    return _expected("DT113", piece, at, "a value", hint)
 
 
 def _colons(piece: Piece) -> Iterator[Edit]:

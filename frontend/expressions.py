@@ -5,7 +5,6 @@ one mistake is one message.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
@@ -32,6 +31,7 @@ from dtpoly.algorithm.operations import (
     Operation,
 )
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.frozen import dataclass
 
 from . import call_messages, messages
 from .indices import affine

@@ -39,10 +39,16 @@ def _separated(element: ParserElement) -> ParserElement:
     return element + ZeroOrMore(comma.copy().suppress() - element)
 
 
-def _expression() -> ParserElement:
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+# A number ends before the `..` of a range.
+_NUMBER = r"(?:[0-9]+(?:\.(?!\.))?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+
+
+def _expression(suffix: str = "") -> ParserElement:
+    """Expressions; a name may go on with the suffix."""
     # and, or and not are operators; every other word, reserved or not, is a name.
-    name = r"(?!(?:and|or|not)\b)[A-Za-z_][A-Za-z0-9_]*"
-    number = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    name = rf"(?!(?:and|or|not)\b){_NAME}{suffix}"
+    number = _NUMBER
     word = _terminal(f"{name}|{number}", "a value")
     # All signs at once, even none: what fails costs pyparsing an exception.
     prefixes = _terminal(r"(?:(?:[-+]|not\b)\s*)*", "signs")
@@ -78,15 +84,44 @@ def _definition() -> ParserElement:
 
 def _directive() -> ParserElement:
     name = _terminal(r"[A-Za-z_][A-Za-z0-9_]*", "a name")
-    dotted = _terminal(r"[A-Za-z_][A-Za-z0-9_]*(?:\s*\.\s*[A-Za-z_][A-Za-z0-9_]*)?", "a name")
-    number = _terminal(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", "a number")
+    dotted = _terminal(rf"{_NAME}(?:\s*\.\s*{_NAME})?", "a name")
+    number = _terminal(rf"[-+]?{_NUMBER}", "a number")
     dot = _terminal(r"\.", "'.'").suppress()
     colon, slash = _terminal(":", "':'").suppress(), _terminal("/", "'/'").suppress()
-    opening, closing = _terminal(r"\(", "'('").suppress(), _terminal(r"\)", "')'").suppress()
-    value = number | (name + Opt(slash - number))
-    argument = Group((dotted | number) + Opt(colon - value))
+    opening, closing = _terminal(r"\(", "'('").suppress(), _terminal(r"\)", "')'")
+    choice = _choice(dotted, number)
+    value = number | choice | (name + Opt(slash - (number | choice)))
+    argument = Group((dotted | number | choice) + Opt(colon - value))
     arguments = Group(opening - Opt(_separated(argument)) - closing)
-    return name - dot - name - FollowedBy(_terminal(r"\(", "'('")) - arguments
+    return name + (dot - name - FollowedBy(_terminal(r"\(", "'('")) - arguments)
+
+
+def _choice(name: ParserElement, number: ParserElement) -> ParserElement:
+    """`{1, 2, 8..64 *2}`."""
+    dots, step = _terminal(r"\.\.", "'..'").suppress(), _terminal(r"[*+]", "'*' or '+'")
+    option = Group(name | (number + Opt(dots - number + Opt(step - number))))
+    return Group(_terminal(r"\{", "'{'") - _separated(option) - _terminal(r"\}", "'}'"))
+
+
+def _alternatives() -> ParserElement:
+    """`{ f.map(x, y) | f.num_warps(4), f.num_stages(2) | }`."""
+    bar = _terminal(r"\|", "'|'").suppress()
+    alternatives = Forward()
+    option = Group(Opt(_separated(Group(DIRECTIVE) | alternatives)))
+    listed = option + ZeroOrMore(bar - option)
+    alternatives <<= Group(_terminal(r"\{", "'{'") - listed - _terminal(r"\}", "'}'"))
+    return alternatives
+
+
+def _constraint() -> ParserElement:
+    """`where f.tensorize.y <= block.y and num_warps < 8`."""
+    return _terminal(r"where\b", "'where'") - _expression(rf"(?:\s*\.\s*{_NAME})*")
+
+
+def _algorithm() -> ParserElement:
+    """`algorithm "softmax.dt"`."""
+    file = _terminal(r"\"[^\"\n\r]*\"|'[^'\n\r]*'", "the name of a file")
+    return _terminal(r"algorithm\b", "'algorithm'") - file
 
 
 def match(element: ParserElement, text: str) -> Any:
@@ -99,3 +134,6 @@ EXPRESSION = _expression()
 DECLARATION = _declaration()
 DEFINITION = _definition()
 DIRECTIVE = _directive()
+ALTERNATIVES = _alternatives()
+CONSTRAINT = _constraint()
+ALGORITHM = _algorithm()

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 from itertools import pairwise
 
 from dtpoly.algorithm.operations import INFIX
+from dtpoly.frozen import dataclass
 
-from .lexical import CLOSING, DECLARATION_WORDS, OPENING, Kind, Token
+from .lexical import CLOSING, OPENING, Kind, Piece, Token
 
 MAX_COLUMNS = 100
 INDENT = 4
@@ -75,14 +75,17 @@ def _author_starts(tokens: Sequence[Token]) -> list[int]:
 
 def _statement(tokens: Sequence[Token], starts: Sequence[int]) -> _Statement:
     code = [at for at, token in enumerate(tokens) if token.kind is not Kind.COMMENT]
+    piece = Piece(tuple(tokens[at] for at in code), None)
+    starts_value = {at for at in code if not tokens[at].ends_operand}
+    starts_value |= {code[0]} if piece.is_constraint else set()
     signs = {
         at
         for before, at in pairwise(code)
-        if tokens[at].text in ("+", "-") and not tokens[before].ends_operand
+        if tokens[at].text in ("+", "-") and before in starts_value
     }
     openers = _openers(tokens)
-    is_declaration = tokens[0].text in DECLARATION_WORDS
-    is_directive = len(code) > 1 and tokens[code[1]].text == "."
+    outer = _outer(tokens, openers) if piece.is_alternatives else set[int]()
+    is_directive = piece.is_directive or piece.is_alternatives
     equals = [at for at in code if tokens[at].text == "="]
     spaces = [""] * len(tokens)
     ranks: list[tuple[int, int] | None] = [None] * len(tokens)
@@ -91,11 +94,17 @@ def _statement(tokens: Sequence[Token], starts: Sequence[int]) -> _Statement:
         previous, token = tokens[before], tokens[at]
         depth += (previous.text in OPENING) - (previous.text in CLOSING)
         tight = before in signs or (is_directive and previous.text != ",")
-        if not tight and not _joins(previous, token, is_declaration):
+        if before in outer or at in outer or _is_step(previous, token, is_directive):
+            tight = token.kind is Kind.END or token.text == ","
+        elif not tight:
+            tight = _joins(previous, token, piece)
+        if not tight:
             spaces[at] = " "
         # Labels on the left of a definition are the last place to break.
         level = len(tokens) if equals and at < equals[0] else depth
-        if previous.text == ",":
+        if token.text == "|":
+            ranks[at] = (level, -1)
+        elif previous.text == ",":
             ranks[at] = (level, 0)
         elif token.text in INFIX and at not in signs and not is_directive:
             ranks[at] = (level, INFIX[token.text].precedence)
@@ -118,12 +127,31 @@ def _openers(tokens: Sequence[Token]) -> list[int]:
     return openers
 
 
-def _joins(previous: Token, token: Token, is_declaration: bool) -> bool:
+def _outer(tokens: Sequence[Token], openers: Sequence[int]) -> set[int]:
+    """The brackets and bars of alternatives, around which there is room."""
+    found: set[int] = set()
+    for at, token in enumerate(tokens):
+        is_in_list = openers[at] < 0 or openers[at] in found
+        if is_in_list and token.text in ("{", "}", "|"):
+            found.add(at)
+    return found
+
+
+def _is_step(previous: Token, token: Token, is_directive: bool) -> bool:
+    """True if a token says how a range goes on."""
+    return is_directive and token.text in ("*", "+") and previous.kind is Kind.NUMBER
+
+
+def _joins(previous: Token, token: Token, piece: Piece) -> bool:
     """True if nothing stands between two neighbours in a line."""
+    if piece.is_constraint and previous is piece.tokens[0]:
+        return False
+    if "." in (previous.text, token.text):
+        return True
     if previous.text in OPENING or token.text in CLOSING or token.text in (",", ":", ";"):
         return True
     if previous.text == ":":
-        return not is_declaration
+        return not piece.is_declaration
     return token.text in OPENING and previous.ends_operand
 
 
@@ -143,11 +171,12 @@ def _indent(statement: _Statement, at: int, indents: Sequence[int]) -> int:
     """The indent of a line that begins with a token, given those of the lines before.
 
     A step deeper than the statement or the line in which its bracket opened, two steps if more
-    follows the bracket in that line; what closes the bracket, or the statement, is not deeper.
+    follows the bracket in that line; what closes the bracket or the statement, and a bar between
+    alternatives, is not deeper.
     """
     token, opener = statement.tokens[at], statement.openers[at]
     outer = indents[opener] if opener >= 0 else 0
-    if at == 0 or token.text in CLOSING or token.kind is Kind.END:
+    if at == 0 or token.text in CLOSING or token.text == "|" or token.kind is Kind.END:
         return outer
     return outer + (INDENT if opener < 0 or opener in statement.hanging else 2 * INDENT)
 

@@ -3,10 +3,10 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.frozen import dataclass
 from dtpoly.source import Source, Span
 
 from . import characters
@@ -15,8 +15,11 @@ from .elsewhere import OPERATORS
 DECLARATION_WORDS = ("Func", "In", "SIn", "Var", "RVar")
 RESERVED = (*DECLARATION_WORDS, "and", "or", "not", "inf", "nan")
 
-OPENING = {"(": ")", "[": "]"}
-CLOSING = {")": "(", "]": "["}
+OPENING = {"(": ")", "[": "]", "{": "}"}
+CLOSING = {closing: opening for opening, closing in OPENING.items()}
+
+# The words that begin a constraint, and the name of the file that a schedule file is about.
+WHERE, ALGORITHM = "where", "algorithm"
 
 
 class Kind(StrEnum):
@@ -24,6 +27,7 @@ class Kind(StrEnum):
 
     NAME = "name"
     NUMBER = "number"
+    STRING = "string"  # the name of a file
     SYMBOL = "symbol"
     COMMENT = "comment"
     END = "end"  # the `;` of a statement
@@ -42,7 +46,7 @@ class Token:
         """True if an operator or the end of a statement can follow."""
         if self.kind is Kind.NAME:
             return self.text not in ("and", "or", "not", *DECLARATION_WORDS)
-        return self.kind is Kind.NUMBER or self.text in CLOSING
+        return self.kind in (Kind.NUMBER, Kind.STRING) or self.text in CLOSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,21 @@ class Piece:
         return self._starts_with_name and self._second in ("[", "=", "==")
 
     @property
+    def is_alternatives(self) -> bool:
+        """True if the first token says that it lists directives to choose from."""
+        return self.tokens[0].text == "{"
+
+    @property
+    def is_constraint(self) -> bool:
+        """True if the first tokens say that it constrains choices."""
+        return self.tokens[0].text == WHERE and not (self.is_directive or self.is_definition)
+
+    @property
+    def is_algorithm(self) -> bool:
+        """True if the first tokens say that it names the file of the algorithm."""
+        return self.tokens[0].text == ALGORITHM and not (self.is_directive or self.is_definition)
+
+    @property
     def _starts_with_name(self) -> bool:
         return self.tokens[0].kind is Kind.NAME and not self.is_declaration
 
@@ -101,10 +120,10 @@ _TOKEN = re.compile(
       | (?P<comment>\#[^\n\r]*)
       | (?P<string>"[^"\n\r]*"|'[^'\n\r]*')
       | (?P<number>0[xX][0-9a-fA-F]+\b
-                  |(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?
+                  |(?:[0-9][0-9_]*(?:\.(?!\.))?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?
                    (?:(?<=[0-9.])[fF](?![\w\[]))?)
       | (?P<name>\w[\w\u0300-\u036f]*)  # a letter may have its accent apart
-      | (?P<symbol>\*\*|//|/\*|<<|>>|&&|\|\||<=|>=|==|!=|->|[-+*/%<>=()\[\],:.])
+      | (?P<symbol>\*\*|//|/\*|<<|>>|&&|\|\||<=|>=|==|!=|->|\.\.|[-+*/%<>=()\[\]{}|,:.])
       | (?P<end>;)
       | (?P<other>.)
     """,
@@ -128,6 +147,9 @@ def scan(source: Source) -> Scan:
                 found.append(characters.malformed_number(text, span))
             case "name" if not characters.NAME.fullmatch(text):
                 misspelt.setdefault(text, []).append(span)
+            case "string" if "\t" not in text and _names_a_file(tokens):
+                tokens.append(Token(Kind.STRING, text, span))
+                continue
             case "string":
                 found.append(characters.string(text, span))
             case "other" if text in characters.LOOKALIKES:
@@ -145,6 +167,13 @@ def scan(source: Source) -> Scan:
     taken = {token.text for token in tokens}
     found.extend(characters.not_ascii(text, spans, taken) for text, spans in misspelt.items())
     return Scan(source, tuple(tokens), tuple(found), tuple(strange))
+
+
+def _names_a_file(before: list[Token]) -> bool:
+    """Whether a string may follow: it says in which file the algorithm is."""
+    code = [token for token in before[-64:] if token.kind is not Kind.COMMENT][-2:]
+    starts = len(code) == 1 or (len(code) == 2 and code[0].kind is Kind.END)
+    return starts and code[-1].text == ALGORITHM
 
 
 def pieces(scanned: Scan) -> Iterator[Piece]:

@@ -1,18 +1,29 @@
 """A source in, its syntax tree and every syntax error out; a bad statement spoils no other."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from pyparsing import ParseBaseException, ParserElement
 
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.source import Source, Span
 
 from . import grammar, tree
 from .brackets import check_brackets
 from .deep import deep_recursion
-from .explain import explain, foreign_operator, no_statement, reserved_name
-from .lexical import DECLARATION_WORDS, Kind, Piece, Scan, Token, pieces, scan
+from .explain import curly, explain, foreign_operator, no_statement, reserved_name
+from .lexical import (
+    CLOSING,
+    DECLARATION_WORDS,
+    OPENING,
+    WHERE,
+    Kind,
+    Piece,
+    Scan,
+    Token,
+    pieces,
+    scan,
+)
 from .limit import MAX_ERRORS, limited
 from .syntax import File, Statement
 
@@ -94,7 +105,7 @@ def _missing_end(piece: Piece) -> int | None:
     level = 0
     for at in range(1, len(piece.tokens)):
         before = piece.tokens[at - 1]
-        level += (before.text in "([") - (before.text in ")]")
+        level += (before.text in OPENING) - (before.text in CLOSING)
         if level == 0 and before.ends_operand and _begins_statement(piece, at):
             return at
     return None
@@ -103,12 +114,17 @@ def _missing_end(piece: Piece) -> int | None:
 def _begins_statement(piece: Piece, at: int) -> bool:
     token = piece.tokens[at]
     before = piece.tokens[at - 1]
-    if token.kind is not Kind.NAME or token.text in ("and", "or", "not"):
-        return False
     source = token.span.source
     apart = source.line_number(before.span.end - 1) < source.line_number(token.span.start)
-    following = piece.tokens[at + 1].text if at + 1 < len(piece.tokens) else ""
-    return token.text in DECLARATION_WORDS or (apart and following in ("[", ".", "="))
+    if token.text == "{":
+        return apart
+    if token.kind is not Kind.NAME or token.text in ("and", "or", "not"):
+        return False
+    following = piece.tokens[at + 1] if at + 1 < len(piece.tokens) else None
+    if token.text == WHERE and following is not None and following.kind is Kind.NAME:
+        return apart
+    text = following.text if following is not None else ""
+    return token.text in DECLARATION_WORDS or (apart and text in ("[", ".", "="))
 
 
 def _no_semicolon(last: Token) -> Diagnostic:
@@ -125,7 +141,11 @@ def _no_semicolon(last: Token) -> Diagnostic:
 
 
 def _statement(piece: Piece) -> Statement | Diagnostic:
-    """Read one statement; its first tokens say which of the three kinds it is."""
+    """Read one statement; its first tokens say of which kind it is."""
+    if piece.is_declaration or piece.is_definition:
+        wrong = curly(piece)
+        if wrong is not None:
+            return wrong
     foreign = foreign_operator(piece)
     if foreign is not None:
         return foreign
@@ -133,6 +153,12 @@ def _statement(piece: Piece) -> Statement | Diagnostic:
         return reserved_name(piece) or _parsed(piece, grammar.DECLARATION, tree.declaration)
     if piece.is_directive:
         return _parsed(piece, grammar.DIRECTIVE, tree.directive)
+    if piece.is_alternatives:
+        return _parsed(piece, grammar.ALTERNATIVES, tree.alternatives)
+    if piece.is_constraint:
+        return _parsed(piece, grammar.CONSTRAINT, tree.constraint)
+    if piece.is_algorithm:
+        return _parsed(piece, grammar.ALGORITHM, tree.algorithm)
     if piece.is_definition:
         return _parsed(piece, grammar.DEFINITION, tree.definition)
     return no_statement(piece)

@@ -1,42 +1,46 @@
 """A syntax tree in, the Program and everything that is wrong with it out."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from dtpoly.algorithm.bounds import check_reads
+from dtpoly.algorithm.choices import Constraint as Constrained
+from dtpoly.algorithm.choices import Item, Openings
 from dtpoly.algorithm.expressions import reads
 from dtpoly.algorithm.inference import check_types
 from dtpoly.algorithm.program import (
-    Argument,
-    Directive,
     Func,
     Label,
     Program,
     Scalar,
-    Split,
     Tensor,
 )
 from dtpoly.algorithm.shapes import check_shapes
 from dtpoly.algorithm.sizes import check_sizes
 from dtpoly.diagnostics import Diagnostic, has_errors
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 from . import messages
+from .constraints import checked_constraints
 from .deep import deep_recursion
-from .expressions import MAX_INTEGER, lower
+from .directives import closed, directives
+from .expressions import lower
 from .names import Names
 from .symbols import LABELS, Kind, Symbol, collect
 from .syntax import (
+    AlgorithmFile,
+    Alternatives,
+    Constraint,
     Declaration,
     Definition,
-    DirectiveArgument,
     DirectiveCall,
     File,
     Name,
     Node,
-    Number,
     Statement,
+    directives_in,
     names_in,
 )
 
@@ -47,6 +51,22 @@ class Resolved:
 
     program: Program
     found: tuple[Diagnostic, ...]
+    openings: Openings
+
+    @property
+    def is_open(self) -> bool:
+        """True if there is something to choose; the Program has the other directives only."""
+        return bool(self._open)
+
+    @property
+    def first_opening(self) -> Span | None:
+        """Where the first thing stands that there is to choose."""
+        return self._open[0].span
+
+    @property
+    def _open(self) -> tuple[Item | Constrained, ...]:
+        opened = (item for item in self.openings.items if closed(item) is None)
+        return (*opened, *self.openings.constraints)
 
 
 def resolve(file: File) -> Resolved:
@@ -65,14 +85,15 @@ def _resolve(file: File) -> Resolved:
     for definition in definitions.values():
         _note_rank(definition, names)
     funcs = tuple(_funcs(definitions, names))
-    directives = tuple(_directives(file, names))
+    items = tuple(directives(file, names))
+    constraints = tuple(checked_constraints(file, items, names))
     for symbol in symbols.table.values():
         _check_defined_and_used(symbol, definitions, names)
     program = Program(
         tuple(Label(s.name, s.kind is Kind.RVAR, s.span) for s in symbols.of(*LABELS)),
         tuple(_input(symbol) for symbol in symbols.of(Kind.IN, Kind.SIN)),
         funcs,
-        directives,
+        tuple(one for item in items if (one := closed(item)) is not None),
     )
     cycles = list(_cycles(program))
     found = [*names.found, *(messages.cycle(*cycle) for cycle in cycles)]
@@ -86,7 +107,7 @@ def _resolve(file: File) -> Resolved:
     if not has_errors(found):
         # A note on sizes would speak of reads that an error has left out.
         found.extend(check_sizes(program))
-    return Resolved(program, tuple(found))
+    return Resolved(program, tuple(found), Openings(items, constraints))
 
 
 def _words(file: File) -> dict[str, list[Span]]:
@@ -106,11 +127,14 @@ def _names_in(statement: Statement) -> Iterator[Name]:
             for label in labels:
                 yield from names_in(label)
             yield from names_in(body)
-        case DirectiveCall(func=func, arguments=arguments):
-            yield func
-            for argument in arguments:
-                if isinstance(argument.target, Name):
-                    yield argument.target
+        case DirectiveCall() | Alternatives():
+            for call in directives_in(statement):
+                yield call.func
+                for argument in call.arguments:
+                    if isinstance(argument.target, Name):
+                        yield argument.target
+        case Constraint() | AlgorithmFile():
+            pass  # they mention names of directives
         case _:
             assert_never(statement)
 
@@ -186,46 +210,6 @@ def _left_side(definition: Definition, names: Names) -> tuple[str, ...] | None:
             seen[symbol.name] = node
     good = names.is_rank(definition.func.text, definition.labels) and good
     return tuple(seen) if good else None
-
-
-def _directives(file: File, names: Names) -> Iterator[Directive]:
-    for statement in file.statements:
-        if not isinstance(statement, DirectiveCall):
-            continue
-        names.statement = statement.span
-        symbol = names.find(statement.func, Kind.FUNC)
-        arguments = [_argument(argument, names) for argument in statement.arguments]
-        good = tuple(argument for argument in arguments if argument is not None)
-        if symbol is not None and symbol.kind is not Kind.FUNC:
-            names.tell(messages.not_schedulable(statement, symbol))
-        elif symbol is not None and len(good) == len(arguments):
-            yield Directive(symbol.name, statement.name.text, good, statement.span)
-
-
-def _argument(argument: DirectiveArgument, names: Names) -> Argument | None:
-    target = _value(argument.target, names)
-    value = None if argument.value is None else _value(argument.value, names)
-    factor = None if argument.factor is None else _value(argument.factor, names)
-    if target is None or (argument.value and value is None):
-        return None
-    if argument.factor is None:
-        return Argument(target, value, argument.span)
-    if not isinstance(factor, int) or not isinstance(value, str):
-        return None
-    return Argument(target, Split(value, factor), argument.span)
-
-
-def _value(node: Name | Number, names: Names) -> str | int | None:
-    if isinstance(node, Name):
-        return "".join(node.text.split())
-    digits = node.text.lstrip("+-")
-    if not digits.isdigit():
-        names.tell(messages.fraction_in_directive(node))
-        return None
-    if len(digits) > 19 or int(digits) > MAX_INTEGER:
-        names.tell(messages.integer_too_large(node, 64))
-        return None
-    return int(node.text)
 
 
 def _check_defined_and_used(

@@ -1,12 +1,12 @@
 """Declarations in, a table of names out: what each word of the file stands for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.operations import CALL_NAMES
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 from dtpoly.suggest import near
 

@@ -1,9 +1,9 @@
 """The syntax tree: what was written, with places, before any name has a meaning."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
+from dtpoly.frozen import dataclass
 from dtpoly.source import Source, Span
 
 
@@ -114,12 +114,31 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
+class Range:
+    """`first..last`, perhaps with a step: `*2` or `+16`."""
+
+    first: Number
+    last: Number
+    operator: Name | None
+    step: Number | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`{option, ...}`: one of several words or numbers."""
+
+    options: tuple[Name | Number | Range, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class DirectiveArgument:
     """`target`, `target:value` or `target:value/factor`."""
 
-    target: Name | Number
-    value: Name | Number | None
-    factor: Number | None
+    target: Name | Number | Choice
+    value: Name | Number | Choice | None
+    factor: Number | Choice | None
     span: Span
 
 
@@ -133,7 +152,44 @@ class DirectiveCall:
     span: Span
 
 
-Statement = Declaration | Definition | DirectiveCall
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """`{ directive, ... | directive, ... };`: one of several lists of directives."""
+
+    options: "tuple[tuple[DirectiveCall | Alternatives, ...], ...]"
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """`where condition;`: which choices go together. Names in the condition have dots."""
+
+    condition: Node
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AlgorithmFile:
+    """`algorithm "path";`: where the declarations and definitions are."""
+
+    path: Name  # without its quotes
+    span: Span
+
+
+Statement = Declaration | Definition | DirectiveCall | Alternatives | Constraint | AlgorithmFile
+
+
+def directives_in(statement: Statement) -> Iterator[DirectiveCall]:
+    """Every directive of a statement, in the order written."""
+    pending: list[Statement] = [statement]
+    while pending:
+        match pending.pop():
+            case DirectiveCall() as call:
+                yield call
+            case Alternatives(options=options):
+                pending.extend(one for option in reversed(options) for one in reversed(option))
+            case _:
+                pass
 
 
 @dataclass(frozen=True, slots=True)

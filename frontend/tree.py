@@ -2,17 +2,22 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from dtpoly.algorithm.operations import AND, COMPARISON, INFIX, NOT, SIGN
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.source import Source, Span
 
 from .grammar import Raw
 from .syntax import (
+    AlgorithmFile,
+    Alternatives,
     Binary,
     Call,
+    Choice,
+    Constraint,
     Declaration,
     Declared,
     Definition,
@@ -22,6 +27,7 @@ from .syntax import (
     Name,
     Node,
     Number,
+    Range,
     Unary,
 )
 
@@ -82,20 +88,64 @@ def definition(place: Place, raw: Group) -> Definition:
 
 def directive(place: Place, raw: Group) -> DirectiveCall:
     """Build `func.name(arguments)`."""
-    func, name, arguments = raw
+    func, name, (*arguments, closing) = raw
     built = tuple(_directive_argument(place, argument) for argument in arguments)
-    return DirectiveCall(place.name(func), place.name(name), built, place.whole)
+    span = place.span(func).to(place.span(closing))
+    return DirectiveCall(place.name(func), place.name(name), built, span)
 
 
 def _directive_argument(place: Place, raw: Group) -> DirectiveArgument:
-    target = _name_or_number(place, raw[0])
-    value = _name_or_number(place, raw[1]) if len(raw) > 1 else None
-    factor = Number(raw[2].text, place.span(raw[2])) if len(raw) > 2 else None
-    last = factor or value or target
-    return DirectiveArgument(target, value, factor, target.span.to(last.span))
+    parts = [_choice(place, part) if _is_group(part) else _word(place, part) for part in raw]
+    target, value, factor = (*parts, None, None)[:3]
+    assert target is not None
+    assert not isinstance(factor, Name)
+    return DirectiveArgument(target, value, factor, target.span.to(parts[-1].span))
 
 
-def _name_or_number(place: Place, raw: Raw) -> Name | Number:
+def _is_group(raw: Any) -> bool:
+    return not isinstance(raw, Raw)
+
+
+def _choice(place: Place, raw: Group) -> Choice:
+    """Build `{1, 2, 8..64 *2}`."""
+    opening, *options, closing = raw
+    span = place.span(opening).to(place.span(closing))
+    return Choice(tuple(_option(place, option) for option in options), span)
+
+
+def _option(place: Place, raw: Group) -> Name | Number | Range:
+    first = _word(place, raw[0])
+    if len(raw) == 1 or isinstance(first, Name):
+        return first
+    last = Number(raw[1].text, place.span(raw[1]))
+    operator = place.name(raw[2]) if len(raw) > 2 else None
+    step = Number(raw[3].text, place.span(raw[3])) if len(raw) > 2 else None
+    return Range(first, last, operator, step, first.span.to((step or last).span))
+
+
+def alternatives(place: Place, raw: Group) -> Alternatives:
+    """Build `{ directives | directives }`."""
+    opening, *options, closing = raw[0]
+    built = tuple(tuple(_alternative(place, one) for one in option) for option in options)
+    return Alternatives(built, place.span(opening).to(place.span(closing)))
+
+
+def _alternative(place: Place, raw: Group) -> DirectiveCall | Alternatives:
+    return alternatives(place, (raw,)) if raw[0].text == "{" else directive(place, raw)
+
+
+def constraint(place: Place, raw: Group) -> Constraint:
+    """Build `where condition`."""
+    return Constraint(expression(place, raw[1]), place.whole)
+
+
+def algorithm(place: Place, raw: Group) -> AlgorithmFile:
+    """Build `algorithm "path"`."""
+    span = place.span(raw[1])
+    return AlgorithmFile(Name(raw[1].text[1:-1], span), place.whole)
+
+
+def _word(place: Place, raw: Raw) -> Name | Number:
     is_name = raw.text[0].isalpha() or raw.text[0] == "_"
     return place.name(raw) if is_name else Number(raw.text, place.span(raw))
 
@@ -179,7 +229,7 @@ def _operand(place: Place, raw: Group) -> _Deep:
 
 def _atom(place: Place, raw: Any) -> _Deep:
     if isinstance(raw, Raw):
-        return _Deep(_name_or_number(place, raw))
+        return _Deep(_word(place, raw))
     opening, inner, closing = raw
     built = _expression(place, inner)
     span = place.span(opening).to(place.span(closing))

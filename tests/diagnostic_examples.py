@@ -22,6 +22,7 @@ from dtpoly.source import Source
 from tests.code_examples import CALLS as CODE_CALLS
 from tests.plugin_examples import CALLS as PLUGIN_CALLS
 from tests.refusal_examples import CALLS as REFUSAL_CALLS
+from tests.space_examples import CALLS as SPACE_CALLS
 
 FOLDER = Path(__file__).parent / "data" / "diagnostics"
 
@@ -99,6 +100,7 @@ CALLS: dict[str, Callable[[], object]] = {
     **PLUGIN_CALLS,
     **REFUSAL_CALLS,
     **CODE_CALLS,
+    **SPACE_CALLS,
 }
 
 

@@ -18,6 +18,7 @@ GROUPS = {
     "DT180": "Directives",
     "DT200": "Legality",
     "DT220": "Primitives of one's own",
+    "DT240": "Spaces of schedules",
     "DT300": "Generated code",
 }
 

@@ -72,7 +72,7 @@ def command(
         return in_processes(given, output, seconds)
     session: ModuleType = load("benchmarks.gpu.session")
     measure: ModuleType = load("benchmarks.gpu.measure")
-    failures: ModuleType = load("benchmarks.gpu.failures")
+    failures: ModuleType = load("dtpoly.timing.failures")
     chosen = session.Chosen(
         folder,
         output,

@@ -5,9 +5,9 @@ from statistics import median
 
 import torch
 
-from benchmarks.gpu.clock import Action, Clock
 from benchmarks.gpu.results import Ceilings
 from benchmarks.gpu.rows import DTYPES
+from dtpoly.timing.clock import Action, Clock
 
 BYTES = 1 << 31  # of what is copied
 SIDE = 8192  # of the matrices

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 import torch
 
 from benchmarks.gpu.candidates import Candidate, fresh
-from benchmarks.gpu.clock import Clock
-from benchmarks.gpu.failures import told
 from benchmarks.gpu.inputs import inputs
-from benchmarks.gpu.limit import limited
 from benchmarks.gpu.peers import Run, set_precision
-from benchmarks.gpu.results import HostTime, quarters
+from benchmarks.gpu.results import HostTime
 from benchmarks.gpu.rows import Row
+from dtpoly.timing.clock import Clock
+from dtpoly.timing.failures import told
+from dtpoly.timing.limit import limited
+from dtpoly.timing.spread import quarters
 
 CALLS = 100  # before the device is waited for: fewer than it takes to fill its queue
 BATCHES = 20

@@ -5,20 +5,19 @@ Kernels in Triton's own language; `peers_triton` launches them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-# Triton has no types to check against.
-triton: Any = import_module("triton")
-tl: Any = import_module("triton.language")
-jit: Callable[[Callable[..., None]], Any] = triton.jit
-# Triton 3.6 looks annotations up as it compiles.
-if TYPE_CHECKING:
-    constexpr = int
-    Given = Any
-else:
-    constexpr, Given = tl.constexpr, tl.tensor
+from benchmarks.gpu.jit import Given, constexpr, jit, tl
+
+
+@jit
+def tile_of(pid: Given, tiles_m: Given, tiles_n: Given, GROUP: constexpr) -> Any:
+    """Which tile a program makes, in groups of rows that share columns in the cache."""
+    group = pid // (GROUP * tiles_n)
+    in_group = min(tiles_m - group * GROUP, GROUP)
+    tile_m = group * GROUP + (pid % (GROUP * tiles_n)) % in_group
+    tile_n = (pid % (GROUP * tiles_n)) // in_group
+    return tile_m, tile_n
 
 
 @jit
@@ -36,13 +35,10 @@ def grouped_kernel(
     BLOCK_K: constexpr,
     GROUP: constexpr,
 ) -> None:
-    """One tile of a product for each program, in groups of rows that share columns in the cache."""
+    """One tile of a product for each program."""
     pid = tl.program_id(0)
     tiles_m, tiles_n = tl.cdiv(m_size, BLOCK_M), tl.cdiv(n_size, BLOCK_N)
-    group = pid // (GROUP * tiles_n)
-    in_group = min(tiles_m - group * GROUP, GROUP)
-    tile_m = group * GROUP + (pid % (GROUP * tiles_n)) % in_group
-    tile_n = (pid % (GROUP * tiles_n)) // in_group
+    tile_m, tile_n = tile_of(pid, tiles_m, tiles_n, GROUP)
     m = (tile_m * BLOCK_M + tl.arange(0, BLOCK_M)) % m_size
     n = (tile_n * BLOCK_N + tl.arange(0, BLOCK_N)) % n_size
     k = tl.arange(0, BLOCK_K)
@@ -84,10 +80,8 @@ def descriptor_kernel(
     """The same with tensor descriptors (TMA), as many programs as run at once, each many tiles."""
     tiles_m, tiles_n = tl.cdiv(m_size, BLOCK_M), tl.cdiv(n_size, BLOCK_N)
     for pid in tl.range(tl.program_id(0), tiles_m * tiles_n, tl.num_programs(0), flatten=True):
-        group = pid // (GROUP * tiles_n)
-        in_group = min(tiles_m - group * GROUP, GROUP)
-        m = (group * GROUP + (pid % (GROUP * tiles_n)) % in_group) * BLOCK_M
-        n = ((pid % (GROUP * tiles_n)) // in_group) * BLOCK_N
+        tile_m, tile_n = tile_of(pid, tiles_m, tiles_n, GROUP)
+        m, n = tile_m * BLOCK_M, tile_n * BLOCK_N
         total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
         for step in range(0, tl.cdiv(k_size, BLOCK_K)):
             a = A.load([m, step * BLOCK_K])

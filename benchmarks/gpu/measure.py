@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -11,21 +11,20 @@ import torch
 from torch import Tensor
 
 from benchmarks.gpu.candidates import Candidate, Made, fresh
-from benchmarks.gpu.clock import LAUNCHES, Clock
-from benchmarks.gpu.failures import Wrong, told
 from benchmarks.gpu.inputs import Inputs, inputs, size_in_bytes
-from benchmarks.gpu.limit import limited
 from benchmarks.gpu.peers import Unfit, set_precision
 from benchmarks.gpu.references import off, reference
-from benchmarks.gpu.results import RowResult, Timed, quarters
+from benchmarks.gpu.results import RowResult, Timed
 from benchmarks.gpu.rows import REPEATED, Row, flops
+from dtpoly.timing.clock import Clock
+from dtpoly.timing.failures import Wrong, told
+from dtpoly.timing.limit import limited
+from dtpoly.timing.samples import Timer, sample, sample_repeated, timer
+from dtpoly.timing.spread import quarters
 
 T = TypeVar("T")
 
-FLUSH = 0.05  # milliseconds; no part of a time, but of how long it takes to get it
-MOST = 20  # samples in a round
 ROUNDS = 5
-SLOW = 3000.0  # milliseconds, of which one sample is enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +44,7 @@ class Runner:
     made: Made
     error: float
     prepared: float  # seconds: to load, to compile, to choose tiles
-    host: float  # milliseconds of the host for one run
-    whole: float  # milliseconds until one run is done
-    times: list[float] = field(default_factory=list[float])
+    timer: Timer
 
 
 def measured(
@@ -124,12 +121,8 @@ def _ready(
         made = candidate.make(row, values)
         error = _checked(row, made, want, clock)
         prepared = time.monotonic() - start
-        begin = time.perf_counter()
-        made.run()
-        host = time.perf_counter() - begin
-        clock.wait()
-        whole = time.perf_counter() - begin
-    return Runner(candidate, made, error, prepared, 1000 * host, 1000 * whole)
+        found = timer(made.run, clock)
+    return Runner(candidate, made, error, prepared, found)
 
 
 def _checked(row: Row, made: Made, want: Tensor, clock: Clock) -> float:
@@ -177,25 +170,17 @@ def _wrong_now(row: Row, ready: list[Runner], want: Tensor) -> Iterator[Timed]:
 
 
 def _samples(row: Row, runner: Runner, clock: Clock, plan: Plan) -> None:
-    if row.way == REPEATED:
-        share = 1000 * plan.seconds / plan.rounds
-        runner.times.extend(clock.repeated(runner.made.run, runner.host))
-        one = LAUNCHES * runner.times[-1]
-        for _ in range(min(MOST, int(share / max(one, 0.1))) - 1):
-            runner.times.extend(clock.repeated(runner.made.run, runner.host))
-        return
-    if runner.whole > SLOW and runner.times:
-        return
-    one = (min(runner.times) if runner.times else runner.whole) + FLUSH
-    count = round(1000 * plan.seconds / plan.rounds / one)
-    runner.times.extend(clock.flushed(runner.made.run, min(max(count, 1), MOST), runner.host))
+    share = 1000 * plan.seconds / plan.rounds
+    take = sample_repeated if row.way == REPEATED else sample
+    take(runner.timer, clock, share)
 
 
 def _timed(runner: Runner) -> Timed:
-    low, middle, high = quarters(runner.times)
+    times = runner.timer.times
+    low, middle, high = quarters(times)
     return Timed(
         runner.candidate.name,
         runner.candidate.kind,
         runner.candidate.text_hash,
-        *(middle, low, high, len(runner.times), runner.error, runner.prepared),
+        *(middle, low, high, len(times), runner.error, runner.prepared),
     )

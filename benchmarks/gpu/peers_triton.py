@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.gpu.inputs import NUMBERS, Inputs, tensors
+from benchmarks.gpu.jit import tl, triton
 from benchmarks.gpu.kernels_products import (
     attention_kernel,
     descriptor_kernel,
@@ -21,8 +22,6 @@ from benchmarks.gpu.peers import Peer, Run, Unfit
 from benchmarks.gpu.rows import Row
 
 # Triton has no types to check against.
-triton: Any = import_module("triton")
-tl: Any = import_module("triton.language")
 descriptors: Any = import_module("triton.tools.tensor_descriptor")
 _cuda: Any = torch.cuda  # likewise, parts of it
 errors: Any = import_module("triton.runtime.errors")
@@ -143,8 +142,13 @@ def _grouped(is_sigmoid: bool, row: Row, given: Inputs) -> Run:
     def run(tiles: Tiles) -> Tensor:
         c = torch.empty((m, n), dtype=a.dtype, device=a.device)
         grid = (_tiles(m, tiles.m) * _tiles(n, tiles.n),)
-        options = _options(row, is_sigmoid, tiles)
-        grouped_kernel[grid](a, b, c, m, n, k, **options)
+        grouped_kernel[grid](
+            *(a, b, c, m, n, k),
+            SIGMOID=is_sigmoid,
+            BLOCK_K=tiles.k,
+            GROUP=GROUPED,
+            **_options(row, tiles),
+        )
         return c
 
     return fastest(partial(run, tiles) for tiles in _of(row))
@@ -165,29 +169,26 @@ def _descriptors(is_sigmoid: bool, row: Row, given: Inputs) -> Run:
             make(b, [tiles.k, tiles.n]),
             make(c, [tiles.m, tiles.n]),
             *(m, n, k),
+            SIGMOID=is_sigmoid,
+            BLOCK_K=tiles.k,
+            GROUP=GROUPED,
             DTYPE=getattr(tl, str(a.dtype).removeprefix("torch.")),
-            **_options(row, is_sigmoid, tiles),
+            **_options(row, tiles),
         )
         return c
 
     return fastest(partial(run, tiles) for tiles in _of(row))
 
 
-def _options(row: Row, is_sigmoid: bool, tiles: Tiles) -> Mapping[str, Any]:
+def _options(row: Row, tiles: Tiles) -> Mapping[str, Any]:
+    """What every product is launched with; what it calls the third size of a tile differs."""
     return {
-        "PRECISION": _precision(row),
-        "SIGMOID": is_sigmoid,
+        "PRECISION": "tf32" if row.dtype == "tf32" else "ieee",
         "BLOCK_M": tiles.m,
         "BLOCK_N": tiles.n,
-        "BLOCK_K": tiles.k,
-        "GROUP": GROUPED,
         "num_warps": tiles.warps,
         "num_stages": tiles.stages,
     }
-
-
-def _precision(row: Row) -> str:
-    return "tf32" if row.dtype == "tf32" else "ieee"
 
 
 def _of(row: Row) -> Iterator[Tiles]:
@@ -209,12 +210,8 @@ def _inner(row: Row, given: Inputs) -> Run:
         inner_kernel[(_tiles(m, tiles.m), _tiles(n, tiles.n))](
             *(a, b, c, d, m, n, l_size),
             K=k,
-            PRECISION=_precision(row),
-            BLOCK_M=tiles.m,
-            BLOCK_N=tiles.n,
             BLOCK_L=tiles.k,
-            num_warps=tiles.warps,
-            num_stages=tiles.stages,
+            **_options(row, tiles),
         )
         return d
 
@@ -235,12 +232,8 @@ def _whole_rows(is_softmax: bool, row: Row, given: Inputs) -> Run:
             *(a, b, *strides, c, d, m, n, k, k**-0.5),
             L=l_size,
             SOFTMAX=is_softmax,
-            PRECISION=_precision(row),
-            BLOCK_M=tiles.m,
-            BLOCK_N=tiles.n,
             BLOCK_K=tiles.k,
-            num_warps=tiles.warps,
-            num_stages=tiles.stages,
+            **_options(row, tiles),
         )
         return d
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from statistics import quantiles
 from typing import Any
 
 from benchmarks.files import write_whole
@@ -108,14 +107,6 @@ class Results:
     def with_host(self, kernel: str, times: Iterable[HostTime]) -> "Results":
         """The same of the host's times of a kernel."""
         return replace(self, host=(*(one for one in self.host if one.kernel != kernel), *times))
-
-
-def quarters(times: list[float]) -> tuple[float, float, float]:
-    """What a quarter, a half and three quarters of them are below."""
-    if len(times) == 1:
-        return times[0], times[0], times[0]
-    low, middle, high = quantiles(times, n=4, method="inclusive")
-    return low, middle, high
 
 
 def write(path: Path, results: Results) -> None:

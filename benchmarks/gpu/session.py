@@ -13,7 +13,6 @@ import torch
 
 from benchmarks.gpu.candidates import Candidate, candidates, ours
 from benchmarks.gpu.ceilings import ceilings
-from benchmarks.gpu.clock import Clock, clock_of
 from benchmarks.gpu.host import host_times
 from benchmarks.gpu.manifest import Manifest
 from benchmarks.gpu.manifest import read as read_manifest
@@ -32,6 +31,7 @@ from benchmarks.gpu.results import (
 from benchmarks.gpu.rows import Row, rows, tiny_rows
 from benchmarks.gpu.steps import Step, Tell
 from benchmarks.gpu.survivors import survivors, watched
+from dtpoly.timing.clock import Clock, clock_of
 
 HOST_SECONDS = 30.0
 OVER = "the time is over: the same command goes on where it was"

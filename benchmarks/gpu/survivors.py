@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.gpu.candidates import Candidate
-from benchmarks.gpu.failures import LostDevice
 from benchmarks.gpu.results import Broken, Results, began_file, write
+from dtpoly.timing.failures import LostDevice
 
 Begins = Callable[[Candidate], None]
 

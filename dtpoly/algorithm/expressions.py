@@ -6,9 +6,10 @@ by giving each of its free labels an index.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 

@@ -1,7 +1,6 @@
 """The dtype of every expression, as far as the text fixes it; torch's promotion."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import (
@@ -32,6 +31,7 @@ from dtpoly.algorithm.operations import OPERATION, REDUCTION, Result
 from dtpoly.algorithm.program import Func, Program, in_order
 from dtpoly.algorithm.show import show_expr
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 

@@ -1,7 +1,8 @@
 """The names of what an expression may compute: elementwise operations and reductions."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from dtpoly.frozen import dataclass
 
 
 class Result(StrEnum):

@@ -1,10 +1,11 @@
 """The Program: what a .dt file means, resolved. Data only; equality ignores spans."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Dot, Expr, Reduce, reads, walk
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 

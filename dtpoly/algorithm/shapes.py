@@ -6,7 +6,6 @@ read with an affine index.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import (
     Apply,
@@ -28,6 +27,7 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.program import Func
 from dtpoly.algorithm.show import show_expr
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 Axes = tuple[str | None, ...]

@@ -1,7 +1,6 @@
 """Sizes of labels: which tensor decides which, which must be passed, and what they come to."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import (
     Affine,
@@ -17,6 +16,7 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_affine
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 Sizes = Mapping[str, int]

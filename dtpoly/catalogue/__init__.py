@@ -5,8 +5,15 @@ from dtpoly.catalogue.code import CODE
 from dtpoly.catalogue.entry import Entry
 from dtpoly.catalogue.plugins import PLUGINS
 from dtpoly.catalogue.schedule import SCHEDULE
+from dtpoly.catalogue.spaces import SPACES
 
-CATALOGUE: dict[str, Entry] = {**ALGORITHM, **SCHEDULE, **PLUGINS, **CODE}
+CATALOGUE: dict[str, Entry] = {
+    **ALGORITHM,
+    **SCHEDULE,
+    **PLUGINS,
+    **SPACES,
+    **CODE,
+}
 
 
 def descriptions() -> dict[str, str]:

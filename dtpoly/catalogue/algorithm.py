@@ -25,7 +25,8 @@ ALGORITHM: dict[str, Entry] = {
     "DT104": Entry(
         "a character only looks like one of the language",
         "Text from papers and web pages brings typographic signs and spaces along. Write the "
-        "ASCII character that the hint names; curly brackets become parentheses.",
+        "ASCII character that the hint names; curly brackets become "
+        "parentheses, except in directives.",
     ),
     "DT105": Entry(
         "a number is written as in another language",

@@ -1,6 +1,6 @@
 """What is said of a kind of mistake, whatever the input."""
 
-from dataclasses import dataclass
+from dtpoly.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

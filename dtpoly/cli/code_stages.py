@@ -1,7 +1,6 @@
 """A checked file in; a stage of code generation as text, or as data for JSON, out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dtpoly.codegen.kernel_text import show_kernel
 from dtpoly.codegen.loops_text import loops_data as loops_items
@@ -12,6 +11,7 @@ from dtpoly.codegen.storage_text import storage_data as storage_items
 from dtpoly.codegen.triton_text import kernel_lines
 from dtpoly.compile import Checked
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.frozen import dataclass
 from dtpoly.generate import stages_of
 from dtpoly.schedule.state import State
 

@@ -6,7 +6,6 @@ Imports torch and triton.
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -15,6 +14,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.cli.output import report, write
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.diagnostics import has_errors
+from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.render.as_json import Data, document
 from dtpoly.render.printable import printable

@@ -20,7 +20,8 @@ from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.saving import tell_error
 from dtpoly.generate import code_of
 from dtpoly.render.table import table
-from dtpoly.runtime.execute import Outcome, Question, Refused, execute, has_bf16_product
+from dtpoly.runtime.execute import Question, Refused, execute, has_bf16_product
+from dtpoly.runtime.tolerance import Outcome
 from dtpoly.schedule.state import State
 
 VERSION = 1  # of the JSON document

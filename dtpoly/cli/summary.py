@@ -1,12 +1,13 @@
 """A Program and sizes in, numbers that tell about each Func's values out; imports torch."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import isfinite
 
 from torch import Tensor
 
 from dtpoly.algorithm.program import Program
+from dtpoly.frozen import dataclass
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.reference.values import DTYPE

@@ -1,7 +1,6 @@
 """A scheduled state, sizes and a dtype in; what each kernel reads and writes in memory, out."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from dtpoly.algorithm.dtypes import DType, is_float
@@ -19,6 +18,7 @@ from dtpoly.explore.ranges import (
 from dtpoly.explore.sharing import waits_of, without_repeats
 from dtpoly.explore.streams import Stream
 from dtpoly.explore.ways import Way
+from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs
 from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.model import Model, Role, Statement, by_name

@@ -6,7 +6,6 @@ for, the last programs that run alone.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from dtpoly.algorithm.dtypes import DType
@@ -19,6 +18,7 @@ from dtpoly.explore.ranges import extents_of, instances
 from dtpoly.explore.resources import Resources, resources_of
 from dtpoly.explore.traffic import Operand, traffic_of
 from dtpoly.explore.work import Work, work_of
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.state import State
 
 # How sharply the slowest unit decides: the others' work does not hide behind it altogether.

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from dtpoly.frozen import dataclass
 from dtpoly.targets.target import Target, parse_target
 
 DEFAULT = "h200"

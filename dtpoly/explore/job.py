@@ -1,12 +1,11 @@
 """What is known of one launch on a device before its times are: the input of all limits."""
 
-from dataclasses import dataclass
-
 from dtpoly.explore.accesses import Launched
 from dtpoly.explore.devices import Device
 from dtpoly.explore.resources import Resources
 from dtpoly.explore.traffic import Operand
 from dtpoly.explore.work import Work
+from dtpoly.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ What cannot be measured so simply is taken over from a device that is known, and
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from statistics import median
 from typing import Protocol
 
 from dtpoly.explore.devices import DEFAULT, Device, find_device
+from dtpoly.frozen import dataclass
 from dtpoly.targets.target import LIMITS, Target, parse_target
 
 MIB = 1 << 20

@@ -10,12 +10,12 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.frozen import dataclass
 from dtpoly.targets.target import Target
 
 WORK = "dtpoly.explore.compiling:outcome"

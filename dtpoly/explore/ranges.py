@@ -1,12 +1,12 @@
 """A statement and its way at sizes in; how many tiles, instances and lanes it has, out."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from math import prod
 
 from dtpoly.explore.ways import Fixed, Interval, Way, reached, way_of
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, several
 from dtpoly.poly.model import Model, Statement
 

@@ -1,7 +1,6 @@
 """A kernel and a device in; about how many registers and how much shared memory it takes, out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import ceil
 
 from dtpoly.algorithm.expressions import Dot
@@ -9,6 +8,7 @@ from dtpoly.explore.accesses import Launched
 from dtpoly.explore.devices import Device
 from dtpoly.explore.ranges import Walk, lanes_of
 from dtpoly.explore.streams import Stream
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 
 WARP = 32

@@ -1,10 +1,11 @@
 """All loads of a kernel in; those that are left where several need the same tile, out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.explore.ranges import Walk, steps_of
 from dtpoly.explore.streams import Stream
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
 
 

@@ -8,7 +8,6 @@ only a part does.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from dtpoly.explore.accesses import Launched
 from dtpoly.explore.devices import Device
@@ -16,6 +15,7 @@ from dtpoly.explore.footprints import footprint
 from dtpoly.explore.resources import Resources
 from dtpoly.explore.streams import Stream
 from dtpoly.explore.ways import Interval
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, finest, several
 
 SECTOR = 32  # bytes that memory moves at the least

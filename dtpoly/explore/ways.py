@@ -5,11 +5,11 @@ indices without holes. So sums over all programs and iterations are sums over a 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.coordinates import applies
 from dtpoly.poly.model import Statement

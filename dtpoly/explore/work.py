@@ -1,7 +1,7 @@
 """A kernel's statements in; what each unit of a multiprocessor has to do for them, out."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
@@ -18,6 +18,7 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.explore.accesses import Launched
 from dtpoly.explore.ranges import Walk, instances, lanes_of, steps
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 
 # Instructions of one lane, counted in the machine code that Triton 3.9 makes for sm_90 of

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
+from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.poly import executed
 from dtpoly.poly.axes import several
 from dtpoly.poly.launched import where_launched
@@ -16,6 +17,7 @@ from dtpoly.poly.lazy import isl
 from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile
 from dtpoly.poly.masks import (
     Condition,
+    active_lanes,
     addressed_lanes_of,
     lane_dims,
     mask,
@@ -85,17 +87,42 @@ def _is_inside(model: Model, tiles: Tiles, tile: Tile, here: isl.Set) -> bool:
     if here.is_empty():
         return True
     lanes = addressed_lanes_of(tiles, here)
-    ways = mask(tiles, tile.occurs, model.context, model.size_of)
-    computing = reduce(lambda a, b: a | b, (_passing(lanes, way) for way in ways))
-    return computing.is_subset(_indices(model, tiles, lanes))
+    indices = _indices(model, tiles, lanes, tiles.statement.labels)
+    if not _passing(lanes, tile.ways).is_subset(indices):
+        return False
+    for labels in _loaded_apart(tiles, tile.ways):
+        dims = [dim.name for dim in lane_dims(tiles) if dim.label in labels]
+        active = active_lanes(tiles)
+        shadow = mask(tiles, active, tile.occurs, model.context, model.size_of, dims)
+        if not _passing(lanes, shadow).is_subset(_indices(model, tiles, lanes, labels)):
+            return False
+    return True
 
 
-def _indices(model: Model, tiles: Tiles, lanes: isl.Set) -> isl.Set:
-    """Where every label is from 0 to below its size."""
+def _loaded_apart(tiles: Tiles, ways: Sequence[Sequence[Condition]]) -> Iterator[tuple[str, ...]]:
+    """The labels of each side of a product, where a condition ties its lanes to others.
+
+    A matrix has lanes that the other lacks; else what is multiplied is loaded with all lanes.
+    """
+    body = tiles.statement.body
+    if not isinstance(body, Dot):
+        return
+    dims = {dim.name: dim.label for dim in lane_dims(tiles)}
+    left, right = (set(free_labels(side)) for side in (body.left, body.right))
+    if not all(own & set(dims.values()) for own in (left - right, right - left)):
+        return
+    tied = [{dims[name] for name in one.over(tuple(dims))} for way in ways for one in way]
+    for own in (left, right):
+        if any(labels & own and labels - own for labels in tied):
+            yield tuple(label for label in tiles.statement.labels if label in own)
+
+
+def _indices(model: Model, tiles: Tiles, lanes: isl.Set, labels: Sequence[str]) -> isl.Set:
+    """Where labels are from 0 to below their sizes."""
     of = named_affs(lanes)
     named = {dim.lanes.axis: dim for dim in lane_dims(tiles)}
     inside = isl.Set.universe(lanes.get_space())
-    for label in tiles.statement.labels:
+    for label in labels:
         index = of[start_name(label)]
         for one in tiles.of_label(label):
             dim = named[one.axis]
@@ -106,7 +133,12 @@ def _indices(model: Model, tiles: Tiles, lanes: isl.Set) -> isl.Set:
     return inside
 
 
-def _passing(lanes: isl.Set, conditions: Sequence[Condition]) -> isl.Set:
+def _passing(lanes: isl.Set, ways: Sequence[Sequence[Condition]]) -> isl.Set:
+    """The lanes that pass one of several masks."""
+    return reduce(lambda a, b: a | b, (_passing_all(lanes, way) for way in ways))
+
+
+def _passing_all(lanes: isl.Set, conditions: Sequence[Condition]) -> isl.Set:
     """The lanes for which all conditions hold, or are left out as the size is a multiple."""
     of = named_affs(lanes)
     for one in conditions:

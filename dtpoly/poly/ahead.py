@@ -7,10 +7,10 @@ only where no load reads what the loop itself stores.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.dependences import Dependence, DependenceKind
 from dtpoly.poly.lazy import isl

@@ -6,9 +6,9 @@ order of loops.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 
 ZERO = Affine()
 

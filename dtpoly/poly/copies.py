@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, axes_by_name
 from dtpoly.poly.footprint import ranges
 from dtpoly.poly.lazy import isl

@@ -7,9 +7,9 @@ two accesses of an array give a dependence by composition; `flow` is the slow pr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Model, Role, Statement
 from dtpoly.poly.spaces import computing

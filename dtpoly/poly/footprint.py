@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, axes_by_name, is_absolute, resolved
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl

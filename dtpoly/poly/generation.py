@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly import executed
 from dtpoly.poly.absent import any_sizes, is_idle
 from dtpoly.poly.bands import schedule_of
@@ -14,6 +15,7 @@ from dtpoly.poly.bounds import Names, bound, conditions_of, operation_of
 from dtpoly.poly.launched import launched, where_launched
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile, plus
+from dtpoly.poly.masks import active_lanes, mask
 from dtpoly.poly.model import Model
 from dtpoly.poly.spaces import PolyError, affs, computing, set_space
 from dtpoly.poly.tiles import Tiles
@@ -30,21 +32,22 @@ def loop_ast(model: Model, tiles: Sequence[Tiles]) -> tuple[LoopNode, ...]:
         params = reduce(lambda a, b: a | b, (one.domain.params() for one in tiles))
         programs = launched(model, tiles[0].path)
         sizes = any_sizes(model, tiles, params, programs)
-        nodes = _loops(tiles, _context(model, params, programs))
-        return nodes if is_idle(model, tiles, nodes, sizes) else _loops(tiles, sizes)
+        nodes = _loops(model, tiles, _context(model, params, programs))
+        return nodes if is_idle(model, tiles, nodes, sizes) else _loops(model, tiles, sizes)
 
 
-def _loops(tiles: Sequence[Tiles], context: isl.Set) -> tuple[LoopNode, ...]:
+def _loops(model: Model, tiles: Sequence[Tiles], context: isl.Set) -> tuple[LoopNode, ...]:
     """Full tiles have a loop of their own where that is possible.
 
     isl loses some tiles where the set of full ones has holes; so what it made is compared with what
     was asked for.
     """
     asked = {one.name: one for one in tiles}
+    active = {one.name: active_lanes(one) for one in tiles}
     build = isl.AstBuild.from_context(context)
     for with_full in (True, False):
         tree = build.node_from_schedule(schedule_of(tiles, with_full=with_full))
-        nodes = _nodes(tree, _Place(asked, executed.outside(context), {}))
+        nodes = _nodes(tree, _Place(model, asked, active, executed.outside(context), {}))
         if _is_complete(nodes, tiles, context):
             return nodes
     raise PolyError("isl's loops leave out some tiles")
@@ -86,7 +89,9 @@ def _tiles(nodes: tuple[LoopNode, ...]) -> Iterator[Tile]:
 class _Place:
     """Where in isl's tree a node stands: in which iterations of which loops."""
 
+    model: Model
     tiles: Mapping[str, Tiles]
+    active: Mapping[str, isl.Set]  # the lanes of each statement
     around: isl.Set
     names: Names
     axis: str = ""  # of the loop that comes next
@@ -130,7 +135,10 @@ def _tile(node: isl.AstNode, place: _Place) -> Tile:
     tiles = place.tiles[call.get_op_arg(0).get_id().get_name()]
     start = {dim: bound(call.get_op_arg(i + 1), place.names) for i, dim in enumerate(tiles.dims)}
     loops = {n.removeprefix(AXIS): value for n, value in place.names.items() if n.startswith(AXIS)}
-    return Tile(tiles.name, start, loops, executed.tiles_here(place.around, start, tiles.domain))
+    occurs = executed.tiles_here(place.around, start, tiles.domain)
+    model = place.model
+    ways = mask(tiles, place.active[tiles.name], occurs, model.context, model.size_of)
+    return Tile(tiles.name, start, loops, occurs, ways)
 
 
 def _once(node: isl.AstNode, place: _Place) -> tuple[LoopNode, ...]:

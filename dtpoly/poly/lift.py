@@ -1,7 +1,7 @@
 """Program in, Model out: each Func becomes init, update, combine and value statements."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.algorithm.expressions import (
     Dot,
@@ -14,6 +14,7 @@ from dtpoly.algorithm.expressions import (
     reads,
 )
 from dtpoly.algorithm.program import Func, Program, in_order
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Array, Model, Role, Statement, access, plain, read_access
 from dtpoly.poly.parameters import size_facts, size_parameters
 from dtpoly.poly.spaces import computing, in_box, set_space

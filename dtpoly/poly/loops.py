@@ -7,11 +7,13 @@ over tiles and nothing else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.lazy import isl
+from dtpoly.poly.masks import Condition as MaskCondition
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,16 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One tile of a statement, by where it starts; `occurs` is the set of tiles it is here."""
+    """One tile of a statement, by where it starts; `occurs` is the set of tiles it is here.
+
+    A lane computes where all conditions of one of the `ways` hold.
+    """
 
     statement: str
     start: Mapping[str, Bound]  # dim -> index of its first lane
     loops: Mapping[str, Affine]  # axis -> what the loop over it counts here
     occurs: isl.Set
+    ways: tuple[tuple[MaskCondition, ...], ...]
 
 
 LoopNode = For | Once | Guard | Tile

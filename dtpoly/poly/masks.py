@@ -6,10 +6,10 @@ on its own axis.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.spaces import Affs, PolyError, affs, dim_name, to_aff, to_map
@@ -109,16 +109,25 @@ def _named(of: isl.Set, tiles: Tiles) -> isl.Set:
 
 
 def mask(
-    tiles: Tiles, occurs: isl.Set, context: isl.Set, size_of: Mapping[str, str]
+    tiles: Tiles,
+    active: isl.Set,
+    occurs: isl.Set,
+    context: isl.Set,
+    size_of: Mapping[str, str],
+    dims: Collection[str] | None = None,
 ) -> tuple[tuple[Condition, ...], ...]:
     """What must hold beyond what the tiles of an occurrence and its lanes guarantee.
 
-    Of several conjunctions one must hold: a producer may be needed in lanes here and there.
+    `active` are the active lanes of all tiles. Of several conjunctions one must hold: a producer
+    may be needed in lanes here and there. With some of the lane dims, what must hold of those: that
+    a lane of the others computes with them.
     """
     if not tiles.lanes:
         return ((),)
     known = addressed_lanes_of(tiles, occurs.intersect(tiles.domain)).intersect_params(context)
-    active = active_lanes(tiles).intersect_params(context)
+    active = active.intersect_params(context)
+    if dims is not None:
+        known, active = _shadow(known, tiles, dims), _shadow(active, tiles, dims)
     left = active.gist(known).coalesce()
     parts = left.get_basic_sets()
     if len(parts) == 1:
@@ -126,7 +135,16 @@ def mask(
     hull = left.simple_hull()
     if hull.to_set().intersect(known).is_equal(left.intersect(known)):
         return (_needed(_conditions(hull, known, tiles), known, tiles, size_of),)
-    return tuple(_needed(_conditions(part, known, tiles), known, tiles, size_of) for part in parts)
+    ways = tuple(_needed(_conditions(part, known, tiles), known, tiles, size_of) for part in parts)
+    return ways if all(ways) else ((),)
+
+
+def _shadow(of: isl.Set, tiles: Tiles, dims: Collection[str]) -> isl.Set:
+    """What is known of some lane dims if there may be any lane along the others."""
+    for position, dim in enumerate(lane_dims(tiles), len(tiles.dims)):
+        if dim.name not in dims:
+            of = of.eliminate(isl.dim_type.set, position, 1)
+    return of
 
 
 def _needed(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from dtpoly.algorithm.expressions import Affine, Expr, Read, map_children
 from dtpoly.algorithm.show import show_affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.spaces import affs, to_aff, to_map
 

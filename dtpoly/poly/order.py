@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TypeAlias
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path, finest, several
 from dtpoly.poly.coordinates import aff_coordinates, at
 from dtpoly.poly.dependences import Dependence, DependenceKind

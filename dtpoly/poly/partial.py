@@ -5,9 +5,10 @@ f.k[x] = sum over k of E
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Dot, Read, Reduce, reads
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Array, Model, Part, Role, Statement, access, plain, read_access
 from dtpoly.poly.spaces import affs, computing, in_box, set_space
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, is_absolute
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.footprint import Range, needed, ranges

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, axes_by_name, is_absolute
 from dtpoly.poly.dependences import Dependence
 from dtpoly.poly.lazy import isl

@@ -6,9 +6,10 @@ These are the sets that the checker asks about, made of the relations that it us
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.axes import Path, finest, several
 from dtpoly.poly.coverage import doubled, unreached_by

@@ -8,9 +8,9 @@ axis: a private copy has a dim of the axis's own name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import (
     Axis,
     Path,

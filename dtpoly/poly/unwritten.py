@@ -6,8 +6,8 @@ Without a write there is no dependence, so that the order of a schedule says not
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import Dependence, DependenceKind
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Array, Model

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Model
 from dtpoly.poly.spaces import affs, computing, set_space

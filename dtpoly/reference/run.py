@@ -7,7 +7,7 @@ torch's promotion gives, and wrap as torch's do; a Func declared as one converts
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 import torch
@@ -34,6 +34,7 @@ from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.algorithm.program import Func, Program, in_order
 from dtpoly.algorithm.sizes import sizes_of
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
+from dtpoly.frozen import dataclass
 from dtpoly.reference.inputs import Inputs, check_inputs, with_dtypes
 from dtpoly.reference.operations import apply, dot, reduce
 from dtpoly.reference.values import TORCH_DTYPE, Value, indices_along, spread

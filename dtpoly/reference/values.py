@@ -1,11 +1,11 @@
 """Tensors with labelled axes in; laid out along the labels asked for, and of one dtype, out."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import torch
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.frozen import dataclass
 
 TORCH_DTYPE: Mapping[DType, torch.dtype] = {
     DType.BOOL: torch.bool,

@@ -5,10 +5,10 @@ edge is a line in a column of its own, shorter ones nearer to the nodes.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
+from dtpoly.frozen import dataclass
 from dtpoly.render.svg import (
     FRAME,
     PALE,

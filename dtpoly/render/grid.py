@@ -4,10 +4,10 @@ A cell is coloured by its number; a thick line goes around what belongs together
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import groupby, pairwise
 
+from dtpoly.frozen import dataclass
 from dtpoly.render.svg import INK, PALE, SIZE, attributes, picture, shown, tag, tip, width_of, words
 
 HEIGHT = 22  # of a cell

@@ -1,8 +1,8 @@
 """Rows of an indented list in, a picture of it as SVG text out."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.render.svg import FRAME, SIZE, attributes, picture, shown, tag, width_of, words
 
 MARGIN, HEIGHT, INDENT, PAD = 16, 22, 20, 6

@@ -1,8 +1,8 @@
 """Items under headings in, styled lines for a person out."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.render.measure import cells, wrap
 from dtpoly.render.printable import printable
 from dtpoly.render.snippet import Line

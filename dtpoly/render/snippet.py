@@ -1,8 +1,8 @@
 """Marked spans of one source in, its lines with gutter, underlines and labels out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.render.measure import cells, fits, window, wrap
 from dtpoly.render.printable import printable
 from dtpoly.source import Source, Span

@@ -5,10 +5,11 @@ new kind of node needs nothing here.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import cast
 
+from dtpoly.frozen import dataclass
 from dtpoly.render.as_json import Data, place
 from dtpoly.render.printable import printable
 from dtpoly.source import Source, Span

@@ -6,7 +6,7 @@ Triton chooses for each access anew which thread has which lane.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from inspect import currentframe
 from linecache import getline
@@ -14,6 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dtpoly.frozen import dataclass
 
 Addresses = NDArray[np.uint64]
 Numbers = NDArray[np.int64]

@@ -5,13 +5,13 @@ Imports torch and triton.
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from math import prod
 from typing import Any, TypeAlias
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.frozen import dataclass
 from dtpoly.ring.algorithm import NoRing
 from dtpoly.ring.execute import agreement
 from dtpoly.ring.memory import TouchError

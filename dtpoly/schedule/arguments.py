@@ -5,11 +5,12 @@ that takes a Func, an input or (`labels`) a label need not check that there is o
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from dtpoly.algorithm.program import Argument, Split
 from dtpoly.diagnostics import Diagnostic, Edit, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.values import Name, Value, as_argument
 from dtpoly.suggest import near

@@ -4,10 +4,11 @@ Two trees are compared by these aspects, whatever made them; so nothing here kno
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import assert_never
 
 from dtpoly.algorithm.show import show_affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, axes_by_name
 from dtpoly.poly.copies import Region, has_place, region
 from dtpoly.poly.model import Model, by_name

@@ -1,13 +1,13 @@
 """The primitive `atomic`: partial results are added in place instead of by a second kernel."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Dot, Reduce
 from dtpoly.algorithm.inference import types_of
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label

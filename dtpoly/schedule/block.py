@@ -1,12 +1,13 @@
 """The primitive `block`: one program instance for each block of a label."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.algorithm.expressions import Affine, Reduce, walk
 from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Part
 from dtpoly.schedule.arguments import OneOf

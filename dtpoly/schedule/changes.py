@@ -1,8 +1,9 @@
 """Two schedule trees of one Program in, what is different in them out, in words."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.aspects import (
     LOST,
     ORDER,

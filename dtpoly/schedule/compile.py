@@ -1,9 +1,9 @@
 """The primitive `compile`: a wrapper for a Func, and the kernels that it needs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Compiled, Fact
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
 

@@ -1,9 +1,9 @@
 """How many: of programs, of steps, of lanes, as formulas in sizes, and as numbers at some."""
 
-from dataclasses import dataclass
 from math import prod
 
 from dtpoly.algorithm.sizes import Sizes
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, finest
 from dtpoly.poly.model import Model
 

@@ -1,10 +1,10 @@
 """The primitive `descriptor`: tiles of an input are loaded through a tensor descriptor."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import TensorName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage

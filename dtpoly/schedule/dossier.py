@@ -4,9 +4,9 @@ Nothing is proved here: these are the sets that the checker asked about.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path
 from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
 from dtpoly.poly.isl_text import plain_text

@@ -1,11 +1,12 @@
 """A Program and its verdict in; what each directive does, and what comes of all of them, out."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.frozen import dataclass
 from dtpoly.poly.order import ViolationKind
 from dtpoly.poly.separation import Separation
 from dtpoly.schedule.changes import Change, Told, changes, told_of

@@ -1,7 +1,8 @@
 """What a directive says that other directives build on: all that kernels are found from."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 

@@ -1,10 +1,10 @@
 """The primitive `fuse_at`: a Func is computed inside a loop of its reader."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Statement
 from dtpoly.schedule.arguments import FuncName, Word
 from dtpoly.schedule.facts import Fact, Fused

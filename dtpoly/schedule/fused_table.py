@@ -1,8 +1,8 @@
 """A scheduled state and its tables in, which programs compute each fused element out."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.instances import instances, labels_needed, with_known
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.describe import place_of

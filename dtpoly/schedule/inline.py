@@ -1,11 +1,11 @@
 """The primitive `inline`: a Func's expression stands in for its reads."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from dtpoly.algorithm.substitute import inlined
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Fact, Inlined
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.kernels import View

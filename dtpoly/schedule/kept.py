@@ -1,10 +1,10 @@
 """A scheduled state in; its dependences in words, and how the schedule keeps each, out."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 
 from dtpoly.algorithm.expressions import Dot, Reduce
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path, finest
 from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
 from dtpoly.poly.model import Model, Role, Statement, by_name, show_element

@@ -1,10 +1,10 @@
 """A Program and the facts that its directives state in; its kernels and their loops out."""
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Dot, reads, walk
 from dtpoly.algorithm.program import Func, Program, in_order, producers, reduced_labels
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Blocked, Compiled, Fact, Fused, Inlined, NewName
 from dtpoly.schedule.placement import Placement, place
 

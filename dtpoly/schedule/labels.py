@@ -1,10 +1,11 @@
 """Arguments that name a label of a Func's kernel, and what is said of those that do not."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dtpoly.algorithm.program import Argument, Func, Split
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Integer, Refusal, describe, listed, read_name
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.values import Divided, Name, Sized, word_span

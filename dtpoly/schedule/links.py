@@ -1,11 +1,11 @@
 """A Program in, its dependences out, one for each pair of statements: how far, and in words."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
 from dtpoly.poly.distances import Bounds, distances
 from dtpoly.poly.lift import lift

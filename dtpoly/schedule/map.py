@@ -1,11 +1,12 @@
 """The primitive `map`: which program instance computes which block."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import OneOf
 from dtpoly.schedule.facts import Fact, NewName

@@ -5,13 +5,14 @@ sizes, every label of the kernel, orders of few loops, every Func that reads.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, permutations
 from typing import Any
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.diagnostics import DtpolyError, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import dependences
 from dtpoly.schedule.arguments import FuncName, Integer, Kind, OneOf, TensorName, Word
 from dtpoly.schedule.check import check_schedule, view_of

@@ -1,8 +1,8 @@
 """The primitive `num_warps`: how many warps run a program instance."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
 from dtpoly.schedule.state import State

@@ -1,9 +1,9 @@
 """A scheduled state in; what runs in parallel in each kernel, and which loops are left, out."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.dependences import DependenceKind
 from dtpoly.poly.model import Model, by_name

@@ -1,8 +1,8 @@
 """The primitive `persistent`: as many program instances as run at once."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State

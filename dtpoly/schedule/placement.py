@@ -6,9 +6,9 @@ compiled Func needs is computed in a kernel that it is not fused into.
 """
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
 
 from dtpoly.algorithm.program import Program, in_order
+from dtpoly.frozen import dataclass
 
 # A set of Funcs, as the bits of a number: with many fusions there are many large sets.
 Bits = int

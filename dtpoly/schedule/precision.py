@@ -1,10 +1,10 @@
 """The primitive `precision`: how exactly a product of f32 matrices is computed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Word
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage

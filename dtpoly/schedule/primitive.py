@@ -1,13 +1,14 @@
 """What every primitive is: a directive with typed arguments, its place in the order, its checks."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum, IntEnum
 from typing import Any, ClassVar, Self
 
 from dtpoly.algorithm.program import Argument, Directive
 from dtpoly.algorithm.show import show_directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Kind, Word
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from dtpoly.algorithm.program import Argument, Directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Edit, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Refusal
 from dtpoly.schedule.atomic import Atomic
 from dtpoly.schedule.block import Block

@@ -5,12 +5,12 @@ uses it to give `program_id` a value.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from math import prod
 from typing import Any
 
 from dtpoly.algorithm.program import Program, reduced_labels
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.block import Block
 from dtpoly.schedule.map import Map
 from dtpoly.schedule.primitives import bind

@@ -1,11 +1,12 @@
 """A Program and one more directive in; whether it may be added, and what it would change, out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.explain import Explained, explain_added
 from dtpoly.schedule.primitive import Count, Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind

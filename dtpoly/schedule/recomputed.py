@@ -1,9 +1,9 @@
 """A scheduled state in; what it computes more than once, and how often, out."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import inf
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, axes_by_name, resolved
 from dtpoly.poly.copies import Repetition, has_place, region, repetition
 from dtpoly.poly.model import Model, Statement, by_name

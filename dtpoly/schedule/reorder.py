@@ -1,10 +1,11 @@
 """The primitive `reorder`: the order of loops inside a program instance."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label
 from dtpoly.schedule.nesting import reordered

@@ -1,11 +1,12 @@
 """A Program's directives in, the scheduled Model and its kernels out: a set, in stages."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.frozen import dataclass
 from dtpoly.poly.lift import without_statements
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.atomic import Atomic

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.primitive import Count, Primitive
 from dtpoly.schedule.values import Sized, as_argument, label_of, show_value
 from dtpoly.source import Span

@@ -1,11 +1,12 @@
 """The primitive `split`: one loop becomes two."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.diagnostics import Diagnostic, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel

@@ -1,9 +1,10 @@
 """What primitives rewrite: the Model and its schedule tree, and what became of fusions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
 from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite
 

@@ -1,9 +1,9 @@
 """A scheduled state and sizes in, the table of which program computes which element out."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path, several
 from dtpoly.poly.coordinates import applies, at, int_coordinates
 from dtpoly.poly.instances import fit_together, instances, labels_needed, with_known

@@ -1,11 +1,12 @@
 """The primitive `tensorize`: vector operations of a fixed size along a label."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Self, assert_never
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.kernels import View

@@ -5,10 +5,11 @@ innermost by construction.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, assert_never
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.schedule.values import Divided, Sized
 

@@ -1,8 +1,9 @@
 """The primitive `unroll`: several iterations of a loop as straight-line code."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State

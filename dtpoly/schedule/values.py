@@ -1,11 +1,12 @@
 """The typed values that a primitive is made of, each with the place where it was written."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from dtpoly.algorithm.program import Argument, Split
 from dtpoly.algorithm.show import show_argument
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 

@@ -1,12 +1,13 @@
 """A Program and one of its directives in; Programs that say something else there, judged, out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, permutations, product
 from typing import Any
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
+from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import dependences
 from dtpoly.schedule.arguments import FuncName, Integer, OneOf
 from dtpoly.schedule.check import check_schedule, view_of

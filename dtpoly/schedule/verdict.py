@@ -1,9 +1,9 @@
 """What a judged schedule is: legal, or violations, each with one concrete example, in words."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import Dependence
 from dtpoly.poly.model import Role
 from dtpoly.poly.order import ViolationKind

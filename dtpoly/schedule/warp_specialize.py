@@ -1,10 +1,10 @@
 """The primitive `warp_specialize`: some warps load while others compute."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.frozen import dataclass
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
 from dtpoly.schedule.state import State

@@ -4,11 +4,11 @@ All of it was asked: whatever is offered has been judged.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from dtpoly.algorithm.program import Argument, Directive, Program
 from dtpoly.algorithm.show import show_argument, show_directive
 from dtpoly.diagnostics import Edit
+from dtpoly.frozen import dataclass
 from dtpoly.poly.effort import answered, limited
 from dtpoly.schedule.arguments import listed
 from dtpoly.schedule.fuse_at import FuseAt

@@ -4,7 +4,6 @@ What Triton would see of a call with new, contiguous tensors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from operator import mul
 
@@ -16,6 +15,7 @@ from dtpoly.codegen.kernel import Pointer, TileKernel
 from dtpoly.codegen.kinds import REAL, Element, Kind, Named, widest
 from dtpoly.codegen.module import Generated
 from dtpoly.codegen.triton_text import pointer, strides
+from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
 
 # Triton's short names of types.

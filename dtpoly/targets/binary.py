@@ -1,8 +1,8 @@
 """What came of compiling a kernel for a GPU: every text on the way, and what it needs there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.targets.target import Target
 
 

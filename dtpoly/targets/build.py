@@ -1,6 +1,6 @@
 """Generated code in, each of its kernels compiled for a GPU, with warnings, out; imports triton."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import ModuleType
 
 from dtpoly.algorithm.dtypes import DType
@@ -8,6 +8,7 @@ from dtpoly.algorithm.sizes import Sizes
 from dtpoly.code_map import code_map
 from dtpoly.codegen.module import Launch
 from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.runtime.load import load_module
 from dtpoly.schedule.state import State

@@ -1,7 +1,7 @@
 """Generated code, sizes and a dtype in; each kernel with what its parameters are out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
@@ -11,6 +11,7 @@ from dtpoly.algorithm.sizes import Sizes
 from dtpoly.codegen.kernel import TileKernel
 from dtpoly.codegen.module import Generated, with_indices
 from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.frozen import dataclass
 from dtpoly.origins import Origin, find_option, origin_of
 from dtpoly.poly.model import Model
 from dtpoly.schedule.state import State

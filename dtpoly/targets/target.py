@@ -1,6 +1,6 @@
 """A word such as `cuda:90` in, the GPU that it names, with its limits, out."""
 
-from dataclasses import dataclass
+from dtpoly.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

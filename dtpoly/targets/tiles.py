@@ -1,7 +1,6 @@
 """The kernel IR and the arguments of a call in; how large each tile is, and how it is read, out."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from dtpoly.algorithm.expressions import Affine
@@ -21,6 +20,7 @@ from dtpoly.codegen.kernel import (
     TileKernel,
 )
 from dtpoly.codegen.triton_text import strides
+from dtpoly.frozen import dataclass
 from dtpoly.targets.arguments import CONSTANT, Argument, Call, contiguous, shape_of
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.terms import Term
 from dtpoly.verify.values import Value
 from dtpoly.verify.whole import Truth, Whole

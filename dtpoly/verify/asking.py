@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.whole import Whole
 
 if TYPE_CHECKING:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import product
 
 from dtpoly.verify import kinds
+from dtpoly.verify.numerals import brought_to, is_whole, options
 from dtpoly.verify.regions import is_affine
 from dtpoly.verify.terms import (
     Apply,
@@ -52,6 +54,7 @@ OF_INDICES = ("add", "sub", "mul", "neg", "abs", "maximum", "minimum", "cdiv", "
 OF_RESIDUES = ("add", "sub", "mul", "neg")
 LEAST_HELD, LARGEST_HELD = Fraction(1, 64), 128
 MOST_FACTORS = 64
+BITS: Mapping[Term, Term] = {Literal("0"): Literal("False"), Literal("1"): Literal("True")}
 NOT_NUMBERS = ("nan", "undefined", "True", "False")
 
 
@@ -103,9 +106,19 @@ def _is_short(text: str, kind: str) -> bool:
 
 
 def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
-    """A value brought to a type that does not hold it, or that may be brought to it."""
+    """A value brought to a type that does not hold it, or that may be brought to it.
+
+    Of a number as written it is carried out, where it is known what comes of it (see numerals).
+    """
     if kinds.is_whole(kind) and not may:
         term = _wrapped(kind, _unwrapped(kind, term))
+    if not may and not kinds.is_whole(kind):
+        ways = {brought_to(kind, one) for one in options(plain(term))}
+        if len(ways) == 1:
+            text, is_known = ways.pop()
+            term = Literal(text)
+            if is_known:
+                return term
     match plain(term):
         case Literal(text=text) if is_held(text, kind):
             return term
@@ -159,6 +172,8 @@ def _residue(kind: str, term: Term) -> Term:
             return rebuilt(term, (_unwrapped(kind, body),))
         case Choose() | Stored():
             return rebuilt(term, tuple(_unwrapped(kind, one) for one in children(term)))
+        case Literal():
+            return _wrapped(kind, plain(term))
         case _:
             return term
 
@@ -204,17 +219,21 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
     match operation, operands:
         case _, [Literal(text=first), Literal(text=second)] if operation in SIGNS:
             return _compared(operation, first, second)
+        case _, [first, second] if operation in SIGNS and (all_ways := _ways(first, second)):
+            # Whatever the numbers may be rounded to: if it holds of all, or of none.
+            found = {_compared(operation, *way) for way in all_ways}
+            return found.pop() if len(found) == 1 else Apply(operation, (first, second))
         case _, [Place(value=value), Literal(text=text)] if operation in SIGNS:
             return _beside(operation, value, text, tuple(operands))
         case _, [Literal(text=text), Place(value=value)] if operation in SIGNS:
             return _beside(TURNED[operation], value, text, tuple(operands))
-        case "ne", [term, Literal(text="0")] if (truth := _as_bool(term)) is not None:
+        case "ne", [term, Literal(text="0")] if (truth := as_truth(term)) is not None:
             return truth
         case "where", [Literal(text=text), yes, no] if text not in NOT_NUMBERS:
             return no if text == "0" else yes
         case _, [term] if operation.startswith("round "):
             return rounded(operation.removeprefix("round "), term)
-        case (("floor" | "ceil"), [term]) if whole_in(term) is not None:
+        case (("floor" | "ceil"), [term]) if whole_in(term) is not None or is_whole(term):
             return term
         case _, [term] if operation in WIDE and is_index(term):
             return term
@@ -233,6 +252,11 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return applied("minimum", [applied("maximum", [a, low]), high])
         case _:
             return Apply(operation, tuple(operands))
+
+
+def _ways(first: Term, second: Term) -> list[tuple[str, str]]:
+    """The numbers that two terms can be; nothing if they are not all known."""
+    return list(product(options(first), options(second)))
 
 
 def is_product(operands: Sequence[Term]) -> bool:
@@ -258,29 +282,41 @@ def _beside(operation: str, value: Whole, text: str, operands: tuple[Term, ...])
     return of_truth(apart)
 
 
-def _as_bool(term: Term) -> Term | None:
-    """The bool that a number was made of, as 0 or 1; to add 0 changes nothing."""
+def as_truth(term: Term, bools: Collection[str] = ()) -> Term | None:
+    """The truth that a number was made of, as 0 or 1; to add 0 changes nothing.
+
+    Elements of some tensors are known to be truths.
+    """
     match term:
         case Apply(operation="add", operands=(inner, Literal(text="0"))):
-            return _as_bool(inner)
+            return as_truth(inner, bools)
         case Apply(operation="where", operands=(truth, Literal(text="1"), Literal(text="0"))):
-            return truth if _is_bool(truth) else None
+            return _truth(truth, bools)
         case _:
             return None
 
 
-def _is_bool(term: Term) -> bool:
+def _truth(term: Term, bools: Collection[str]) -> Term | None:
+    """A term as a truth, if it is one; 0 and 1 beside truths are what reductions begin with."""
     match term:
         case Literal(text="True" | "False") | Given(is_bool=True):
-            return True
-        case Choose(yes=yes, no=no):
-            return _is_bool(yes) and _is_bool(no)
-        case Apply(operation=operation) | Total(operation=operation):
-            if operation in ("and", "or", "not"):
-                return all(_is_bool(one) for one in children(term))
-            return operation in SIGNS
+            return term
+        case Element(tensor=tensor):
+            return term if tensor in bools else None
+        case Apply(operation=operation) if operation in SIGNS:
+            return term
+        case Choose() | Stored() | Apply(operation="not"):
+            return _of_parts(term, [_truth(one, bools) for one in children(term)])
+        case Apply(operation="and" | "or") | Total(operation="and" | "or"):
+            parts = [BITS.get(one) or _truth(one, bools) for one in children(term)]
+            return _of_parts(term, parts)
         case _:
-            return False
+            return None
+
+
+def _of_parts(term: Term, parts: Sequence[Term | None]) -> Term | None:
+    known = tuple(one for one in parts if one is not None)
+    return rebuilt(term, known) if len(known) == len(parts) else None
 
 
 def _compared(operation: str, first: str, second: str) -> Term:

@@ -89,6 +89,8 @@ def brought(term: Term, kind: str, to: str) -> Term:
         return term if extreme_text is None else Literal(extreme_text)
     if not is_less(kind, to):
         term = settled(kind, term)
+    if kind == kinds.WEAK and to == "tl.float32" and isinstance(term, Literal):
+        return rounded(to, term)
     if kinds.holds(to, kind) or (kind == kinds.WEAK and not kinds.is_narrow(to)):
         return term
     if kinds.is_whole(to) and kinds.is_float(kind):
@@ -114,5 +116,7 @@ def full(tile: Tile, to: str, line: int) -> Tile:
         if extreme is not None:
             return replace(tile, item=Literal(extreme), kind=to)
         if kinds.is_float(to):
-            return replace(tile, item=brought(literal(item.constant), kinds.WEAK, to), kind=to)
+            # Python makes a float of it first.
+            value = brought(literal(float(item.constant)), kinds.WEAK, to)
+            return replace(tile, item=value, kind=to)
     return cast(tile, to, line)

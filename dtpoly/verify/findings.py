@@ -12,10 +12,6 @@ from dtpoly.verify.regions import Region
 from dtpoly.verify.terms import Term
 from dtpoly.verify.whole import Truth, both, name, number, within
 
-ATOMIC = {"atomic_add": "add", "atomic_max": "maximum", "atomic_min": "minimum"}
-# What must be done to floats before: memory compares their bits, and a nan is to win.
-OF_BITS = {"maximum": "nan above", "minimum": "nan below"}
-
 
 @dataclass(frozen=True)
 class Finding:

@@ -7,7 +7,6 @@ page's words. Nothing here is shared with what emits kernels.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
@@ -27,6 +26,7 @@ from dtpoly.algorithm.expressions import (
     Size,
 )
 from dtpoly.algorithm.program import Program, in_order
+from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 
 BOOL, WHOLE, FLOAT = range(3)

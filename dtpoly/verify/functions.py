@@ -10,7 +10,7 @@ from dtpoly.verify import kinds, known
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.building import applied, is_product, rounded
 from dtpoly.verify.casts import brought
-from dtpoly.verify.findings import OF_BITS
+from dtpoly.verify.gathering import OF_BITS
 from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined
 from dtpoly.verify.residues import RING, leaving, settled

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from dtpoly.verify import kinds
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.accumulating import Accumulation, accumulation, one_operation
 from dtpoly.verify.asking import about
-from dtpoly.verify.building import rounded
-from dtpoly.verify.domains import before, domain, own_names
+from dtpoly.verify.building import as_truth, rounded
+from dtpoly.verify.domains import before, domain, own_names, renaming
+from dtpoly.verify.gathering import ATOMIC, gathered, part
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.paired import beginnings
 from dtpoly.verify.regions import Region, is_single, set_of, without
@@ -24,6 +27,7 @@ from dtpoly.verify.terms import (
     Apply,
     Case,
     Element,
+    Literal,
     PlaceOf,
     Stored,
     Term,
@@ -66,6 +70,11 @@ class Memory:
     types: Mapping[str, str] = field(default_factory=dict[str, str])
     done: dict[tuple[int, Term], Term] = field(default_factory=dict[tuple[int, Term], Term])
 
+    @cached_property
+    def truths(self) -> frozenset[str]:
+        """The tensors of truths."""
+        return frozenset(one for one, kind in self.types.items() if kind == kinds.BOOL)
+
     def seen(self, at: int, term: Term) -> Term:
         """The term with stored values in the place of loads from tensors that kernels write."""
         key = (at, term)
@@ -88,7 +97,14 @@ class Memory:
                 parts = tuple(self.seen(at, one) for one in children(term))
                 word, kind = split(term)
                 # What is known now may be held by the type that it is brought to.
-                return rounded(kind, parts[0]) if word == "round" else rebuilt(term, parts)
+                if word == "round":
+                    return rounded(kind, parts[0])
+                is_asked = isinstance(term, Apply) and term.operation == "ne"
+                truth = as_truth(parts[0], self.truths) if is_asked else None
+                # Or it may be a truth that was kept as a number, and is asked for.
+                if truth is not None and parts[1] == Literal("0"):
+                    return truth
+                return rebuilt(term, parts)
 
     def left(self, at: int, store: Access) -> Term:
         """What a store leaves: the one number of the tensor's type that its value is."""
@@ -110,11 +126,10 @@ class Memory:
         check_time()
         here = both(self.facts, domain(self.launches[at], load))
         found: list[Case] = []
+        later = gathered(self.launches, at, load)
         for other in range(at + 1):
             stores = [a for a in self.launches[other].accesses if a.tensor == load.tensor]
-            stores = [a for a in stores if a.kind != "load"]
-            if any(store.kind != "store" for store in stores):
-                raise Unread(load.line, "a load of what atomic operations left")
+            stores = [a for a in stores if a.kind == "store"]
             grown = self._accumulations(other, stores)
             plain = [store for store in stores if all(store != one.store for one in grown)]
             if grown and (not plain or not one_operation(grown)):
@@ -124,7 +139,24 @@ class Memory:
         about(load.line, f"loads what one store left in '{load.tensor}'")
         self._check(here, load, found)
         self._check_last(at, load, here)
-        return found
+        return [(own, where, self._gathered(load, value, later)) for own, where, value in found]
+
+    def _gathered(self, load: Access, begun: Term, parts: Sequence[tuple[int, Access]]) -> Term:
+        """What an element began as, and all that atomic operations put to it."""
+        kind = self.types[load.tensor]
+        total = begun
+        for other, one in parts:
+            ran = self.launches[other]
+            new = renaming(ran, one)
+            where = both(put_truth(domain(ran, one), new), _same(load, one, new))
+            body = put(self.seen(other, part(one, kind, is_finite=ran.launch.is_finite)), new)
+            bound = tuple(str(to.plain) for to in new.values())
+            total = Apply(ATOMIC[one.kind], (total, Total(ATOMIC[one.kind], bound, where, body)))
+        if not parts:
+            return begun
+        if kinds.is_whole(kind):
+            return settled(kind, total)
+        return total if kind == "tl.float64" else rounded(kind, total)
 
     def _begun(
         self, at: int, load: Access, plain: Sequence[Access], grown: Sequence[Accumulation]

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.asking import about
 from dtpoly.verify.domains import before, domain, ids_agree, own_names, same_element
-from dtpoly.verify.findings import ATOMIC, Finding, Proof
+from dtpoly.verify.findings import Finding, Proof
+from dtpoly.verify.gathering import ATOMIC
 from dtpoly.verify.regions import Region, set_of, without
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.whole import (

@@ -11,9 +11,9 @@ nothing else in the kernel depends on the program, and if no iteration needs ano
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.access import Access
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.carrying import assigned
@@ -25,6 +25,8 @@ from dtpoly.verify.whole import TRUE, Whole, compare, name, names_of, number, on
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
+# Calls that change nothing but types.
+ONLY_TYPE = ("tl.full", "tl.cast")
 WHY = "is set in another iteration of a loop over programs"
 
 
@@ -59,8 +61,10 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
     )
     if not holds(some, set_of(machine.facts)):
         raise Unread(node.lineno, "a loop over programs, of which there may be none")
+    again = _again(node.body, counter)
     for one in assigned(node.body):
-        machine.names[one] = Lost(WHY)
+        if one not in again:
+            machine.names[one] = Lost(WHY)
     if is_affine(high):
         one = fresh(counter)
         machine.digits.ranges[one] = within(number(0), name(one), high)
@@ -72,9 +76,43 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
     machine.computed(high + step, "tl.int32", node.lineno)
     machine.digits.ranges.pop(str(low.plain))
     machine.block(node.body)
+    for one, expression in again.items():
+        if machine.value(expression) != machine.names[one]:
+            raise Unread(expression.lineno, f"'{one}' {WHY}")
     for one in (*assigned(node.body), counter):
         machine.names[one] = Lost(WHY)
     machine.over_programs = OverPrograms(str(low.plain), len(machine.accesses), node.lineno)
+
+
+def _again(body: list[ast.stmt], counter: str) -> dict[str, ast.expr]:
+    """Names that each iteration makes from what they were, as `x = tl.full((), x, tl.float32)`.
+
+    If f(f(x)) is f(x), then after its statement x is f of what it was before the loop in every
+    iteration, by induction; so it must not be looked at before it, or be set in another place.
+    What else is in f must be the same in every iteration, and do nothing to memory.
+    """
+    found: dict[str, ast.expr] = {}
+    changes = {*assigned(body), counter}
+    for at, statement in enumerate(body):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=one)], value=ast.Call() as value) if (
+                _looks_at(value) & changes == {one}
+                and one not in assigned([*body[:at], *body[at + 1 :]])
+                and all(one not in _looks_at(before) for before in body[:at])
+                and all(ast.unparse(call.func) in ONLY_TYPE for call in _calls(value))
+            ):
+                found[one] = value
+            case _:
+                pass
+    return found
+
+
+def _looks_at(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _calls(node: ast.AST) -> list[ast.Call]:
+    return [one for one in ast.walk(node) if isinstance(one, ast.Call)]
 
 
 def check(machine: Machine) -> None:

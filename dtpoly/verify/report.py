@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
+
+from dtpoly.frozen import dataclass
 
 # In the order in which they are told, with what each says.
 LAYERS: Mapping[str, str] = {

@@ -6,7 +6,8 @@ from functools import cache
 
 from dtpoly.verify import kinds
 from dtpoly.verify.building import applied
-from dtpoly.verify.terms import Apply, Term, Total, children, rebuilt
+from dtpoly.verify.numerals import options
+from dtpoly.verify.terms import Apply, Literal, Term, Total, children, rebuilt
 
 
 @cache
@@ -15,6 +16,13 @@ def rounds(term: Term) -> frozenset[str]:
     found = frozenset[str]().union(*(rounds(one) for one in children(term)))
     word, kind = split(term)
     return found | {kind} if word == "round" else found
+
+
+@cache
+def literals(term: Term) -> frozenset[str]:
+    """The numbers as written in the term."""
+    own = frozenset((term.text,)) if isinstance(term, Literal) else frozenset[str]()
+    return own.union(*(literals(one) for one in children(term)))
 
 
 def split(term: Term) -> tuple[str, str]:
@@ -27,12 +35,18 @@ def split(term: Term) -> tuple[str, str]:
 
 
 @cache
-def without_may(term: Term, kept: frozenset[str] = frozenset()) -> Term:
-    """The term without leave to round, but where the kernel may use it for one of these types."""
-    parts = tuple(without_may(one, kept) for one in children(term))
+def without_may(
+    term: Term, kept: frozenset[str] = frozenset(), texts: frozenset[str] = frozenset()
+) -> Term:
+    """The term without leave to round, but where the kernel may use it.
+
+    That is for one of these types, or for a number as written that is one of these texts then.
+    """
+    parts = tuple(without_may(one, kept, texts) for one in children(term))
     word, kind = split(term)
     if word == "may" and not any(allows(kind, one) for one in kept):
-        return parts[0]
+        is_other = isinstance(parts[0], Literal) and options(term) - {parts[0].text} & texts
+        return term if is_other else parts[0]
     # Without it, arithmetic of whole numbers can be carried out.
     return applied(term.operation, parts) if isinstance(term, Apply) else rebuilt(term, parts)
 

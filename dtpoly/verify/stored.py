@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dtpoly.verify import kinds
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.algorithm import value_of
 from dtpoly.verify.asking import about
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.domains import domain, renaming
-from dtpoly.verify.findings import ATOMIC, OF_BITS, Finding, Proof
+from dtpoly.verify.findings import Finding, Proof
+from dtpoly.verify.gathering import ATOMIC, part
 from dtpoly.verify.lemmas import with_known
 from dtpoly.verify.memory import Unwritten
 from dtpoly.verify.regions import NotAffine, set_of
 from dtpoly.verify.residues import settled
 from dtpoly.verify.rounding import split
-from dtpoly.verify.terms import Apply, Term, Total, children, put, walk
+from dtpoly.verify.terms import Apply, Term, Total, put, walk
 from dtpoly.verify.value import difference
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import both, compare, name, put_truth, put_whole
@@ -65,7 +65,6 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
     outputs = tuple(f"out.{axis}" for axis in range(len(proof.arrays[proof.result].shape)))
     parts: list[Term] = []
     for at, ran, access in atomics:
-        assert access.value is not None
         if ATOMIC[access.kind] != operation:
             where = set_of(both(proof.facts, domain(ran, access)))
             yield Finding("value", access.line, "is another atomic operation", where, access)
@@ -76,16 +75,14 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
             here = both(here, compare("==", name(output), put_whole(index, put_names)))
         bound = tuple(str(one.plain) for one in put_names.values())
         # Parts are added up in the type of the output: that is what `atomic` asks for.
-        value_there = _of_bits(proof, operation, access)
         kind = proof.arrays[proof.result].kind
-        if split(value_there) == ("round", kind) and not kinds.is_whole(kind):
-            (value_there,) = children(value_there)
+        value_there = part(access, kind, is_finite=proof.meaning.is_finite)
         body = put(proof.memory.seen(at, value_there), put_names)
         parts.append(Total(operation, bound, here, body))
     about(atomics[-1][2].line, "puts together what the algorithm says")
     total = parts[0]
-    for part in parts[1:]:
-        total = Apply(operation, (total, part))
+    for other in parts[1:]:
+        total = Apply(operation, (total, other))
     total = settled(proof.arrays[proof.result].kind, total)
     wanted = value_of(proof.meaning, proof.func, tuple(name(o) for o in outputs))
     where = set_of(both(proof.facts, proof.box(outputs)))
@@ -94,21 +91,6 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
         last = atomics[-1][2]
         compared = terms(total, wanted)
         yield Finding(found.layer, last.line, found.why, found.where, last, compared)
-
-
-def _of_bits(proof: Proof, operation: str, access: Access) -> Term:
-    """What an atomic operation is given, where a nan has the bits that win in its order."""
-    assert access.value is not None
-    kind = proof.arrays[proof.result].kind
-    if operation not in OF_BITS or kinds.is_whole(kind):
-        return access.value
-    match access.value:
-        case Apply(operation=made, operands=(inner,)) if made == f"{OF_BITS[operation]} in {kind}":
-            return inner
-        case _ if proof.meaning.is_finite:
-            return access.value
-        case _:
-            raise Unread(access.line, f"an atomic {operation} of floats may lose a nan")
 
 
 def terms(kernel: Term, algorithm: Term) -> tuple[Term, Term, frozenset[str]]:

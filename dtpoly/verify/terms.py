@@ -7,9 +7,9 @@ its labels. Casts between floats are left out (see docs/proofs.md, precision).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify import asking
 from dtpoly.verify.shared import Shared
 from dtpoly.verify.whole import (

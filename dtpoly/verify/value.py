@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from dtpoly.verify import kinds
 from dtpoly.verify.asking import take
 from dtpoly.verify.building import plain, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
+from dtpoly.verify.numerals import options
 from dtpoly.verify.pieces import Piece, cases, pieces
 from dtpoly.verify.regions import Region, equal, is_affine, is_single, said, same, set_of, without
-from dtpoly.verify.rounding import allows, rounds, split, without_may, without_steps
+from dtpoly.verify.rounding import allows, literals, rounds, split, without_may, without_steps
 from dtpoly.verify.terms import (
     Apply,
     Carried,
@@ -59,7 +61,7 @@ class Difference:
 def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     """The first difference found on a set."""
     check_time()
-    algorithm = without_may(algorithm, rounds(kernel))
+    algorithm = without_may(algorithm, rounds(kernel), literals(kernel))
     for mine in cases(kernel, where):
         for theirs in cases(algorithm, mine.where):
             found = _difference(mine.term, theirs.term, theirs.where)
@@ -70,6 +72,8 @@ def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | Non
 
 def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     if kernel == algorithm and not isinstance(kernel, Carried):
+        return None
+    if isinstance(kernel, Literal) and kinds.exact(kernel.text) in options(algorithm):
         return None
     rounded = _rounded(kernel, algorithm, where)
     if rounded is not None:
@@ -222,7 +226,8 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
             return None
     found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=False)
     if found is not None and operation in IDEMPOTENT:
-        found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=True)
+        few, fewer = _shown(mine), _shown(theirs)
+        found = _laid_over(operation, few, fewer, (kernel, algorithm), is_thorough=True)
     if found is not None:
         # What is reduced in two steps may be rounded between them, and need not be.
         bare = without_steps(operation, algorithm)
@@ -248,13 +253,15 @@ def _laid_over(
     for piece, domain in sorted(mine, key=lambda one: names(one[0].body).isdisjoint(one[0].bound)):
         left = domain
         for at, (wanted, wanted_domain) in enumerate(theirs):
-            if left.is_empty():
+            if left.is_empty() and not is_thorough:
                 break
             if not _may_be_alike(piece.body, wanted.body):
                 continue
             ways = _ways(piece, wanted, learned)
+            # Thorough: a value that has been found may be another of the algorithm's too.
+            of = domain if is_thorough else left
             taken = _matched(
-                operation, piece, left, wanted, wanted_domain, got[at], ways, is_thorough
+                operation, piece, of, wanted, wanted_domain, got[at], ways, is_thorough
             )
             if taken is not None:
                 image, rest, guess = taken
@@ -262,7 +269,7 @@ def _laid_over(
                 learned.append((guess, used & {*piece.bound}))
                 so_far = got[at]
                 got[at] = image if so_far is None else so_far.union(image)
-                left = rest
+                left = left.intersect(rest) if is_thorough else rest
         if not left.is_empty():
             why = "something is reduced that is not in the algorithm's reduction"
             # The rest of what was found in part, or a number: that is what no mask kept out.
@@ -287,6 +294,22 @@ def _reduced(operation: str, term: Term, where: Region) -> Bag:
                 continue
             new = Piece((*piece.bound, *case.bound), piece.domain, case.term, piece.own)
             found.append((new, case.where))
+    return found
+
+
+def _shown(bag: Bag) -> Bag:
+    """The same values, of which each piece has only the names that they depend on.
+
+    That is enough where what is reduced twice changes nothing: { A[x] : x, y in D } and
+    { A[x] : x in D for some y } are one set.
+    """
+    found: Bag = []
+    for piece, where in bag:
+        own = names(piece.body)
+        hidden = tuple(one for one in piece.bound if one not in own)
+        bound = tuple(one for one in piece.bound if one in own)
+        new = Piece(bound, piece.domain, piece.body, tuple(o for o in piece.own if o in own))
+        found.append((new, without(where, hidden) if hidden else where))
     return found
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeGuard
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify import terms
 from dtpoly.verify.building import place
 from dtpoly.verify.terms import Term, of_truth

@@ -7,9 +7,9 @@ products of names (an index times a stride) stay symbols, and `strides` takes th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.shared import Shared, rank
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dtpoly.verify.access import Access, Ran
-from dtpoly.verify.findings import ATOMIC, Finding, Proof
+from dtpoly.verify.findings import Finding, Proof
+from dtpoly.verify.gathering import ATOMIC
 from dtpoly.verify.report import Instance, Witness
 from dtpoly.verify.whole import Whole, name, names_of, number, put_whole
 

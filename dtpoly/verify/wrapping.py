@@ -7,9 +7,9 @@ known, so such a number is read in the address of a load and nowhere else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.terms import fresh, names
 from dtpoly.verify.values import Unread

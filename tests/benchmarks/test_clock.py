@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
-from benchmarks.gpu import clock
-from benchmarks.gpu.clock import LAUNCHES, GpuClock
+from dtpoly.timing import clock
+from dtpoly.timing.clock import LAUNCHES, GpuClock
 
 
 @dataclass

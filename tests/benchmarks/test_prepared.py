@@ -11,12 +11,12 @@ import torch
 from benchmarks.__main__ import main
 from benchmarks.gpu import processes, session
 from benchmarks.gpu.candidates import Candidate, arguments
-from benchmarks.gpu.failures import LostDevice, told
 from benchmarks.gpu.inputs import Inputs
 from benchmarks.gpu.manifest import hash_of
 from benchmarks.gpu.manifest import read as read_manifest
 from benchmarks.gpu.manifest import write as write_manifest
 from benchmarks.gpu.results import Results, Timed, began_file, read, write
+from dtpoly.timing.failures import LostDevice, told
 
 SWIGLU = """\
 Func swiglu; In A, B; Var x, y;

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from benchmarks.gpu.failures import Wrong
 from benchmarks.gpu.inputs import SHAPES, inputs, size_in_bytes, tensors
 from benchmarks.gpu.peers import EAGER, Unfit, peers
 from benchmarks.gpu.references import CUT, off, reference
 from benchmarks.gpu.rows import AIMS, DERIVED, GROUPS, Row, files, flops, rows, tiny_rows
+from dtpoly.timing.failures import Wrong
 
 TINY = {row.kernel: row for row in tiny_rows()}
 

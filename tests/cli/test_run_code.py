@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from dtpoly.generate import Code, code_of
-from dtpoly.runtime.execute import compared
+from dtpoly.runtime.tolerance import compared
 from dtpoly.schedule.state import State
 from tests.cli.conftest import Entry
 from tests.cli.process import ROOT, dtpoly, environment

@@ -233,6 +233,8 @@ def test_numbers(way: str) -> None:
         "maximum(B[x, y], d) + minimum(a, 2) + sqrt(a)",
         "where(c and B[x, y] > b, x, y + a)",
         "exp(A[x, y]) + sigmoid(d)",
+        "B[x, y] + pow(2.75, reshape(2)) + pow(3, reshape(3))",
+        "x * pow(2.75, reshape(2)) - pow(reshape(2), 3)",
     )
     run_all(head, {f"f{at}": body for at, body in enumerate(bodies)}, WAYS[way])
 

@@ -1,10 +1,8 @@
 """Where arrays live, and which lanes a step takes in, for Programs that once went wrong."""
 
-import pytest
 import torch
 
 from dtpoly.compile import load
-from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -31,14 +29,3 @@ def test_a_step_masks_labels_that_its_operand_lacks() -> None:
     )
     given = torch.arange(5.0)
     assert imported(made.text).g(given, y=3) == 3 * given.sum()
-
-
-def test_a_mask_of_lanes_that_a_load_has_not_is_refused() -> None:
-    """Each row of the padded diagonal wants other columns, and the product loads them for all."""
-    text = (
-        "Func f, g; In A, B; RVar x, y, k;"
-        "f[x, k] = rdot(reshape(A[x, y], x, y, 1), reshape(B[y, k], 1, y, k), y);"
-        "g[x] = pad(f, 0)[x + 1, x]; f.fuse_at(g, x); g.compile(); g.tensorize(x:0, k:0, y:0);"
-    )
-    with pytest.raises(DtpolyError, match="DT300"):
-        generated(text)

@@ -11,13 +11,10 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from tests.codegen.dispatched import Dispatched
 from tests.codegen.test_operator import OPCHECK, compiled, fresh_compiler, module, operators
+from tests.codegen.wrappers import ADD, SCALARS
 
 __all__ = ["fresh_compiler"]
 
-ADD = "Func f; In A, B; Var x, y; f[x, y] = A[x, y] + B[y]; f.tensorize(x:4, y:8);"
-SCALARS = (
-    "Func f; In A; SIn a, n: u8, c: bool; Var x; f[x] = A[x] * a + where(c, n, 0);f.tensorize(x:4);"
-)
 TABLE = "Func f; Var x, y; f[x, y] = 10 * x + y;"
 
 

@@ -16,6 +16,26 @@ PROGRAM = load(
         "f.descriptor(A, g); f.persistent(2); f.compile();",
     )
 )
+SCALAR = load(
+    Source(
+        "f.dt",
+        "Func f; In A; SIn beta: i32; Var x; f[x] = A[x] * beta;"
+        "f.persistent(); f.block(x:64); f.compile();",
+    )
+)
+BETA = "        beta = tl.full((), beta, tl.int32)\n"
+START = "        x_start = pid * 64\n"
+OF_SCALAR: dict[str, tuple[str, str]] = {
+    "it grows from turn to turn": (BETA, BETA.replace("beta, tl", "beta + 1, tl")),
+    "it is another in the second turn": (BETA, BETA.replace("beta, tl", "2 - beta, tl")),
+    "it is wrapped in less": (BETA, BETA.replace("tl.int32", "tl.int16")),
+    "it is looked at before": (START, START.replace("pid *", "(pid + beta - beta) *")),
+    "it is set once more": (BETA, f"{BETA}        beta = beta * 1\n"),
+    "it is what the turn is": (BETA, BETA.replace("beta, tl", "block, tl")),
+    "it depends on the turn": (BETA, BETA.replace("beta, tl", "beta * (block + 1), tl")),
+    "it is set under a condition": (BETA, f"        if block > 0:\n    {BETA}"),
+    "it is loaded": (BETA, "        beta = tl.load(A_ptr + beta)\n"),
+}
 LOOP = "tl.range(tl.program_id(0), n_blocks * m_blocks, tl.num_programs(0), flatten=even)"
 WRONG: dict[str, tuple[str, str]] = {
     "a block starts elsewhere": (
@@ -76,3 +96,13 @@ def test_grids_of_three_axes_are_proved_too() -> None:
 def test_a_wrong_one_is_not_proved(name: str) -> None:
     report = verify(PROGRAM, changed(text_of(PROGRAM), *WRONG[name]))
     assert report.verdict is not Verdict.PROVED
+
+
+def test_a_number_whose_type_is_told_in_each_turn_is_proved() -> None:
+    assert verify(SCALAR, text_of(SCALAR)).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", OF_SCALAR)
+def test_a_number_that_turns_change_is_not(name: str) -> None:
+    old, new = OF_SCALAR[name]
+    assert verify(SCALAR, changed(text_of(SCALAR), old, new)).verdict is not Verdict.PROVED

@@ -7,10 +7,10 @@ from operator import add, mul, sub
 import pytest
 
 from dtpoly.verify.asking import Run, running
-from dtpoly.verify.building import applied, literal, rounded
+from dtpoly.verify.building import applied, as_truth, literal, rounded
 from dtpoly.verify.digits import Digits
 from dtpoly.verify.kinds import LARGEST, LEAST
-from dtpoly.verify.terms import Apply, Element, fresh
+from dtpoly.verify.terms import Apply, Element, Literal, Term, fresh
 from dtpoly.verify.values import Radix
 from dtpoly.verify.verify import Report, Verdict, verify
 from dtpoly.verify.whole import TRUE, Truth, Whole, name, number, put_truth, put_whole
@@ -229,3 +229,27 @@ def test_a_number_stays_if_its_type_has_it(kind: str) -> None:
     for value in (-32769, -32768, -129, -128, -1, 0, 127, 128, 255, 256, 32767, 32768):
         stays = rounded(kind, literal(value)) == literal(value)
         assert stays == (wraps(kind, value) == value)
+
+
+def test_a_truth_that_was_kept_as_a_number_is_that_truth() -> None:
+    """0 and 1 are bits beside truths, and nothing else is; `not` of 1 is another number than 0."""
+    kept, other = (Element(tensor, (), 0, ()) for tensor in ("B", "A"))
+
+    def asked(truth: Term, one: int = 1) -> Term | None:
+        return as_truth(applied("where", [truth, literal(one), literal(0)]), {"B"})
+
+    assert asked(kept) == kept
+    assert asked(Apply("or", (literal(0), kept))) == Apply("or", (Literal("False"), kept))
+    assert asked(Apply("and", (literal(1), kept))) == Apply("and", (Literal("True"), kept))
+    assert asked(kept, 2) is None
+    for wrong in (
+        other,
+        Apply("or", (kept, other)),
+        Apply("and", (kept, literal(3))),
+        Apply("not", (literal(1),)),
+        Apply("add", (kept, kept)),
+    ):
+        assert asked(wrong) is None
+    number_of = applied("where", [kept, literal(1), literal(0)])
+    assert as_truth(Apply("add", (number_of, literal(0))), {"B"}) == kept
+    assert as_truth(Apply("add", (number_of, literal(1))), {"B"}) is None

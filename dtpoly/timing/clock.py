@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
+
+from dtpoly.frozen import dataclass
 
 # Parts of it have no types.
 _cuda: Any = torch.cuda

@@ -1,0 +1,248 @@
+"""How kernels are launched: the functions that choose a grid, types and variants, as text."""
+
+# Memory, lanes and programs.
+ROOM = {
+    "dt_blocks": '''\
+def dt_blocks(tensor, block):
+    """A descriptor that loads blocks of a tensor; None where there is none, or where it is slow."""
+    if not dt_interpreted and (
+        torch.version.hip or torch.cuda.get_device_properties(tensor.device).major < 9
+    ):
+        return None
+    size, strides, shape = tensor.element_size(), tensor.stride(), tensor.shape
+    if strides[-1] != 1 or tensor.data_ptr() % 16 or block[-1] * size < 16:
+        return None
+    if tensor.dtype == torch.bool:
+        return None
+    for extent, stride, inner in zip(shape, strides, (*strides[1:], 1)):
+        if not 1 <= extent < (1 << 31) - (1 << 20) or stride < inner:
+            return None
+    if any(stride * size % 16 for stride in strides[:-1]):
+        return None
+    descriptor = triton.tools.tensor_descriptor.TensorDescriptor
+    return descriptor(tensor, list(shape), list(strides), list(block))
+''',
+    "dt_rows": '''\
+def dt_rows(shape, dtype, device):
+    """Memory for a tensor, each row of which begins at a multiple of 16 bytes."""
+    *outer, last = shape
+    each = 16 // dtype.itemsize
+    rows = torch.empty((*outer, -(-last // each) * each), dtype=dtype, device=device)
+    return rows[..., :last]
+''',
+    "dt_lanes": '''\
+def dt_lanes(size):
+    """The power of two that holds a size; a matrix unit wants 16 at least."""
+    return 1 << max(size - 1, 15).bit_length()
+''',
+    "dt_too_large": '''\
+def dt_too_large(name, elements, advice):
+    """A tile has more elements than Triton allows."""
+    return ValueError(
+        f"a tile of '{name}' would have {elements} elements, and Triton's limit is 1048576: "
+        f"write {advice} and generate this file again"
+    )
+''',
+    "dt_grid": '''\
+def dt_grid(name, programs):
+    """The grid of a launch."""
+    if programs > 2147483647:
+        raise ValueError(
+            f"'{name}' would need {programs} programs, and a grid has at most 2147483647: "
+            "give each a larger block, and generate this file again"
+        )
+    return (programs,)
+''',
+    "dt_turns": '''\
+def dt_turns(name, programs, device, each):
+    """The grid of a launch whose programs take blocks in turn: as many as run at once."""
+    if programs > (1 << 31) - (1 << 20):
+        raise ValueError(
+            f"'{name}' has {programs} blocks, and one launch does at most 2146435072: "
+            "make them larger, and generate this file again"
+        )
+    if device.type == "cpu":
+        return (min(programs, 3),)
+    units = torch.cuda.get_device_properties(device).multi_processor_count
+    return (min(programs, each * units, 1 << 20),)
+''',
+}
+
+# Which variant of a kernel a call runs, and how without Triton's binding.
+LAUNCHER = {
+    "dt_launcher": '''\
+def dt_launcher(kernel, axes, blocks=()):
+    """What launches a kernel: as Triton does, or without its binding if it did so for a like call.
+
+    Like calls have the same numbers, types, alignments of addresses, and device: all that Triton
+    looks at when it chooses what to run. So it would run the same again, with the same arguments.
+    """
+    if dt_interpreted:
+        return lambda grid, *args, **constants: kernel[grid](*args, **constants)
+    # Of these versions it is known how they run what they have compiled.
+    is_direct = torch.version.hip is None and triton.__version__[:4] in dt_versions
+    choose, driver, known = dt_chooser(kernel, axes, blocks), triton.runtime.driver, {}
+    blocks = [kernel.arg_names.index(name) for name in blocks]
+    names, places, hooks = kernel.arg_names, dt_places(axes), dt_hooks(kernel)
+    types = kernel.fn.__annotations__
+    floats = [at for at, name in enumerate(names) if types.get(name) == tl.float64]
+
+    def launch(grid, *args, **constants):
+        given, key, low = list(args), list(args), 0
+        for at in places:
+            tensor = args[at]
+            given[at] = address = tensor.data_ptr()
+            key[at] = tensor.dtype
+            low |= address
+        for at in floats:
+            key[at] = None  # on its value nothing depends
+        if low & 15:
+            key += [given[at] & 15 for at in places]
+        for at in blocks:
+            key[at] = args[at] is not None  # it says nothing that its tensor does not
+        device = tensor.device
+        key.append(device)
+        key = tuple(key)
+        found = known.get(key)
+        values = tuple(constants.values())
+        if found is not None and found[0] == values and not hooks and not dt_is_watched():
+            _, run, function, metadata, rest, no_blocks, _ = found
+            for at in no_blocks:
+                given[at] = None
+            stream = driver.active.get_current_stream(device.index)
+            run(grid[0], 1, 1, stream, function, metadata, None, None, None, *given, *rest)
+            return
+        chosen, args, constants = choose(args, constants)
+        compiled = chosen[grid](*args, **constants)
+        is_kept = is_direct and isinstance(compiled, triton.compiler.CompiledKernel)
+        if is_kept and not hooks and not dt_is_watched():
+            if len(known) >= 4096:
+                known.clear()
+            rest = [constants[name] for name in names[len(args) :]]
+            run, function, metadata = compiled.run, compiled.function, compiled.packed_metadata
+            no_blocks = [at for at in blocks if args[at] is None]
+            known[key] = values, run, function, metadata, rest, no_blocks, compiled
+
+    return launch
+''',
+    "dt_versions": """\
+dt_versions = {"3.6.", "3.7.", "3.8.", "3.9."}
+""",
+    "dt_chooser": '''\
+def dt_chooser(kernel, axes, blocks):
+    """How a kernel is called, so that at most eight variants are compiled for a type of inputs.
+
+    Where tensors are contiguous along their last axes: one, one for aligned ones, and one for
+    aligned ones of whole blocks. Two for the first that are contiguous along others, if they are
+    large. One for all that is left. With offsets of 64 bits: one for aligned ones, one for all.
+    A truth may be passed as False: kernels test then what they would have been spared. Where there
+    are descriptors: one more, of tensors in lines that are not aligned; but one less of the others.
+    They are passed all together, or None for each.
+    """
+    names, places = kernel.arg_names, dt_places(axes)
+    blocks = [names.index(name) for name in blocks]
+    axes, functions, others = [line.split() for line in axes], {}, {}
+
+    def with_facts(kept, count):
+        if kept not in functions:
+            rest = [at for at in range(count) if at not in kept]
+            made = triton.jit(kernel.fn, do_not_specialize=rest)
+            made.pre_run_hooks = dt_hooks(kernel)
+            functions[kept] = made
+        return functions[kept]
+
+    def choose(args, constants):
+        flags = [name for name, value in constants.items() if isinstance(value, bool)]
+        is_whole = all(constants[name] for name in flags)
+        is_wide = constants["offset"] == tl.int64
+        lines = []  # of each tensor the axis along which it is contiguous
+        for at, lengths in zip(places, axes):
+            strides = args[at + 1 : at + 1 + len(lengths)]
+            lines.append(max((n for n, stride in enumerate(strides) if stride == 1), default=None))
+        is_flat = all(line is not None or not lengths for line, lengths in zip(lines, axes))
+        is_rows = all(line == len(lengths) - 1 for line, lengths in zip(lines, axes) if lengths)
+        units = [at + 1 + line for at, line in zip(places, lines) if line is not None]
+        steps = dt_steps(places, axes, names, lines)
+        is_aligned = all(args[at].data_ptr() % 16 == 0 for at in places)
+        is_aligned = is_aligned and all(args[at] % 16 == 0 for at in steps)
+        if blocks:
+            in_blocks = is_flat and is_rows and not is_wide
+            in_blocks = in_blocks and all(args[at] is not None for at in blocks)
+            is_aligned = is_aligned and (in_blocks or is_wide)
+            if not in_blocks:
+                args = [None if at in blocks else value for at, value in enumerate(args)]
+        kept = (*places, *units, *steps) if is_aligned else tuple(units)
+        if is_flat and is_rows and (is_aligned or not is_wide):
+            is_whole = is_whole and is_aligned and not is_wide
+        elif is_flat and not is_wide and any(args[at].numel() >= 1 << 16 for at in places):
+            types = [str(value) for value in constants.values() if not isinstance(value, bool)]
+            types += [str(args[at].dtype) for at in places]
+            met, one = others.setdefault(tuple(types), {}), (tuple(lines), is_aligned, is_whole)
+            met[one] = None
+            if [*met].index(one) > (not blocks):
+                kept, is_whole = (), False
+        else:
+            kept, is_whole = (), False
+        constants = {**constants, **{name: is_whole for name in flags}}
+        return with_facts(kept, len(args)), args, constants
+
+    return choose
+''',
+    "dt_hooks": '''\
+def dt_hooks(kernel):
+    """What is to be called before each launch: the same list for all variants."""
+    return getattr(kernel, "pre_run_hooks", [])
+''',
+    "dt_places": '''\
+def dt_places(axes):
+    """Where a kernel takes tensors: each is followed by its strides."""
+    places = [0]
+    for line in axes:
+        places.append(places[-1] + 1 + len(line.split()))
+    return places[:-1]
+''',
+    "dt_steps": '''\
+def dt_steps(places, axes, names, lines):
+    """Where a kernel takes strides between lines, and how long lines are."""
+    several = any(len(lengths) > 1 for lengths in axes)
+    steps, sizes = [], {}
+    for at, lengths, line in zip(places, axes, lines):
+        for axis, length in enumerate(lengths):
+            if axis != line and length != "-":
+                steps.append(at + 1 + axis)
+            elif axis == line and length in names and len(lengths) > several:
+                sizes[names.index(length)] = None
+    return [*steps, *sizes]
+''',
+    "dt_is_watched": '''\
+def dt_is_watched():
+    """Whether something that was set in Triton is to see launches, or to change kernels."""
+    runtime = triton.knobs.runtime
+    first, last = runtime.launch_enter_hook, runtime.launch_exit_hook
+    return bool(
+        getattr(first, "calls", first)
+        or getattr(last, "calls", last)
+        or runtime.debug
+        or runtime.add_stages_inspection_hook
+        or triton.knobs.compilation.instrumentation_mode
+    )
+''',
+}
+
+OFFSETS = {
+    "dt_offset": '''\
+def dt_offset(largest, *tensors, sizes=()):
+    """The type of offsets and indices: 64 bits only where 32 might not be enough."""
+    if largest >= (1 << 30) - (1 << 20):
+        # Triton takes a size below 2**31 as 32 bits, and the end of its last tile may be beyond.
+        for size in (largest, *sizes, *(size for tensor in tensors for size in tensor.shape)):
+            if (1 << 31) - (1 << 20) <= size < 1 << 31:
+                raise ValueError(f"a size of {size} is too near to 2**31: split the work")
+        return tl.int64
+    for tensor in tensors:
+        if tensor.untyped_storage().nbytes() >= 1 << 31:
+            if sum(n * stride for n, stride in zip(tensor.shape, tensor.stride())) >= 1 << 31:
+                return tl.int64
+    return tl.int32
+''',
+}

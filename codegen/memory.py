@@ -1,0 +1,129 @@
+"""An access to memory in; its tests, its places and its load out."""
+
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import Affine, Read
+from dtpoly.poly.tiles import axis_value
+
+from .building import Building
+from .elements import VALUE
+from .kernel import Axes, Load, Test, Variable, is_wide
+from .kinds import Element, in_memory
+from .names import plain
+from .storage import INDEX
+from .tiling import Tiling, tests_on
+
+
+def loaded(tiling: Tiling, read: Read, order: Axes, other: int | float | None = None) -> Variable:
+    """The elements as they lie in memory."""
+    indices = tuple(map(tiling.index, read.indices))
+    tests = relevant(tiling, indices, order)
+    return load_where(tiling, read.tensor, indices, tests, order, 0 if other is None else other)
+
+
+def relevant(tiling: Tiling, indices: tuple[Affine, ...], order: Axes) -> tuple[Test, ...]:
+    """The tests that keep indices inside, of a tile with some lanes."""
+    lanes = {name for index in indices for name in index.labels if name in tiling.building.lanes}
+    return tests_on(tiling, order, lambda tests: _tied(tests, lanes))
+
+
+def _tied(tests: tuple[Test, ...], lanes: set[str]) -> tuple[Test, ...]:
+    """The tests that say something of lanes.
+
+    `x <= k` only bounds x where k is bounded: what a test ties together is tested together.
+    """
+    tied = set(lanes)
+    while True:
+        found = tuple(test for test in tests if not test.axes or tied & set(test.axes))
+        more = tied.union(*(test.axes for test in found))
+        if more == tied:
+            return found
+        tied = more
+
+
+def load_where(
+    tiling: Tiling,
+    tensor: str,
+    indices: tuple[Affine, ...],
+    tests: tuple[Test, ...],
+    order: Axes,
+    other: int | float,
+) -> Variable:
+    """The same where tests hold, and a number elsewhere; what was loaded before is not again."""
+    building = tiling.building
+    needed = {name for index in indices for name in index.labels} | {
+        name for test in tests for name in test.axes
+    }
+    axes = tuple(name for name in order if name in needed)
+    tests = tuple(replace(t, axes=tuple(n for n in axes if n in t.axes)) for t in tests)
+    element = stored_element(building, tensor)
+    key = (tensor, indices, tests, axes, repr(other))
+    is_input = tensor not in building.model.arrays
+    if is_input and (found := building.scopes.find_load(key)) is not None:
+        return found
+    wish = f"{plain(tensor)}_{'tile' if axes else 'value'}"
+    name = building.tile_name(wish, axes, element)
+    places = local_indices(tiling, tensor, indices)
+    pointer = building.pointer(tensor, len(places))
+    load = Load(name, pointer, places, tests, axes, other if tests else None, element)
+    variable = Variable(name, axes, element)
+    return building.scopes.bound_load(key, load, variable, tiling.statement.name)
+
+
+def stored_element(building: Building, tensor: str) -> Element:
+    """The type of elements in memory, as far as the text knows it."""
+    kind = building.elements.kinds[tensor]
+    if tensor + INDEX in building.storage.scratch:
+        return building.passing(building.elements.of(tensor + VALUE))
+    if tensor in building.storage.scratch or (
+        tensor in building.model.arrays and not is_func(building, tensor)
+    ):
+        return building.passing(building.elements.of(tensor))
+    return in_memory(kind)
+
+
+def is_func(building: Building, tensor: str) -> bool:
+    """Whether an array is a Func as the caller or another kernel sees it."""
+    return building.model.arrays[tensor].func == tensor
+
+
+def local_indices(tiling: Tiling, tensor: str, indices: tuple[Affine, ...]) -> tuple[Affine, ...]:
+    """Indices into memory: of scratch, the program's slice, counted from what it holds first."""
+    scratch = tiling.building.storage.scratch.get(tensor)
+    if scratch is None:
+        return indices
+    local = tuple(
+        _local(tiling, index, _origin(tiling, extent.origin, tensor), tensor)
+        for index, extent in zip(indices, scratch.extents, strict=True)
+    )
+    return (Affine((("program", 1),)), *local)
+
+
+def _origin(tiling: Tiling, origin: Affine, tensor: str) -> Affine:
+    """Where a slice starts: an expression over axes as one over the kernel's variables."""
+    building = tiling.building
+    tiles = building.tiles[tiling.statement.name]
+    private = building.model.arrays[tensor].copies
+    put: dict[str, Affine] = {}
+    for name in origin.labels:
+        value = axis_value(tiles, name, frozenset(tiling.loops), private)
+        here = {**tiling.loops, **tiling.starts}
+        put[name] = value.substitute(
+            {
+                n: here[n] if n in here else Affine(((building.variables[n], 1),))
+                for n in value.labels
+            }
+        )
+    return origin.substitute(put)
+
+
+def _local(tiling: Tiling, index: Affine, origin: Affine, tensor: str) -> Affine:
+    """An index counted from where a slice starts, as wide as offsets are."""
+    building = tiling.building
+    local = index - origin
+    wide = {*building.lanes, *building.scopes.wide()}
+    if is_wide(local, frozenset(local.labels) - wide):
+        return local
+    moving, at = Affine(origin.terms), f"{plain(tensor)}_start"
+    first = building.scopes.bound_index(at, moving, tiling.statement.name)
+    return index - first - Affine((), origin.constant)

@@ -1,0 +1,91 @@
+"""How torch sees a wrapper when it traces: as an operator, by functions that are here as text."""
+
+# When it does.
+TRACED = {
+    "dt_is_traced": '''\
+def dt_is_traced(*tensors):
+    """Whether torch is to see one operator: it compiles, records, transforms, wants shapes."""
+    if torch.compiler.is_compiling():
+        return True
+    if torch.autograd.forward_ad._current_level >= 0:
+        dt_refuse_tangents(tensors)
+    if torch._C._functorch.maybe_current_level() is not None:
+        needs_grad = any(getattr(tensor, "requires_grad", False) for tensor in tensors)
+        return not (needs_grad and torch.is_grad_enabled())  # that is refused below
+    if torch._C._len_torch_dispatch_stack():
+        return True
+    for tensor in tensors:
+        if type(tensor) is not torch.Tensor and dt_is_special(tensor):
+            return True
+    if tensors and getattr(tensors[0], "is_meta", False):
+        return all(getattr(tensor, "is_meta", False) for tensor in tensors)
+    return False
+''',
+    "dt_is_special": '''\
+def dt_is_special(tensor):
+    """Whether it is of a class that says itself what operators do, such as a DTensor."""
+    own = getattr(type(tensor), "__torch_dispatch__", None)
+    return own is not None and own is not torch.Tensor.__torch_dispatch__
+''',
+    "dt_refuse_tangents": '''\
+def dt_refuse_tangents(tensors):
+    """No derivative is lost in forward mode either."""
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor):
+            if torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
+                raise RuntimeError("an input has a tangent, and this function has no derivative")
+''',
+}
+
+# What it sees then.
+OPERATORS = {
+    "dt_operator": '''\
+def dt_operator(name, run, like, arguments):
+    """The wrapper as operators of torch, for torch.compile; the one for `out=` returns nothing."""
+
+    def run_into(out, *given, **named):
+        run(*given, out=out, **named)
+
+    def like_into(out, *given, **named):
+        pass
+
+    if not hasattr(torch.ops.dtpoly, name):  # this text may be imported more than once
+        into = f"(Tensor(a!) out, {arguments}) -> ()"
+        new = torch.library.custom_op(
+            f"dtpoly::{name}", run, mutates_args=(), schema=f"({arguments}) -> Tensor"
+        )
+        new.register_fake(like)
+        old = torch.library.custom_op(
+            f"dtpoly::{name}_out", run_into, mutates_args=("out",), schema=into
+        )
+        old.register_fake(like_into)
+    new, old = getattr(torch.ops.dtpoly, name), getattr(torch.ops.dtpoly, f"{name}_out")
+
+    def call(out, *given, **named):
+        if out is None:
+            return new.default(*given, **named)
+        old.default(out, *given, **named)
+        return out
+
+    return call
+''',
+    "dt_operator_with_numbers": '''\
+def dt_operator_with_numbers(name, run, like, arguments, with_tensors):
+    """The same where there are numbers: of one in a tensor, nobody knows the value in a graph."""
+    call = dt_operator(name, run, like, arguments)
+    call_with_tensors = dt_operator(f"{name}_tensors", run, like, with_tensors)
+    both = zip(arguments.split(", "), with_tensors.split(", "))
+    numbers = [at for at, (one, other) in enumerate(both) if one != other]
+
+    def choose(out, *given, **named):
+        if all(isinstance(given[at], (int, float)) for at in numbers):
+            return call(out, *given, **named)
+        given = list(given)
+        for at in numbers:
+            dtype = torch.float64 if isinstance(given[at], float) else None
+            given[at] = torch.as_tensor(given[at], dtype=dtype)
+        return call_with_tensors(out, *given, **named)
+
+    return choose
+''',
+}

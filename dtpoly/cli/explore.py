@@ -1,0 +1,276 @@
+"""`dtpoly explore FILE`: a space of schedules and sizes in; measured ones in a file, out."""
+
+import contextlib
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from dtpoly.algorithm.dtypes import FLOATS
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show
+from dtpoly.cli.files import file_name
+from dtpoly.cli.lazy import load
+from dtpoly.cli.output import report, write
+from dtpoly.cli.saving import tell_error
+from dtpoly.cli.size_option import parse_sizes
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.explore.database import StoreError
+from dtpoly.explore.device_simulated import FAULTS
+from dtpoly.explore.devices import devices
+from dtpoly.explore.emission import Emission
+from dtpoly.explore.extras import MissingExtra
+from dtpoly.explore.process import NotOpened
+from dtpoly.explore.question import Asked, Question
+from dtpoly.explore.run import Ended
+from dtpoly.explore.schedules import Schedules, schedules
+from dtpoly.explore.session import NoModel, Wanted, emit_only, session
+from dtpoly.explore.space_file import read_space
+from dtpoly.explore.stopping import NoWorkers
+from dtpoly.explore.strategies.choice import STRATEGIES, NoStrategy
+from dtpoly.explore.workers import Opened, Place
+from dtpoly.render.printable import printable
+
+COMPILE = ("compile", "compile_to_kernel")
+VERSION = 1  # of the JSON document
+INTERRUPTED = 130
+
+_BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|min|h)|([0-9]+)")
+_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+
+
+class Budget(click.ParamType[tuple[int | None, float | None]]):
+    """`200` candidates, `60s`, `10min` or `2h`."""
+
+    name = "budget"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int | None, float | None]:
+        """Candidates or seconds; the other one is None."""
+        match = _BUDGET.fullmatch(str(value))
+        if match is None:
+            self.fail(f"'{value}' is no budget: take 200, 60s, 10min or 2h", param, ctx)
+        number, unit, count = match.groups()
+        return (int(count), None) if count else (None, float(number) * _SECONDS[unit])
+
+
+class Fault(click.ParamType[tuple[str, str]]):
+    """`hang=PATTERN`."""
+
+    name = "fault"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Pattern and fault."""
+        kind, equals, pattern = str(value).partition("=")
+        if kind not in FAULTS or not equals:
+            self.fail(f"'{value}' is not of the form FAULT=PATTERN; {', '.join(FAULTS)}", param)
+        return pattern, kind
+
+
+@click.command(
+    short_help="Measure schedules of a space, and keep what came of them.",
+    epilog="""\b
+Examples:
+  dtpoly explore softmax.dts --size x=4096,y=4096 --dtype bf16 --budget 10min
+  dtpoly explore softmax.dts --size x=4096,y=4096 --strategy evolution --budget 200
+  dtpoly explore softmax.dts --size x=64,y=512 --simulate
+  dtpoly report softmax.sqlite -o softmax.html""",
+)
+@file_name
+@click.option("--size", "sizes", multiple=True, metavar="x=..,y=..", help="Sizes of labels.")
+@click.option(
+    "--strategy",
+    default="random",
+    show_default=True,
+    metavar="WORD|FILE.py",
+    help=f"In which order: {', '.join(STRATEGIES)}, or one of your own.",
+)
+@click.option(
+    "--budget",
+    type=Budget(),
+    default=None,
+    metavar="200|60s",
+    help="Candidates, those of earlier runs included; or a time.  [default: all points]",
+)
+@click.option("-o", "output", type=click.Path(path_type=Path), help="[default: FILE.sqlite]")
+@click.option(
+    "--dtype",
+    type=click.Choice([str(dtype) for dtype in FLOATS]),
+    default="f32",
+    show_default=True,
+    help="Of inputs that declare none.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
+@click.option("--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True)
+@click.option("--simulate", is_flag=True, help="Make up times, on a machine without a GPU.")
+@click.option("--fault", "faults", type=Fault(), multiple=True, hidden=True)
+@click.option("--pause", type=float, default=0.0, hidden=True)
+@click.option("--notes", default="", hidden=True)
+@click.option("--workers", type=click.IntRange(1, 1024), help="[default: one for each GPU]")
+@click.option(
+    "--ray", "address", metavar="ADDRESS", help="Measure on a Ray cluster, or on 'local'."
+)
+@click.option(
+    "--baseline",
+    "baselines",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A Python file: its functions of the inputs are compared with.",
+)
+@click.option(
+    "--slow",
+    type=click.FloatRange(1.0),
+    default=3.0,
+    show_default=True,
+    help="Stop early what takes so many times as long as the best; 0 never.",
+)
+@click.option(
+    "--limit",
+    type=click.FloatRange(0.0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="End a candidate that takes longer, and ten times as long as most.",
+)
+@click.option(
+    "--model",
+    type=click.Choice([*devices()]),
+    help="Device whose cost is expected.  [default: that which is measured on, if it is known]",
+)
+@click.option("--emit", "emits", is_flag=True, help="Only emit texts; that needs no GPU.")
+@click.option("--again", is_flag=True, help="Try again what hung, crashed or failed.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+def command(
+    file: str,
+    sizes: tuple[str, ...],
+    strategy: str,
+    budget: tuple[int | None, float | None] | None,
+    output: Path | None,
+    dtype: str,
+    seed: int,
+    device: str,
+    simulate: bool,
+    faults: tuple[tuple[str, str], ...],
+    pause: float,
+    notes: str,
+    workers: int | None,
+    address: str | None,
+    baselines: str | None,
+    slow: float,
+    limit: float,
+    model: str | None,
+    emits: bool,
+    again: bool,
+    as_json: bool,
+) -> int:
+    """Measure schedules of a space, each checked before its time counts.
+
+    What comes of each is kept in a file at once. The same command goes on where it was stopped,
+    whatever stopped it; what is known is not measured again.
+    """
+    space = schedules(read_space(file))
+    asked = _asked(file, space, sizes, dtype, seed)
+    if asked is None:
+        return 2
+    kind = "simulated" if simulate else device
+    settings = {"faults": dict(faults), "pause": pause, "folder": notes}
+    place = Place(kind, asked, baselines or "", settings)
+    path = output or Path(f"{Path(file).stem}.sqlite")
+    most, seconds = budget or (None, None)
+    wanted = Wanted(
+        *(space, place, path, strategy, seed, most, seconds, slow or None, limit),
+        *(workers, address, model or "", again, " ".join(["dtpoly", *sys.argv[1:]])),
+    )
+    try:
+        # What a strategy or Ray prints is no part of the answer.
+        with (
+            contextlib.redirect_stdout(sys.stderr),
+            load("dtpoly.cli.exploring").following(quiet=as_json) as tell,
+        ):
+            if emits:
+                return _emit(wanted, tell)
+            finished = session(wanted, tell, _warn)
+    except (StoreError, NoWorkers, NotOpened, NoStrategy, NoModel, MissingExtra) as error:
+        tell_error(str(error))
+        return 1
+    question, ended = finished.question, finished.ended
+    told = load("dtpoly.cli.exploring").told(question, ended, path)
+    write(json.dumps(_document(question, ended, path), indent=2) + "\n" if as_json else told)
+    if ended.is_interrupted:
+        return INTERRUPTED
+    return 0 if ended.snapshot.best is not None else 1
+
+
+def _emit(wanted: Wanted, tell: Callable[[Emission], None]) -> int:
+    """Emit texts alone."""
+    done = emit_only(wanted, tell)
+    told = f"emitted {done.texts:,} texts, {done.refused:,} refused: {wanted.path}"
+    print(printable(told), file=sys.stderr)
+    return INTERRUPTED if done.is_interrupted else 0
+
+
+def _asked(
+    file: str, space: Schedules, words: tuple[str, ...], dtype: str, seed: int
+) -> Asked | None:
+    """What is asked of each schedule; None, and the user is told, where a size is missing."""
+    program = space.space.program
+    given = parse_sizes(words, [label.name for label in program.labels])
+    try:
+        sizes = filled(program, given)
+    except DtpolyError as error:
+        # Every size comes from an option, so this is about usage.
+        report(error.diagnostics, sys.stderr)
+        return None
+    # Every point computes the same; which Func is called, the directives of one say.
+    first = space.at(0) if space.count else None
+    func = _compiled(program if first is None else space.program_of(first))
+    return Asked(Path(file).name, show(program), func, sizes, dtype, seed)
+
+
+def _compiled(program: Program) -> str:
+    """The Func that is compiled last; what else knows that needs isl, which may not be here."""
+    named = [d.func for d in program.directives if d.name in COMPILE]
+    return [*dict.fromkeys(named)][-1] if named else program.funcs[-1].name
+
+
+def _warn(said: Opened) -> None:
+    """Of baselines that cannot be compared with."""
+    for name, why in said.failed.items():
+        print(printable(f"warning: baseline '{name}' is left out: {why}"), file=sys.stderr)
+
+
+def _document(question: Question, ended: Ended, path: Path) -> dict[str, object]:
+    now, asked = ended.snapshot, question.asked
+    kinds = [
+        {"outcome": outcome, "kind": kind, "count": count}
+        for (outcome, kind), count in sorted(now.kinds.items())
+    ]
+    return {
+        "version": VERSION,
+        "file": asked.name,
+        "results": str(path),
+        "sizes": dict(asked.sizes),
+        "dtype": asked.dtype,
+        "device": question.facts.device,
+        "ended": _how(ended),
+        "points": now.points,
+        "known": now.known,
+        "outcomes": dict(now.outcomes),
+        "kinds": kinds,
+        "best": None
+        if now.best is None
+        else {"milliseconds": now.best, "schedule": now.best_point},
+        "baselines": dict(now.baselines),
+    }
+
+
+def _how(ended: Ended) -> str:
+    if ended.is_interrupted:
+        return "interrupted"
+    return "whole" if ended.is_whole else "budget"

@@ -1,0 +1,94 @@
+"""Snapshots of an exploration in; a line of progress, and at the end what came out, out."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from dtpoly.explore.emission import Emission
+from dtpoly.explore.progress import Snapshot
+from dtpoly.explore.question import Question
+from dtpoly.explore.results import Outcome
+from dtpoly.explore.run import Ended
+
+KINDS = 6  # lines of the histogram
+WIDTH = 24  # of its longest bar
+REFRESH = 4.0  # a second
+
+
+@contextmanager
+def following(quiet: bool) -> Generator[Callable[[Snapshot | Emission], None]]:
+    """A picture of how far it is, on standard error; nothing where nobody looks."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda _: None
+        return
+    with Live(console=console, refresh_per_second=REFRESH, transient=True) as live:
+        yield lambda now: live.update(picture(now))
+
+
+def picture(now: Snapshot | Emission) -> RenderableType:
+    """Best so far, rate, time left, and why schedules have no time."""
+    if isinstance(now, Emission):
+        return Text(f"emitted {now.texts:,} texts, {now.refused:,} refused")
+    bar = ProgressBar(total=1.0, completed=now.share or 0.0, width=40)
+    head = Table.grid(padding=(0, 2))
+    head.add_row(bar, Text(line(now)))
+    parts: list[RenderableType] = [head]
+    if now.best is not None:
+        parts.append(Text(f"best {now.best:.4g} ms{compared(now)}  {now.best_point}"))
+    kinds = sorted(now.kinds.items(), key=lambda item: (-item[1], item[0]))
+    most = max((count for _, count in kinds), default=1)
+    table = Table.grid(padding=(0, 1))
+    for (outcome, kind), count in islice(kinds, KINDS):
+        length = max(1, round(WIDTH * count / most))
+        table.add_row(Text(f"{outcome}: {kind}"), Text("█" * length, "yellow"), Text(f"{count:,}"))
+    if len(kinds) > KINDS:
+        table.add_row(Text(f"and {len(kinds) - KINDS} other reasons"))
+    return Group(*parts, table)
+
+
+def line(now: Snapshot) -> str:
+    """`120 of 2,000 points, 3.1/s, 10:12 left`."""
+    known = f" ({now.known:,} known before)" if now.known else ""
+    left = f", {clock(now.left)} left" if now.left is not None else ""
+    return f"{now.looked_at:,} of {now.points:,} points{known}, {now.rate:.1f}/s{left}"
+
+
+def clock(seconds: float) -> str:
+    """`1:02:03`, or `2:03`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def compared(now: Snapshot) -> str:
+    """How fast the best one is beside the best baseline."""
+    if now.best is None or not now.baselines:
+        return ""
+    name, time = min(now.baselines.items(), key=lambda item: item[1])
+    return f", {time / now.best:.2f} times as fast as {name}"
+
+
+def told(question: Question, ended: Ended, path: Path) -> str:
+    """What came out, in a few lines."""
+    now, asked = ended.snapshot, question.asked
+    sizes = ", ".join(f"{label} = {size}" for label, size in asked.sizes.items())
+    lines = [f"{asked.name}: {sizes}, {asked.dtype}, on {question.facts.device}"]
+    timed = sum(now.outcomes.get(one, 0) for one in (Outcome.MEASURED, Outcome.SLOW))
+    known = f", {now.known:,} of them known before" if now.known else ""
+    lines.append(f"{now.looked_at:,} of {now.points:,} points{known}; {timed:,} have a time")
+    for (outcome, kind), count in sorted(now.kinds.items(), key=lambda item: (-item[1], item[0])):
+        lines.append(f"  {outcome} {count:,}: {kind}")
+    if now.best is not None:
+        lines += [f"best: {now.best:.4g} ms{compared(now)}", f"  {now.best_point}"]
+    if ended.is_interrupted:
+        lines.append("interrupted: the same command goes on")
+    lines.append(f"kept in {path}: dtpoly report {path} -o {path.with_suffix('.html')}")
+    return "\n".join(lines) + "\n"

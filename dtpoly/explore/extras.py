@@ -1,0 +1,19 @@
+"""The name of a package that only some need in; the package, or what to install, out."""
+
+from importlib import import_module
+from typing import Any
+
+
+class MissingExtra(Exception):
+    """A package is not installed."""
+
+
+def extra(package: str, group: str) -> Any:
+    """A package, imported now. Raises MissingExtra, which says how to get it."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != package.partition(".")[0]:
+            raise
+        way = f"pip install 'dtpoly[{group}]'"
+        raise MissingExtra(f"{package.partition('.')[0]} is not installed: {way}") from None

@@ -1,0 +1,55 @@
+"""What is asked of each schedule: an algorithm at sizes on a device; a name for it, out."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+
+from dtpoly.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user asks for. `program` is the algorithm without directives, as text."""
+
+    name: str
+    program: str
+    func: str  # which is computed
+    sizes: Mapping[str, int]
+    dtype: str = "f32"  # of inputs that declare none
+    seed: int = 0  # of the inputs
+
+    @property
+    def program_hash(self) -> str:
+        """What tells one algorithm from another."""
+        return sha256(self.program.encode()).hexdigest()
+
+    @property
+    def key(self) -> str:
+        """The same for the same request; not for another name of the file."""
+        return _hash([self.program_hash, self.func, dict(self.sizes), self.dtype, self.seed])
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a device says of itself."""
+
+    device: str
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked, and where: times of one question may be compared."""
+
+    asked: Asked
+    facts: Facts
+
+    @property
+    def key(self) -> str:
+        """The same for the same question; not for another name of the file."""
+        facts = self.facts
+        return _hash([self.asked.key, facts.device, dict(facts.versions)])
+
+
+def _hash(parts: object) -> str:
+    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""What was measured, told: numbers, pictures, a page."""

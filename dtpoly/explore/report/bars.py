@@ -1,0 +1,72 @@
+"""A study in; its schedules by run time as bars, and the baselines as lines, drawn, out."""
+
+from typing import Any
+
+from dtpoly.explore.report.study import Study
+
+FAST, MIDDLE, BEHIND = "#2a6fbb", "#9dbfe0", "#cfcfcf"
+LINES = ("#d1495b", "#e08e0b", "#3c8d5a", "#7b4ea3", "#6b6b6b", "#00838f")
+# What is beyond would make all else small.
+MOST = 6.0
+
+
+def draw_bars(axes: Any, study: Study) -> None:
+    """The figure of the thesis: lower is better."""
+    times = [one.time for one in study.timed]
+    least, most = study.best_baseline, max(study.baselines.values(), default=None)
+    colours = [_colour(time, least, most) for time in times]
+    # One drawing for all: thousands of bars are as fast as one.
+    axes.bar(range(1, len(times) + 1), times, width=1.0 if len(times) > 60 else 0.85, color=colours)
+    top = _top(times, most)
+    for at, time in enumerate(study.baselines.values()):
+        axes.axhline(time, color=LINES[at % len(LINES)], linewidth=1.4)
+    _name_lines(axes, study, top)
+    axes.set_xlim(0.4, len(times) + 0.6)
+    axes.set_ylim(0, top)
+    dark = "; dark ones are faster than all baselines, light blue ones than some"
+    axes.set_xlabel(f"schedules, by run time{dark if study.baselines else ''}")
+    axes.set_ylabel("run time in ms")
+    higher = sum(time > top for time in times)
+    if higher:
+        slowest = f"{times[-1]:.3g} ms"
+        note = f"{higher} bars are higher, up to {slowest}" if higher > 1 else f"up to {slowest}"
+        axes.annotate(
+            note,
+            (0.99, 0.985),
+            xycoords="axes fraction",
+            ha="right",
+            va="top",
+            fontsize=7.5,
+            color="#444444",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5},
+        )
+
+
+def _colour(time: float, least: float | None, most: float | None) -> str:
+    """Faster than all baselines, than some, than none."""
+    if least is None or most is None or time <= least:
+        return FAST
+    return MIDDLE if time <= most else BEHIND
+
+
+def _top(times: list[float], slowest: float | None) -> float:
+    enough = MOST * times[0] if slowest is None else max(3 * times[0], 1.6 * slowest)
+    whole = 1.05 * max(times[-1], slowest or 0.0)
+    return whole if whole < 1.5 * enough else enough
+
+
+def _name_lines(axes: Any, study: Study, top: float) -> None:
+    """Names beside the lines, as far apart as letters are high."""
+    apart = 0.055 * top
+    below = float("-inf")
+    for at, (name, time) in enumerate(study.baselines.items()):
+        place = below = max(time, below + apart)
+        axes.annotate(
+            f"{name}  {time:.4g} ms",
+            (1.006, place),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=8,
+            color=LINES[at % len(LINES)],
+            annotation_clip=False,
+        )

@@ -1,0 +1,93 @@
+"""A study in; its figures, drawn by matplotlib off the screen, out."""
+
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dtpoly.explore.extras import extra
+from dtpoly.explore.report.bars import draw_bars
+from dtpoly.explore.report.coordinates import draw_coordinates
+from dtpoly.explore.report.scatter import draw_expected, draw_search
+from dtpoly.explore.report.study import Study, axes_of
+
+Draw = Callable[[Any, Study], None]
+
+WIDTH = 9.5
+# Without a date, the same results make the same file; the rest is no use within a page.
+UNSAID = ("Date", "Creator", "Format", "Type")
+STYLE = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "dtpoly",
+    "font.family": "sans-serif",
+}
+
+
+def figures_of(study: Study) -> list[tuple[str, Draw, float]]:
+    """What there is to draw of a study: a title, how, and inches of height."""
+    if not study.timed:
+        return []
+    found: list[tuple[str, Draw, float]] = [("schedules by run time", draw_bars, 3.4)]
+    if len(axes_of(study.timed)) > 1 and len(study.timed) > 1:
+        found.append(("parameters and time", draw_coordinates, 3.8))
+    if len(study.predicted) > 2:
+        found.append(("expected and measured", draw_expected, 4.2))
+    if len(study.rows) > 1:
+        found.append(("the search", draw_search, 2.6))
+    return found
+
+
+def as_svg(study: Study, draw: Draw, height: float) -> str:
+    """One figure, to stand in a page. Raises MissingExtra."""
+    pyplot = _pyplot()
+    with pyplot.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=(WIDTH, height), layout="constrained")
+        draw(axes, study)
+        file = io.StringIO()
+        figure.savefig(file, format="svg", metadata=dict.fromkeys(UNSAID))
+        pyplot.close(figure)
+    text = file.getvalue()
+    return text[text.index("<svg") :]
+
+
+def as_png(given: Sequence[Study]) -> bytes:
+    """All figures of all studies, one below the other. Raises MissingExtra."""
+    pyplot = _pyplot()
+    wanted = [(study, *one) for study in given for one in figures_of(study)]
+    heights = [height for *_, height in wanted]
+    with pyplot.rc_context(STYLE):
+        figure, grid = pyplot.subplots(
+            len(wanted),
+            figsize=(WIDTH, sum(heights) + 0.3),
+            layout="constrained",
+            height_ratios=heights,
+            squeeze=False,
+        )
+        told: list[Study] = []
+        for (study, title, draw, _), (axes,) in zip(wanted, grid, strict=True):
+            draw(axes, study)
+            is_first = study not in told
+            axes.set_title(f"{heading(study)}\n{title}" if is_first else title)
+            told.append(study)
+        file = io.BytesIO()
+        figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
+        pyplot.close(figure)
+    return file.getvalue()
+
+
+def heading(study: Study) -> str:
+    """`softmax.dt, x = 4, y = 1000, f32, on NVIDIA H200`."""
+    asked = study.question.asked
+    sizes = [f"{label} = {size}" for label, size in asked.sizes.items()]
+    return ", ".join([asked.name, *sizes, asked.dtype, f"on {study.question.facts.device}"])
+
+
+def _pyplot() -> Any:
+    pyplot = extra("matplotlib.pyplot", "plots")
+    # Off the screen: whoever makes the picture may have none.
+    pyplot.switch_backend("agg")
+    return pyplot

@@ -1,0 +1,142 @@
+"""A store in; of each question what its results say together, to be drawn and written, out."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from dtpoly.explore.question import Question
+from dtpoly.explore.results import Outcome
+from dtpoly.explore.store import Row, Store
+from dtpoly.frozen import dataclass
+
+NEAR = 1.1  # of the best baseline's time
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A schedule with its time, in milliseconds."""
+
+    point: str
+    parameters: Mapping[str, str]
+    time: float
+    quarters: tuple[float, float]
+    is_stopped: bool  # early, after few samples
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """All that is known of one question."""
+
+    question: Question
+    points: int  # of the space that was explored last
+    rows: Sequence[Row]  # in the order in which they were found
+    timed: Sequence[Timed]  # the fastest first
+    baselines: Mapping[str, float]  # the fastest first
+    outcomes: Mapping[Outcome, int]
+    kinds: Mapping[tuple[Outcome, str], int]
+    predicted: Sequence[tuple[float, float]]  # what was expected, and what it took
+
+    @property
+    def best(self) -> Timed | None:
+        """The fastest schedule."""
+        return self.timed[0] if self.timed else None
+
+    @property
+    def best_baseline(self) -> float | None:
+        """The time of the fastest baseline."""
+        return min(self.baselines.values(), default=None)
+
+    @property
+    def near(self) -> int | None:
+        """How many schedules are as fast as the best baseline, or a tenth slower at most."""
+        least = self.best_baseline
+        if least is None:
+            return None
+        return sum(one.time <= NEAR * least for one in self.timed)
+
+    @property
+    def correlation(self) -> float | None:
+        """Of the ranks of what was expected and what was measured, by Spearman."""
+        if len(self.predicted) < 3:
+            return None
+        return _correlation(*(_ranks(side) for side in zip(*self.predicted, strict=True)))
+
+
+def studies(store: Store) -> list[Study]:
+    """One for each question of the file of which something is known."""
+    found = (_study(store, number, one) for number, one in store.questions().items())
+    return [one for one in found if one.rows]
+
+
+def _study(store: Store, number: int, question: Question) -> Study:
+    rows = store.results(number)
+    expected = store.predictions(question.asked.key)
+    timed = [
+        Timed(
+            row.point,
+            row.parameters,
+            row.result.median,
+            (row.result.quarter or row.result.median, row.result.three_quarters or 0.0),
+            row.result.outcome is Outcome.SLOW,
+        )
+        for row in rows
+        if row.result.median is not None
+    ]
+    timed.sort(key=lambda one: one.time)
+    beside: dict[str, list[float]] = {}
+    for row in rows:
+        for name, time in row.result.baselines.items():
+            beside.setdefault(name, []).append(time)
+    medians = {name: median(times) for name, times in beside.items()}
+    known = [row.result for row in rows]
+    return Study(
+        question,
+        store.points(number),
+        rows,
+        timed,
+        dict(sorted(medians.items(), key=lambda item: item[1])),
+        Counter(one.outcome for one in known),
+        Counter((one.outcome, one.kind) for one in known if one.kind),
+        [(expected[one.point], one.time) for one in timed if one.point in expected],
+    )
+
+
+def axes_of(rows: Sequence[Timed]) -> dict[str, list[str]]:
+    """Parameters of which rows have different values; numbers by their size."""
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        for name, value in row.parameters.items():
+            found.setdefault(name, set()).add(value)
+    # What one row has and another has not is a difference, too.
+    partial = {name for name in found if any(name not in row.parameters for row in rows)}
+    return {
+        name: sorted(values, key=_order)
+        for name, values in found.items()
+        if len(values) > 1 or name in partial
+    }
+
+
+def _order(value: str) -> tuple[float, str]:
+    return (float(value), value) if value.isdecimal() else (float("inf"), value)
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Ranks from 0; those of equal values are their mean."""
+    order = sorted(range(len(values)), key=lambda at: values[at])
+    ranks = [0.0] * len(values)
+    at = 0
+    while at < len(order):
+        end = at
+        while end < len(order) and values[order[end]] == values[order[at]]:
+            end += 1
+        for one in order[at:end]:
+            ranks[one] = (at + end - 1) / 2
+        at = end
+    return ranks
+
+
+def _correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    mean = (len(one) - 1) / 2
+    both = sum((a - mean) * (b - mean) for a, b in zip(one, other, strict=True))
+    size = sum((a - mean) ** 2 for a in one) * sum((b - mean) ** 2 for b in other)
+    return both / size**0.5 if size else None

@@ -1,0 +1,89 @@
+"""What a worker is opened as, in; what it says of itself and of each job, out: plain data."""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any
+
+from dtpoly.explore.device import Candidate, Device, measured
+from dtpoly.explore.device_simulated import SimulatedDevice
+from dtpoly.explore.messages import Message
+from dtpoly.explore.question import Asked
+from dtpoly.explore.results import Call, Outcome, Refused, Result, Text
+from dtpoly.frozen import dataclass
+
+Job = Callable[[Message], Message]
+
+
+@dataclass(frozen=True, slots=True)
+class Servant:
+    """Something that does one kind of job, and what it says before the first."""
+
+    said: Message
+    do: Job
+
+
+def opened(opening: Message) -> Servant:
+    """The servant that a first message asks for. What only some need is imported now."""
+    match opening["kind"]:
+        case "emit":
+            return _emitting(opening["model"])
+        case "simulated":
+            return _measuring(SimulatedDevice(**opening["settings"]), {})
+        case _:
+            asked = Asked(**opening["asked"])
+            baselines = import_module("dtpoly.explore.baselines").load(opening["baselines"])
+            module: Any = import_module("dtpoly.explore.device_torch")
+            device = module.TorchDevice(asked, opening["place"], baselines)
+            return _measuring(device, device.failed)
+
+
+def _emitting(model: Mapping[str, Any]) -> Servant:
+    module: Any = import_module("dtpoly.explore.emit")
+    expect = module.expectation(model) if model else None
+
+    def do(job: Message) -> Message:
+        found = module.emitted(job["name"], job["text"], expect)
+        return {**asdict(found.made), "expected": found.expected}
+
+    return Servant({}, do)
+
+
+def _measuring(device: Device, failed: Mapping[str, str]) -> Servant:
+    def do(job: Message) -> Message:
+        fields: dict[str, Any] = {"call": Call(**job["candidate"]["call"])}
+        candidate = Candidate(**{**job["candidate"], **fields})
+        return asdict(measured(device, candidate, job["bound"]))
+
+    return Servant({"facts": asdict(device.facts()), "failed": dict(failed)}, do)
+
+
+def job_of(candidate: Candidate, bound: float | None) -> Message:
+    """What a device is sent; `bound` is in milliseconds."""
+    return {"candidate": asdict(candidate), "bound": bound}
+
+
+def result_of(answer: Message) -> Result:
+    """What a device answers."""
+    fields: dict[str, Any] = {**answer, "outcome": Outcome(answer["outcome"])}
+    return Result(**fields)
+
+
+def made_of(answer: Message) -> Text | Refused:
+    """What an emitter answers."""
+    if "text" in answer:
+        return Text(answer["text"], Call(**answer["call"]))
+    return Refused(answer["kind"], answer["reason"])
+
+
+def expected_of(answer: Message) -> float | None:
+    """What it expects, in milliseconds, if it was told of a model."""
+    found: float | None = answer["expected"]
+    return found
+
+
+def flush() -> None:
+    """What a job printed is kept for the case that the next one ends the process."""
+    sys.stdout.flush()
+    sys.stderr.flush()

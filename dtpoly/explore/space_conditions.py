@@ -1,0 +1,255 @@
+"""Constraints on numbers, some of which are known: what is left of them.
+
+What is left is simplified, so that choices that come to the same leave the same. It is a closed
+union of frozen data; True and False are constraints of which nothing is left.
+"""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from typing import assert_never
+
+from dtpoly.algorithm.choices import Condition, Mention, Operation, Whole
+from dtpoly.frozen import dataclass
+
+# A place in the items of a space where a number stands; they are numbered in the order written.
+Place = int
+Places = frozenset[Place]
+
+_COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A number that stands in one of these places; in none, and there is no such number."""
+
+    places: Places
+
+
+_NOWHERE: Places = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A number and terms, added up."""
+
+    number: int
+    terms: "tuple[Term, ...]"
+    places: Places = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A number, which is not 0, and factors."""
+
+    number: int
+    factors: "tuple[Term, ...]"
+    places: Places = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """`left % right`; 0 if the right is."""
+
+    left: "Term"
+    right: "Term"
+    places: Places = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`left operator right`."""
+
+    operator: str
+    left: "Term"
+    right: "Term"
+    places: Places = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Conditions that must all hold, or one of which must."""
+
+    is_all: bool
+    parts: "tuple[Left, ...]"
+    places: Places = field(compare=False)
+
+
+Term = int | Unknown | Sum | Product | Remainder
+Left = bool | Comparison | Joined
+
+# What is known of places: the number there, or None if the point has no such number.
+Known = Mapping[Place, int | None]
+
+
+def condition_of(condition: Condition, places: Mapping[tuple[str, ...], Places]) -> Left:
+    """A constraint over the places of the numbers that it mentions."""
+    assert isinstance(condition, Operation)
+    left, right = condition.left, condition.right
+    if condition.operator in ("and", "or"):
+        parts = (condition_of(left, places), condition_of(right, places))
+        return joined(condition.operator == "and", parts)
+    return compared(condition.operator, _term(left, places), _term(right, places))
+
+
+def _term(condition: Condition, places: Mapping[tuple[str, ...], Places]) -> Term:
+    match condition:
+        case Mention(path=path):
+            return Unknown(places[path])
+        case Whole(value=value):
+            return value
+        case Operation(operator=symbol, left=left, right=right):
+            one, two = _term(left, places), _term(right, places)
+            if symbol == "*":
+                return product(1, (one, two))
+            if symbol == "%":
+                return remainder(one, two)
+            return total(0, (one, two if symbol == "+" else product(-1, (two,))))
+        case _:
+            assert_never(condition)
+
+
+def total(number: int, terms: Iterable[Term]) -> Term:
+    """A sum, in which sums are taken apart and numbers added."""
+    rest: list[Term] = []
+    for term in terms:
+        match term:
+            case int():
+                number += term
+            case Sum(number=more, terms=others):
+                number += more
+                rest.extend(others)
+            case _:
+                rest.append(term)
+    if not rest:
+        return number
+    return rest[0] if len(rest) == 1 and not number else Sum(number, tuple(rest), _together(rest))
+
+
+def product(number: int, factors: Iterable[Term]) -> Term:
+    """A product, in which products are taken apart and numbers multiplied."""
+    rest: list[Term] = []
+    for factor in factors:
+        match factor:
+            case int():
+                number *= factor
+            case Product(number=more, factors=others):
+                number *= more
+                rest.extend(others)
+            case _:
+                rest.append(factor)
+    if not rest:
+        return number
+    if len(rest) == 1 and number == 1:
+        return rest[0]
+    return Product(number, tuple(rest), _together(rest))
+
+
+def remainder(left: Term, right: Term) -> Term:
+    """`left % right`, as Python has it; 0 where the right is 0."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left % right if right else 0
+    return Remainder(left, right, _together((left, right)))
+
+
+def compared(symbol: str, left: Term, right: Term) -> Left:
+    """A comparison, with what is known on its right side, divided by what stands on the left."""
+    if isinstance(left, int) and isinstance(right, int):
+        return _COMPARE[symbol](left, right)
+    if isinstance(left, int):
+        symbol, left, right = _TURNED[symbol], right, left
+    if isinstance(left, Sum) and isinstance(right, int) and left.number:
+        return compared(symbol, total(0, left.terms), right - left.number)
+    if isinstance(left, Product) and isinstance(right, int) and left.number > 1:
+        return _divided(symbol, left, right)
+    return Comparison(symbol, left, right, _together((left, right)))
+
+
+def _divided(symbol: str, left: Product, right: int) -> Left:
+    """`n * rest < r` says of whole numbers what `rest < r / n`, rounded up, says."""
+    rest, number = product(1, left.factors), left.number
+    if symbol in ("==", "!="):
+        if right % number:
+            # A number that is not there makes even this hold.
+            return Comparison(symbol, left, right, left.places)
+        return compared(symbol, rest, right // number)
+    is_up = symbol in ("<", ">=")
+    return compared(symbol, rest, -(-right // number) if is_up else right // number)
+
+
+def joined(is_all: bool, parts: Iterable[Left]) -> Left:
+    """Conditions that must all hold, or one of which must, without those that are decided."""
+    rest: dict[Left, None] = {}
+    for part in parts:
+        if isinstance(part, bool):
+            if part is not is_all:
+                return part
+        elif isinstance(part, Joined) and part.is_all is is_all:
+            rest |= dict.fromkeys(part.parts)
+        else:
+            rest[part] = None
+    if not rest:
+        return is_all
+    return next(iter(rest)) if len(rest) == 1 else Joined(is_all, tuple(rest), _together(rest))
+
+
+def mentioned(left: Left | Term) -> Places:
+    """The places whose numbers count for what is left."""
+    return _NOWHERE if isinstance(left, int) else left.places
+
+
+def _together(parts: Iterable[Left | Term]) -> Places:
+    return _NOWHERE.union(*map(mentioned, parts))
+
+
+def reduced(left: Left, known: Known) -> Left:
+    """What is left of a condition if something more is known."""
+    if mentioned(left).isdisjoint(known):
+        return left
+    match left:
+        case bool():
+            return left
+        case Comparison(operator=symbol, left=one, right=two):
+            first, second = _known(one, known), _known(two, known)
+            if first is None or second is None:
+                return True
+            return compared(symbol, first, second)
+        case Joined(is_all=is_all, parts=parts):
+            return joined(is_all, (reduced(part, known) for part in parts))
+        case _:
+            assert_never(left)
+
+
+def _known(term: Term, known: Known) -> Term | None:
+    """A term; None if a number of it is not there."""
+    if mentioned(term).isdisjoint(known):
+        return term
+    match term:
+        case int():
+            return term
+        case Unknown(places=places):
+            numbers = (known[place] for place in sorted(places) if place in known)
+            there = next((number for number in numbers if number is not None), None)
+            if there is not None:
+                return there
+            rest = places.difference(known)
+            return Unknown(rest) if rest else None
+        case Sum(number=number, terms=parts):
+            some = [_known(part, known) for part in parts]
+            return None if None in some else total(number, (s for s in some if s is not None))
+        case Product(number=number, factors=parts):
+            some = [_known(part, known) for part in parts]
+            return None if None in some else product(number, (s for s in some if s is not None))
+        case Remainder(left=left, right=right):
+            one, two = _known(left, known), _known(right, known)
+            return None if one is None or two is None else remainder(one, two)
+        case _:
+            assert_never(term)

@@ -1,0 +1,34 @@
+"""Ctrl-C in; an event that says that it is over, so that what is under way can be kept, out."""
+
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+
+TICK = 0.2  # seconds, in which Ctrl-C is seen
+
+
+class NoWorkers(Exception):
+    """There is nobody left to do the work; what was stored is kept."""
+
+
+@contextmanager
+def stopping() -> Generator[threading.Event]:
+    """Set by the first Ctrl-C; the second one interrupts whatever is done then."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = [(one, signal.signal(one, handle)) for one in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield stop
+    finally:
+        for one, handler in before:
+            signal.signal(one, handler)

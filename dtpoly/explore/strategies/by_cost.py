@@ -1,0 +1,14 @@
+"""A space and what a cost model expects in; a strategy that asks for the cheapest first, out."""
+
+from dtpoly.explore.strategies.order import InOrder
+from dtpoly.explore.strategies.random_order import random_points
+from dtpoly.explore.strategies.strategy import Setting, Strategy
+
+
+def by_cost(setting: Setting) -> Strategy:
+    """Points of which something is expected, by that; then the others, in random order."""
+    expected = setting.expected
+    # Where two cost the same, the order is still the same each time.
+    first = sorted(expected, key=lambda point: (expected[point], point))
+    others = (p for p in random_points(setting.space, setting.seed) if p not in expected)
+    return InOrder(point for points in (first, others) for point in points)

@@ -1,0 +1,94 @@
+"""A space and a seed in; a strategy that breeds points from the best ones so far, out.
+
+A child has each option of one of two parents, or is one parent with another option on one axis.
+Rules of the space are asked of each child, so that only its own points are measured.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from dtpoly.explore.field import Axis, Field, Point
+from dtpoly.explore.strategies.learning import Batches, Learning
+from dtpoly.explore.strategies.random_order import random_points
+from dtpoly.explore.strategies.strategy import Setting, Strategy
+
+GENERATION = 16
+PARENTS = 24  # the best so many, of all that was measured
+FRESH = 2  # of a generation come from nowhere, so that it never stands still
+CROSSED = 0.5
+NEAR = 0.7  # of mutations go to the next option up or down, if these are numbers
+TRIES = 50  # for each child, until it is a new one
+
+
+def evolution(setting: Setting) -> Strategy:
+    """Generations of points; the first is random."""
+    return Learning(_generations(setting))
+
+
+def _generations(setting: Setting) -> Batches:
+    space, draw = setting.space, random.Random(setting.seed)
+    others = random_points(space, setting.seed)
+    seen: set[Point] = set()
+    best: list[tuple[float, Point]] = []
+    while True:
+        parents = [point for _, point in best]
+        batch = [*_children(space, parents, seen, draw)]
+        seen.update(batch)
+        fresh = (point for point in others if point not in seen)
+        batch.extend(islice(fresh, GENERATION - len(batch)))
+        seen.update(batch)
+        if not batch:
+            return
+        told = yield batch
+        timed = [(time, point) for point, time in told if time is not None]
+        best = sorted([*best, *timed])[:PARENTS]
+
+
+def _children(
+    space: Field, parents: Sequence[Point], seen: set[Point], draw: random.Random
+) -> Iterator[Point]:
+    """New points from old ones; fewer where there are few left around these."""
+    made: set[Point] = set()
+    for _ in range(TRIES * GENERATION if parents else 0):
+        if len(made) == GENERATION - FRESH:
+            return
+        one = _chosen(parents, draw)
+        if draw.random() < CROSSED and len(parents) > 1:
+            child = crossed(one, _chosen(parents, draw), draw)
+        else:
+            child = mutated(space.axes, one, draw)
+        settled = space.settled(child)
+        if settled is not None and settled not in seen and settled not in made:
+            made.add(settled)
+            yield settled
+
+
+def _chosen(parents: Sequence[Point], draw: random.Random) -> Point:
+    """The better of two: they are in the order of their times."""
+    return parents[min(draw.randrange(len(parents)), draw.randrange(len(parents)))]
+
+
+def crossed(one: Point, other: Point, draw: random.Random) -> Point:
+    """Each option of one of two points."""
+    return tuple(draw.choice(pair) for pair in zip(one, other, strict=True))
+
+
+def mutated(axes: Sequence[Axis], point: Point, draw: random.Random) -> Point:
+    """The point with another option on one axis."""
+    changeable = [at for at, axis in enumerate(axes) if len(axis.options) > 1]
+    if not changeable:
+        return point
+    at = draw.choice(changeable)
+    count = len(axes[at].options)
+    if is_ordered(axes[at]) and draw.random() < NEAR:
+        near = [n for n in (point[at] - 1, point[at] + 1) if 0 <= n < count]
+        chosen = draw.choice(near)
+    else:
+        chosen = (point[at] + draw.randrange(1, count)) % count
+    return (*point[:at], chosen, *point[at + 1 :])
+
+
+def is_ordered(axis: Axis) -> bool:
+    """Whether what is near in the list is near in meaning, as numbers are."""
+    return all(option.isdecimal() for option in axis.options)

@@ -1,0 +1,10 @@
+"""A space in; a strategy that asks for all of its points, in their order, out."""
+
+from dtpoly.explore.strategies.order import InOrder
+from dtpoly.explore.strategies.strategy import Setting, Strategy
+
+
+def exhaustive(setting: Setting) -> Strategy:
+    """All points, by their numbers."""
+    found = map(setting.space.at, range(setting.space.count))
+    return InOrder(point for point in found if point is not None)

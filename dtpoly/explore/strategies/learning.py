@@ -1,0 +1,49 @@
+"""A generator of batches in; a strategy that tells it what came of each, out."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import field
+
+from dtpoly.explore.field import Point
+from dtpoly.frozen import dataclass
+
+# Points of a batch in the order in which they were asked for, each with its milliseconds.
+Told = list[tuple[Point, float | None]]
+Batches = Generator[Sequence[Point], Told, None]
+
+
+@dataclass(slots=True)
+class Learning:
+    """Asks for one batch after the other, each when all of the last one is known.
+
+    So what is asked does not depend on which worker is faster.
+    """
+
+    batches: Batches
+    batch: Sequence[Point] = ()
+    asked: int = 0  # of the batch
+    times: dict[Point, float | None] = field(default_factory=dict[Point, "float | None"])
+    has_begun: bool = False
+    is_over: bool = False
+
+    def ask(self, count: int) -> Sequence[Point]:
+        """What is left of the batch; of the next one, if all of it was told."""
+        if self.asked == len(self.batch) == len(self.times) and not self.is_over:
+            self._next()
+        found = self.batch[self.asked : self.asked + count]
+        self.asked += len(found)
+        return found
+
+    def tell(self, point: Point, time: float | None) -> None:
+        """Keep it until all of the batch is known."""
+        self.times[point] = time
+
+    def _next(self) -> None:
+        told = [(point, self.times[point]) for point in self.batch]
+        try:
+            batch = self.batches.send(told) if self.has_begun else next(self.batches)
+        except StopIteration:
+            self.is_over, batch = True, ()
+        self.has_begun = True
+        # None twice, or it would wait for one answer too many.
+        self.batch, self.asked, self.times = [*dict.fromkeys(batch)], 0, {}
+        self.is_over = self.is_over or not self.batch

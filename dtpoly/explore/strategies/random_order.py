@@ -1,0 +1,45 @@
+"""A space and a seed in; a strategy that asks for all of its points in a random order, out."""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+
+from dtpoly.explore.field import Field, Point
+from dtpoly.explore.strategies.order import InOrder
+from dtpoly.explore.strategies.strategy import Setting, Strategy
+
+ROUNDS = 4
+
+
+def random_order(setting: Setting) -> Strategy:
+    """All points, in an order that is the seed's."""
+    return InOrder(random_points(setting.space, setting.seed))
+
+
+def random_points(space: Field, seed: int) -> Iterator[Point]:
+    """Each point once, without keeping which there were: a space may have billions."""
+    for index in permuted(space.count, seed):
+        point = space.at(index)
+        if point is not None:
+            yield point
+
+
+def permuted(count: int, seed: int) -> Iterator[int]:
+    """The numbers below a count, each once.
+
+    A Feistel network permutes the numbers of an even number of bits, whatever its rounds compute;
+    one that leads outside is led on until it is inside again, which permutes those below the count.
+    """
+    half = max(1, -(-(count - 1).bit_length() // 2))
+    for index in range(count):
+        found = _network(index, half, seed)
+        while found >= count:
+            found = _network(found, half, seed)
+        yield found
+
+
+def _network(number: int, half: int, seed: int) -> int:
+    left, right = number >> half, number & (1 << half) - 1
+    for at in range(ROUNDS):
+        mixed = blake2b(f"{seed} {at} {right}".encode(), digest_size=8).digest()
+        left, right = right, left ^ int.from_bytes(mixed) & (1 << half) - 1
+    return left << half | right

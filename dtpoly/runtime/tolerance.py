@@ -1,0 +1,109 @@
+"""A result and the reference in; how far apart they are, and how far rounding may put them, out."""
+
+from collections.abc import Sequence
+from math import prod
+
+import torch
+
+from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.expressions import Dot, Reduce, walk
+from dtpoly.algorithm.program import Program, in_order
+from dtpoly.algorithm.sizes import Sizes
+from dtpoly.frozen import dataclass
+from dtpoly.reference.values import DTYPE, TORCH_DTYPE
+
+# The share of a value that its type may lose at most, for products that are not exact.
+TF32 = 2.0**-10
+# So many times as much as the reference loses in the type of the kernels.
+MARGIN = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of one function, and how far it is from the reference.
+
+    `error` is the largest difference of two elements, `allowed` what rounding explains. Of
+    `wrong` elements that differ by more, `first` has the indices of the first one.
+    """
+
+    func: str
+    labels: tuple[str, ...]
+    result: torch.Tensor
+    expected: torch.Tensor
+    error: float
+    allowed: float
+    wrong: int
+    first: tuple[int, ...] | None
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the result."""
+        return DTYPE[self.result.dtype]
+
+
+def share_lost(program: Program, func: str, sizes: Sizes, dtype: DType, is_rough: bool) -> float:
+    """The share of its largest element that a result may lose by rounding.
+
+    A value loses one when it is stored, a sum one at each of its steps; where products are rough,
+    each of their operands loses what tf32 loses.
+    """
+    needed = in_order(program, (func,))
+    steps = sum(_steps(program, one.name, sizes) for one in needed)
+    coarse = max(map(_unit, _floats(program, dtype)))
+    if is_rough and any(isinstance(node, Dot) for one in needed for node in walk(one.body)):
+        coarse = max(coarse, TF32)
+    fine = float(torch.finfo(computed(program, dtype)).eps)
+    return 4 * coarse + (steps + 16) * fine
+
+
+def _floats(program: Program, dtype: DType) -> list[DType]:
+    """The types in which floats are given and stored."""
+    stored = [func.dtype for func in program.funcs if func.dtype is not None]
+    given = [tensor.dtype or dtype for tensor in program.tensors]
+    return [one for one in (*given, *stored) if is_float(one)] or [DType.F32]
+
+
+def computed(program: Program, dtype: DType) -> torch.dtype:
+    """The type in which floats are computed."""
+    return torch.float64 if DType.F64 in _floats(program, dtype) else torch.float32
+
+
+def _unit(dtype: DType) -> float:
+    return float(torch.finfo(TORCH_DTYPE[dtype]).eps)
+
+
+def _steps(program: Program, func: str, sizes: Sizes) -> int:
+    reductions = (n for n in walk(program.func(func).body) if isinstance(n, Dot | Reduce))
+    return sum(prod(sizes[label] for label in one.labels) for one in reductions)
+
+
+def compared(
+    func: str,
+    labels: Sequence[str],
+    result: torch.Tensor,
+    exact: torch.Tensor,
+    rough: torch.Tensor,
+    share: float,
+) -> Outcome:
+    """How far a result is from the exact one, of which it may lose a share.
+
+    `rough` is the reference as it is in the type that kernels compute in: where that is far off,
+    they may be so, too. NaN and infinities have to be the same, unless an element is too large
+    for a type on the way.
+    """
+    wide = exact.double()
+    finite = wide.isfinite() & rough.double().isfinite()
+    sizes, losses = wide.abs()[finite], (rough.double() - wide).abs()[finite]
+    allowed = 0.0
+    if exact.dtype.is_floating_point and sizes.numel():
+        allowed = share * float(sizes.max()) + MARGIN * float(losses.max())
+    same = (result == exact.to(result.dtype)) | (result.isnan() & exact.isnan())
+    same |= wide.isfinite() & ~rough.isfinite()
+    apart = (result.double() - wide).abs()
+    # The difference to an infinity or to NaN is no number, even if both are the same.
+    apart = torch.where(apart.isfinite(), apart, torch.where(same, 0.0, float("inf")))
+    bad = ~same & (apart > allowed)
+    wrong = int(bad.sum())
+    first = tuple(int(i) for i in bad.nonzero()[0]) if wrong else None
+    error = float(apart.max()) if apart.numel() else 0.0
+    return Outcome(func, tuple(labels), result, exact, error, allowed, wrong, first)

@@ -1,0 +1,131 @@
+"""A number as written and a type of floats in; the number of that type that it becomes, out.
+
+Only where every way to it ends at the same number: straight from what is written, or by way of f64
+and f32, which is how Python, Triton and torch bring a number to a narrower type.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+from dtpoly.verify import kinds
+from dtpoly.verify.terms import Apply, Literal, Term
+
+# The least number that has all the digits of its type, as a power of 2; and the largest.
+NORMAL = {
+    "tl.float8e4nv": -6,
+    "tl.float8e5": -14,
+    "tl.float16": -14,
+    "tl.bfloat16": -126,
+    "tl.float32": -126,
+    "tl.float64": -1022,
+}
+LARGEST = {
+    "tl.float8e4nv": Fraction(448),
+    "tl.float8e5": Fraction(57344),
+    "tl.float16": Fraction(65504),
+    "tl.bfloat16": Fraction(2**128 - 2**120),
+    "tl.float32": Fraction(2**128 - 2**104),
+    "tl.float64": Fraction(2**1024 - 2**971),
+}
+# What brings a number to these does not always take the nearest.
+COARSE = ("tl.float8e4nv", "tl.float8e5")
+WAYS = ("tl.float64", "tl.float32")
+# A finite f32 that is beyond all narrower types but bf16.
+FAR = Fraction(2**127)
+
+
+def finite(text: str) -> Fraction | None:
+    """The number that a text is; nothing of truths, nan, infinities and what has a name."""
+    if not text.lstrip("-").replace("/", "", 1).isdigit():
+        return None
+    return Fraction(text)
+
+
+def nearest(value: Fraction, kind: str) -> Fraction | None:
+    """The nearest number of a type, of two the even one; nothing of what is too small or large."""
+    if value == 0:
+        return value
+    size = abs(value)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    exponent -= size < Fraction(2) ** exponent
+    if exponent < NORMAL[kind]:
+        return None
+    step = Fraction(2) ** (exponent - kinds.DIGITS[kind] + 1)
+    # `round` of a fraction takes the even one of two.
+    found = round(value / step) * step
+    return found if abs(found) <= LARGEST[kind] else None
+
+
+@cache
+def brought_to(kind: str, text: str) -> tuple[str, bool]:
+    """A number in a type, and True; or False, and a number that becomes the same in the type.
+
+    What is beyond a type, and no infinity on the way to it, becomes the same as all that is: the
+    largest, an infinity or a nan, whatever the type has.
+    """
+    value = finite(text)
+    if value is None or kind not in kinds.FLOATS:
+        return text, False
+    ways = {nearest(value, kind), _by_way(value, kind)}
+    found = ways.pop() if len(ways) == 1 else None
+    if found is not None and (kind not in COARSE or found == value):
+        return str(found), True
+    is_far = 2 * LARGEST[kind] <= abs(value) <= FAR
+    return str(FAR if value > 0 else -FAR) if is_far else text, False
+
+
+def _by_way(value: Fraction, kind: str) -> Fraction | None:
+    """By way of each wider type, one after the other."""
+    found: Fraction | None = value
+    for one in (*WAYS, kind):
+        if found is not None and (one == kind or kinds.DIGITS[one] > kinds.DIGITS[kind]):
+            found = nearest(found, one)
+    return found
+
+
+@cache
+def options(term: Term) -> frozenset[str]:
+    """All numbers that a term can be, if it is one as written that is or may be rounded.
+
+    Nothing if it is no number, or if one of them is not known.
+    """
+    match term:
+        case Literal(text=text) if finite(text) is not None:
+            return frozenset((text,))
+        case Apply(operation="neg", operands=(inner,)):
+            return frozenset(str(-Fraction(text)) for text in options(inner))
+        case Apply(operation=operation, operands=(inner,)):
+            word, _, kind = operation.partition(" ")
+            if word not in ("round", "may"):
+                return frozenset()
+            types = _types(kind, may=word == "may")
+            inside = options(inner)
+            found = [brought_to(one, text) for one in types for text in inside]
+            if not types or not all(is_known for _, is_known in found):
+                return frozenset()
+            rounded = frozenset(text for text, _ in found)
+            return rounded | inside if word == "may" else rounded
+        case _:
+            return frozenset()
+
+
+def is_whole(term: Term) -> bool:
+    """True for a number that is a whole one, whatever it is rounded to."""
+    found = options(term)
+    return bool(found) and all("/" not in text for text in found)
+
+
+def _types(kind: str, *, may: bool) -> tuple[str, ...]:
+    """The types to which something is rounded; where it may be, also those that hold them."""
+    if kinds.members(kind):
+        return kinds.FLOATS
+    own = ("tl.float32", "tl.float64") if kind == kinds.REAL else (kind,)
+    if not set(own) <= set(kinds.FLOATS):
+        return ()
+    return tuple(
+        one
+        for one in kinds.FLOATS
+        if one in own or (may and any(kinds.holds(one, narrow) for narrow in own))
+    )

@@ -1,0 +1,36 @@
+"""A schedule file: where its algorithm is, and what does not belong into it."""
+
+from dataclasses import replace
+
+from dtpoly.diagnostics import Diagnostic
+
+from .choice_messages import algorithm_twice, not_in_a_schedule_file
+from .syntax import AlgorithmFile, Declaration, Definition, File
+
+
+def named_algorithm(file: File) -> AlgorithmFile | None:
+    """Where a schedule file says that its algorithm is."""
+    return next((one for one in file.statements if isinstance(one, AlgorithmFile)), None)
+
+
+def misplaced(file: File) -> tuple[Diagnostic, ...]:
+    """What a schedule file must leave to the algorithm that it names."""
+    found: list[Diagnostic] = []
+    first = named_algorithm(file)
+    for one in file.statements:
+        match one:
+            case AlgorithmFile() if first is not None and one is not first:
+                found.append(algorithm_twice(one, first))
+            case Declaration() | Definition() if first is not None:
+                found.append(not_in_a_schedule_file(one, first))
+            case _:
+                pass
+    return tuple(found)
+
+
+def with_algorithm(file: File, algorithm: File) -> File:
+    """A schedule file with what another one declares and defines; its directives do not count."""
+    own = tuple(s for s in file.statements if not isinstance(s, Declaration | Definition))
+    theirs = tuple(s for s in algorithm.statements if isinstance(s, Declaration | Definition))
+    unread = file.unread | algorithm.unread
+    return replace(file, statements=(*theirs, *own), unread=unread)

@@ -1,0 +1,195 @@
+"""`dtpoly explore` and `dtpoly report`: from a file that leaves something to choose to a page."""
+
+import json
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dtpoly.explore.device_simulated import MEASURED
+from dtpoly.explore.store import open_store
+from tests.cli.conftest import Entry
+from tests.cli.process import environment
+from tests.explore.softmax_space import SPACE
+
+Explore = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def explore(call: Entry, tmp_path: Path) -> Explore:
+    """Run the command on a space of six points, on a simulated device."""
+    file = tmp_path / "softmax.dt"
+    file.write_text(SPACE)
+
+    def run(*more: str, size: str = "x=64,y=512") -> tuple[int, str, str]:
+        where = ("-o", str(tmp_path / "run.sqlite"), "--notes", str(tmp_path))
+        return call("explore", str(file), "--size", size, "--simulate", *where, *more)
+
+    return run
+
+
+def test_a_space_is_explored_and_told(explore: Explore, tmp_path: Path) -> None:
+    code, out, err = explore("--fault", "refuse=*x:2)*y:64)*")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "softmax.dt: x = 64, y = 512, f32, on simulated"
+    assert lines[1] == "6 of 6 points; 5 have a time"
+    assert lines[2] == "  refused 1: out of shared memory"
+    assert re.fullmatch(r"best: [0-9.]+ ms, [0-9.]+ times as fast as simulated expert", lines[3])
+    assert lines[4].startswith("  softmax.block(x:")
+    assert lines[5].startswith(f"kept in {tmp_path / 'run.sqlite'}: dtpoly report ")
+
+
+def test_the_same_command_goes_on(explore: Explore, tmp_path: Path) -> None:
+    code, out, _ = explore("--budget", "2", "--json")
+    first = json.loads(out)
+    assert (code, first["ended"], first["outcomes"]) == (0, "budget", {"measured": 2})
+    code, out, _ = explore("--json", "--strategy", "evolution")
+    document = json.loads(out)
+    assert code == 0
+    assert {key: document[key] for key in ("version", "file", "ended", "points", "known")} == {
+        "version": 1,
+        "file": "softmax.dt",
+        "ended": "whole",
+        "points": 6,
+        "known": 2,
+    }
+    assert document["sizes"] == {"x": 64, "y": 512}
+    assert document["best"]["milliseconds"] > 0
+    assert [*document["baselines"]] == ["simulated expert", "simulated compiler"]
+    assert len((tmp_path / MEASURED).read_text().splitlines()) == 6
+    # Other sizes are another question.
+    _, out, _ = explore("--json", size="x=64,y=256")
+    assert json.loads(out)["known"] == 0
+
+
+def test_what_failed_is_tried_again_if_asked(explore: Explore, tmp_path: Path) -> None:
+    explore("--fault", "fail=*x:2)*", "--fault", "wrong=*x:4)*y:16)*")
+    code, out, _ = explore("--json")
+    assert json.loads(out)["outcomes"] == {"measured": 2, "failed": 3, "wrong": 1}
+    code, out, _ = explore("--json", "--again")
+    assert (code, json.loads(out)["outcomes"]) == (0, {"measured": 5, "wrong": 1})
+
+
+def test_texts_emitted_before_need_no_isl(explore: Explore, tmp_path: Path) -> None:
+    code, out, err = explore("--emit")
+    assert (code, out) == (0, "")
+    assert err == f"emitted 6 texts, 0 refused: {tmp_path / 'run.sqlite'}\n"
+    assert explore("--emit")[2].startswith("emitted 0 texts")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_ISL, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
+    )
+    assert json.loads(done.stdout)["outcomes"] == {"measured": 6}
+
+
+WITHOUT_ISL = """
+import sys
+for name in ("islpy", "torch", "triton"):
+    sys.modules[name] = None
+from dtpoly.cli.main import entry
+folder = sys.argv[1]
+where = ["-o", f"{folder}/run.sqlite", "--size", "x=64,y=512", "--simulate", "--json"]
+sys.exit(entry(["explore", f"{folder}/softmax.dt", *where]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (("--strategy", "evolutoin"), 1, "did you mean 'evolution'?"),
+        (("--budget", "soon"), 2, "'soon' is no budget: take 200, 60s, 10min or 2h"),
+        (("--fault", "bite=*"), 2, "is not of the form FAULT=PATTERN"),
+        (("--size", "z=1"), 2, "the program has no label 'z'"),
+        (("-o", "/absent/run.sqlite"), 1, "there is no such folder"),
+        (("--fault", "fail=*", "--json"), 1, ""),
+    ],
+)
+def test_what_is_wrong_is_told(
+    explore: Explore, more: tuple[str, ...], code: int, message: str
+) -> None:
+    found, _, err = explore(*more)
+    assert found == code
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_size_that_is_missing_is_usage(explore: Explore) -> None:
+    code, _, err = explore(size="x=4")
+    assert code == 2
+    assert "the size of 'y' must be passed" in err
+
+
+def test_without_a_gpu_it_says_so(call: Entry, tmp_path: Path) -> None:
+    file = tmp_path / "softmax.dt"
+    file.write_text(SPACE)
+    where = ("-o", str(tmp_path / "run.sqlite"))
+    code, _, err = call("explore", str(file), "--size", "x=4,y=16", *where)
+    assert (code, err) == (1, "error: torch finds no GPU here\n")
+
+
+def test_a_page_loads_nothing_and_shows_all(call: Entry, explore: Explore, tmp_path: Path) -> None:
+    explore("--fault", "wrong=*x:2)*y:64)*")
+    explore(size="x=64,y=1024")
+    store = open_store(tmp_path / "run.sqlite")
+    asked = store.questions()[1].asked
+    points = {row.point: 0.1 * at for at, row in enumerate(store.results(1), 1)}
+    store.predict(asked.key, points)
+    store.close()
+    page = tmp_path / "run.html"
+    code, _, err = call("report", str(tmp_path / "run.sqlite"))
+    assert (code, err) == (0, f"wrote {page}\n")
+    text = page.read_text()
+    assert text.count("<svg") == text.count("</svg>") == 7
+    for word in ("src=", "@import", "<script", "<link", "url(http"):
+        assert word not in text
+    # Namespaces are the only addresses.
+    assert {*re.findall(r"https?://[^\"' <>)]*", text)} <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+    for said in ("x = 64, y = 512", "x = 64, y = 1024", "simulated expert", "rank correlation"):
+        assert said in text
+    assert "element [0, 0] is nan" in text
+    for point in points:
+        assert point in text
+    # The same results make the same page.
+    call("report", str(tmp_path / "run.sqlite"), "-o", str(tmp_path / "again.html"))
+    assert (tmp_path / "again.html").read_text() == text
+
+
+def test_pictures_are_a_png(call: Entry, explore: Explore, tmp_path: Path) -> None:
+    explore()
+    path = tmp_path / "run.png"
+    assert call("report", str(tmp_path / "run.sqlite"), "-o", str(path))[0] == 0
+    data = path.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n")
+    width, height = struct.unpack(">II", data[16:24])
+    assert width > 1000
+    assert height > 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "code", "message"),
+    [
+        ("absent.sqlite", "run.html", 1, "there is no file"),
+        ("softmax.dt", "run.html", 1, "is not a file of results"),
+        ("run.sqlite", "run.pdf", 2, "must end in .html or .png"),
+        ("run.sqlite", "run.html", 1, "has no schedule with a time"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told(
+    call: Entry, explore: Explore, tmp_path: Path, name: str, output: str, code: int, message: str
+) -> None:
+    explore("--fault", "fail=*")
+    path = tmp_path / name
+    found, _, err = call("report", str(path), "-o", str(tmp_path / output))
+    assert (found, message in err) == (code, True), err
+    assert not (tmp_path / output).exists()

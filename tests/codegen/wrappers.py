@@ -1,0 +1,34 @@
+"""Wrappers to call: text of a source in, its module out, and what a call is refused with."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from dtpoly.compile import load
+from dtpoly.generate import code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from tests.codegen.running import imported
+
+ADD = "Func f; In A, B; Var x, y; f[x, y] = A[x, y] + B[y]; f.tensorize(x:4, y:8);"
+SCALARS = (
+    "Func f; In A; SIn a, n: u8, c: bool; Var x; f[x] = A[x] * a + where(c, n, 0);f.tensorize(x:4);"
+)
+
+
+def text(source: str) -> str:
+    return code_of(judge(load(Source("test.dt", source))).scheduled).text
+
+
+def module(source: str) -> ModuleType:
+    return imported(text(source))
+
+
+def refused(error: type[Exception], function: Callable[..., Any], *given: Any, **named: Any) -> str:
+    """What a call is refused with."""
+    with pytest.raises(error) as caught:
+        function(*given, **named)
+    assert type(caught.value) is error
+    return str(caught.value)

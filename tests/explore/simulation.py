@@ -1,0 +1,104 @@
+"""What tests run: a space of softmax, workers on simulated devices, and a store with its texts."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from queue import SimpleQueue
+
+from dtpoly.algorithm.show import show
+from dtpoly.explore.crew import Crew, Event, Limits
+from dtpoly.explore.device_simulated import MEASURED
+from dtpoly.explore.field import Point
+from dtpoly.explore.process import Process, Worker
+from dtpoly.explore.question import Asked, Facts, Question
+from dtpoly.explore.results import Call, Result, Text
+from dtpoly.explore.run import DEVICES, EMITTERS, Ended, Plan, Tell, explore
+from dtpoly.explore.store import Store, open_store
+from dtpoly.explore.strategies.choice import chosen
+from dtpoly.explore.strategies.strategy import Setting, Strategy
+from tests.explore.fields import Template, softmax
+
+
+def question_of(space: Template) -> Question:
+    """The question that all tests ask."""
+    program = space.program_of(tuple(0 for _ in space.axes))
+    text = show(replace(program, directives=()))
+    return Question(Asked("softmax.dt", text, "softmax", {"x": 64}), Facts("simulated", {}))
+
+
+def points_of(space: Template) -> list[Point]:
+    return [p for p in map(space.at, range(space.count)) if p is not None]
+
+
+def simulated(faults: dict[str, str], folder: Path, pause: float = 0.0) -> Process:
+    """A worker on a device that does wrong what it is told to."""
+    settings = {"faults": faults, "folder": str(folder), "pause": pause}
+    return Process({"kind": "simulated", "settings": settings})
+
+
+def few() -> Template:
+    """18 points, which is enough for most."""
+    return softmax(x=("4", "8"), y=("32", "64", "128"))
+
+
+@dataclass
+class Simulation:
+    """A file of results in a folder, and runs on it."""
+
+    folder: Path
+    space: Template = field(default_factory=few)
+    faults: dict[str, str] = field(default_factory=dict[str, str])
+    limits: Limits = field(default_factory=lambda: Limits(floor=1.5))
+    workers: Sequence[Worker] = ()
+
+    @property
+    def path(self) -> Path:
+        return self.folder / "run.sqlite"
+
+    def store(self, emits: bool = True) -> Store:
+        """The open file, with texts of all points: what takes time is tested elsewhere."""
+        store = open_store(self.path)
+        if emits:
+            text = Text("", Call("softmax", "softmax"))
+            shorts = map(self.space.short, points_of(self.space))
+            program = question_of(self.space).asked.program_hash
+            store.emit(program, dict.fromkeys(shorts, text))
+        return store
+
+    def run(
+        self,
+        strategy: str | Strategy = "exhaustive",
+        tell: Tell = lambda _: None,
+        emits: bool = True,
+        most: int | None = None,
+        slow: float | None = None,
+    ) -> Ended:
+        """One run, as the command does it."""
+        store = self.store(emits)
+        plan = Plan(question_of(self.space), self.space, most, slow=slow)
+        made = chosen(strategy)(Setting(self.space)) if isinstance(strategy, str) else strategy
+        try:
+            return explore(plan, made, store, self._crews(), tell)
+        finally:
+            store.close()
+
+    def results(self) -> dict[str, Result]:
+        store = open_store(self.path)
+        found = {row.point: row.result for row in store.results(1)}
+        store.close()
+        return found
+
+    def measured(self) -> list[str]:
+        """Points that a device has timed, in that order."""
+        path = self.folder / MEASURED
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [line.partition(" ")[2] for line in lines]
+
+    def _crews(self) -> Callable[[SimpleQueue[Event]], tuple[Crew, Crew]]:
+        workers = self.workers or [simulated(self.faults, self.folder)]
+
+        def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
+            emitters = Crew(EMITTERS, [Process({"kind": "emit", "model": {}})], events)
+            return emitters, Crew(DEVICES, workers, events, self.limits)
+
+        return crews

@@ -1,0 +1,236 @@
+"""A file of results keeps what it was given, whatever happens to the process or the disk."""
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dtpoly.explore.database import StoreError
+from dtpoly.explore.question import Asked, Facts, Question
+from dtpoly.explore.results import Call, Outcome, Refused, Result, Text
+from dtpoly.explore.store import Store, open_store
+
+ASKED = Asked("softmax.dt", "Func f; ...", "f", {"x": 4, "y": 100}, "bf16", 3)
+QUESTION = Question(ASKED, Facts("a device", {"triton": "3.6"}))
+RESULT = Result(
+    *(Outcome.MEASURED, "", "", 1.5, 1.4, 1.75, 20, 1e-6, 1e-4),
+    *({"expert": 2.0}, "abc", 0.25),
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    made = open_store(tmp_path / "run.sqlite")
+    yield made
+    made.close()
+
+
+def test_what_was_kept_is_read_by_the_next_process(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    first = open_store(path)
+    number = first.ask(QUESTION)
+    assert first.keep(number, "one", {"x": "4", "a": "1"}, RESULT)
+    first.close()
+    second = open_store(path)
+    assert second.questions() == {number: QUESTION}
+    assert second.result(number, "one") == RESULT
+    (row,) = second.results(number)
+    # In the order of the space, which is that of the text.
+    assert [*row.parameters.items()] == [("x", "4"), ("a", "1")]
+    second.close()
+
+
+def test_a_point_has_one_result(store: Store) -> None:
+    number = store.ask(QUESTION)
+    assert store.keep(number, "one", {}, RESULT)
+    assert not store.keep(number, "one", {}, replace(RESULT, median=9.0))
+    assert store.result(number, "one") == RESULT
+    assert store.result(number, "other") is None
+
+
+def test_a_question_is_the_same_under_another_name(store: Store) -> None:
+    number = store.ask(QUESTION)
+    assert store.ask(replace(QUESTION, asked=replace(ASKED, name="renamed.dt"))) == number
+    others = [
+        replace(QUESTION, asked=replace(ASKED, sizes={"x": 4, "y": 101})),
+        replace(QUESTION, asked=replace(ASKED, dtype="f16")),
+        replace(QUESTION, asked=replace(ASKED, seed=4)),
+        replace(QUESTION, asked=replace(ASKED, func="g")),
+        replace(QUESTION, facts=Facts("a device", {"triton": "3.7"})),
+        replace(QUESTION, facts=Facts("another", {"triton": "3.6"})),
+    ]
+    assert len({number, *map(store.ask, others)}) == len(others) + 1
+
+
+def test_what_is_forgotten_is_measured_again(store: Store) -> None:
+    number = store.ask(QUESTION)
+    for at, outcome in enumerate(Outcome):
+        store.keep(number, f"p{at}", {}, Result(outcome))
+    assert store.forget(number, (Outcome.HUNG, Outcome.CRASHED)) == 2
+    left = {row.result.outcome for row in store.results(number)}
+    assert left == set(Outcome) - {Outcome.HUNG, Outcome.CRASHED}
+
+
+def test_texts_are_for_all_sizes(store: Store) -> None:
+    text = Text("def f(): ...\n", Call("f", "f_", {"n": "x"}, True))
+    refused = Refused("illegal", "runs too late")
+    store.emit("hash", {"one": text, "two": refused})
+    assert store.emitted("hash", "one") == text
+    assert store.emitted("hash", "two") == refused
+    assert store.emitted("hash", "three") is None
+    store.emit("hash", {"two": text})
+    assert store.emitted("hash", "two") == text
+
+
+def test_a_point_is_measured_by_one_run_at_a_time(store: Store) -> None:
+    number = store.ask(QUESTION)
+    assert store.claim(number, "one", 100)
+    assert store.claim(number, "one", 100)  # by the same process
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        store.connection.execute("update claim set process = ?", (other.pid,))
+        assert not store.claim(number, "one", 100)
+    finally:
+        other.communicate(b"\n")
+    # Its process is no more.
+    assert store.claim(number, "one", 100)
+    store.connection.execute("update claim set host = 'elsewhere', until = ?", (time.time() + 9,))
+    assert not store.claim(number, "one", 100)
+    store.connection.execute("update claim set until = ?", (time.time() - 1,))
+    assert store.claim(number, "one", 100)
+    store.release(number)
+    assert store.connection.execute("select count(*) from claim").fetchone() == (0,)
+
+
+WRITER = """
+    import sys
+    from pathlib import Path
+    from dtpoly.explore.results import Outcome, Result
+    from dtpoly.explore.store import open_store
+    from tests.explore.test_store import QUESTION
+
+    store = open_store(Path(sys.argv[1]))
+    number = store.ask(QUESTION)
+    for at in range(int(sys.argv[2]), int(sys.argv[3])):
+        won = store.keep(number, f"p{at}", {}, Result(Outcome.MEASURED, median=float(at)))
+        print(at if won else -1, flush=True)
+"""
+
+
+def writer(path: Path, first: int, end: int) -> subprocess.Popen[str]:
+    code = textwrap.dedent(WRITER)
+    arguments = [sys.executable, "-c", code, str(path), str(first), str(end)]
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_process_that_is_killed_loses_nothing_that_it_was_told_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    told: set[int] = set()
+    draw = random.Random(7)
+    for _ in range(3):
+        process = writer(path, len(told), 10_000)
+        assert process.stdout is not None
+        told.add(int(process.stdout.readline()))
+        time.sleep(draw.uniform(0.1, 0.3))
+        process.kill()
+        told |= {int(line) for line in process.communicate()[0].split()}
+    store = open_store(path)
+    points = {row.point for row in store.results(1)}
+    assert {f"p{at}" for at in told - {-1}} <= points
+    assert store.connection.execute("pragma integrity_check").fetchone() == ("ok",)
+    assert len(told) >= 3
+    store.close()
+
+
+def test_of_several_writers_one_is_first(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    processes = [writer(path, 0, 30) for _ in range(3)]
+    won = [int(line) for one in processes for line in one.communicate()[0].split()]
+    assert [one.returncode for one in processes] == [0, 0, 0]
+    assert sorted(at for at in won if at >= 0) == [*range(30)]
+    store = open_store(path)
+    assert len(store.results(1)) == 30
+    store.close()
+
+
+FULL = """
+    import resource, sys
+    from pathlib import Path
+    from dtpoly.explore.database import StoreError
+    from dtpoly.explore.results import Outcome, Result
+    from dtpoly.explore.store import open_store
+    from tests.explore.test_store import QUESTION
+
+    store = open_store(Path(sys.argv[1]))
+    number = store.ask(QUESTION)
+    store.keep(number, "before", {}, Result(Outcome.MEASURED, median=1.0))
+    size = Path(sys.argv[1]).stat().st_size + 20_000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    at = 0
+    try:
+        while True:
+            store.keep(number, f"p{at}", {}, Result(Outcome.FAILED, "k", "r" * 1000))
+            at += 1
+    except StoreError as error:
+        print(at)
+        print(error)
+"""
+
+
+def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    code = textwrap.dedent(FULL)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    count, words = done.stdout.splitlines()
+    assert words.startswith(f"cannot write to '{path}': the disk is full")
+    assert "all that was stored before is kept" in words
+    store = open_store(path)
+    assert len(store.results(1)) == int(count) + 1
+    assert int(count) > 3
+    # With room again, it goes on.
+    assert store.keep(1, "after", {}, RESULT)
+    store.close()
+
+
+def test_what_is_no_file_of_results_is_left_alone(tmp_path: Path) -> None:
+    text = tmp_path / "text.sqlite"
+    text.write_text("not a database at all, but long enough to have a header of some kind\n" * 20)
+    with pytest.raises(StoreError, match="is not a file of results"):
+        open_store(text)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as connection:
+        connection.execute("create table mine (x)")
+    connection.close()
+    before = other.read_bytes()
+    with pytest.raises(StoreError, match="but not one of results"):
+        open_store(other)
+    assert other.read_bytes() == before
+    with pytest.raises(StoreError, match="there is no file"):
+        open_store(tmp_path / "absent.sqlite", is_new=False)
+    with pytest.raises(StoreError, match="no such folder"):
+        open_store(tmp_path / "absent" / "run.sqlite")
+
+
+def test_a_later_layout_is_refused(store: Store) -> None:
+    store.connection.execute("pragma user_version = 99")
+    with pytest.raises(StoreError, match="has layout 99"):
+        open_store(store.path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
+def test_a_read_only_file_is_told(store: Store) -> None:
+    store.path.chmod(0o444)
+    again = open_store(store.path)
+    with pytest.raises(StoreError, match="read-only"):
+        again.ask(QUESTION)
+    again.close()
