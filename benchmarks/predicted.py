@@ -100,9 +100,10 @@ def points(record: Mapping[str, Any], device: Device) -> Iterator[Point]:
 
 def _sources(record: Mapping[str, Any]) -> dict[str, Source]:
     """The texts of a record; of those that only have a hash, the examples that still are so."""
-    texts = record["texts"]
-    if isinstance(texts, dict):
-        return {name: Source(f"{name}.dt", text) for name, text in texts.items()}
+    texts: Any = record["texts"]
+    if isinstance(texts, Mapping):
+        by_name: Mapping[str, str] = record["texts"]
+        return {name: Source(f"{name}.dt", text) for name, text in by_name.items()}
     hashes = {one["name"]: one["source_hash"] for one in texts}
     found, _ = wanted(ROOT / "examples", (), tuple(hashes), ())
     return {one.name: one.source for one in found if hash_of(one.source.text) == hashes[one.name]}

@@ -9,6 +9,7 @@ from dtpoly.algorithm.sizes import Sizes, input_shapes
 from dtpoly.codegen.elements import Elements, elements_of
 from dtpoly.codegen.kinds import REAL, Named, widest
 from dtpoly.explore.ranges import (
+    Key,
     Walk,
     extents_of,
     steps_of,
@@ -16,6 +17,7 @@ from dtpoly.explore.ranges import (
 )
 from dtpoly.explore.sharing import waits_of, without_repeats
 from dtpoly.explore.streams import Stream
+from dtpoly.explore.ways import Way
 from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs
 from dtpoly.poly.axes import Axis, Path, finest, several
@@ -91,9 +93,11 @@ def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[Launched, ...]:
     }
     seen = shared | set(outputs(state.program))
     waits = waits_of(model)
+    shared_ways: dict[Key, Way] = {}
     found: list[Launched] = []
     for number, node in enumerate(state.kernels):
-        mine = [walk_of(known[way.statement], way, extents) for way in ways if way.kernel == number]
+        own = [way for way in ways if way.kernel == number]
+        mine = [walk_of(known[way.statement], way, extents, shared_ways) for way in own]
         memory = Memory(model, types, extents, shapes, passing, frozenset(seen), home, number)
         streams = [one for walk in mine for one in _streams(memory, walk)]
         products = {

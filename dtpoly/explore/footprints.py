@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.explore.ranges import Interval, reach
+from dtpoly.explore.ranges import reach
 from dtpoly.explore.streams import Stream
+from dtpoly.explore.ways import Interval
 
 
 def footprint(stream: Stream, fixed: Mapping[str, Interval]) -> int:

@@ -22,6 +22,7 @@ WORK = "dtpoly.explore.compiling:outcome"
 # Bytes of a lane that go to memory and back: more of them are told, and cost more than they give.
 SPILLED = 256
 SECONDS = 60.0
+STARTING = 300.0  # seconds that a process may take until it is ready
 # Where it is set, Triton runs kernels on the CPU and compiles none.
 INTERPRET = "TRITON_INTERPRET"
 
@@ -87,9 +88,10 @@ class _Worker:
     """A process, and what it is at."""
 
     process: SpawnProcess
-    connection: "Connection[Candidate, Outcome]"
+    connection: "Connection[Candidate, Outcome | None]"
     candidate: Candidate | None = None
     since: float = 0.0
+    is_ready: bool = False  # it has imported what it needs
 
 
 def pruned(
@@ -134,11 +136,12 @@ def _started(call: Call, work: str) -> _Worker:
     return _Worker(process, mine)
 
 
-def _serve(connection: "Connection[Outcome, Candidate]", call: Call, work: str) -> None:
+def _serve(connection: "Connection[Outcome | None, Candidate]", call: Call, work: str) -> None:
     """What a process does until nobody asks any more."""
     os.environ.pop(INTERPRET, None)
     module, _, name = work.partition(":")
     function: Work = getattr(importlib.import_module(module), name)
+    connection.send(None)
     while True:
         try:
             candidate = connection.recv()
@@ -158,24 +161,33 @@ def _given(worker: _Worker, candidate: Candidate) -> _Worker:
 
 def _ready(running: list[_Worker], seconds: float) -> list[tuple[_Worker, Outcome]]:
     """Those that have an answer, that died, or whose time is over."""
-    over = min(worker.since for worker in running) + seconds
+    over = min(worker.since + _limit(worker, seconds) for worker in running)
     left = max(over - time.monotonic(), 0)
-    answered = wait([worker.connection for worker in running], left)
+    said = wait([worker.connection for worker in running], left)
     found: list[tuple[_Worker, Outcome]] = []
     for worker in running:
         assert worker.candidate is not None
         key, took = worker.candidate.key, time.monotonic() - worker.since
-        if worker.connection in answered:
-            found.append((worker, _answer(worker, key, took)))
-        elif took > seconds:
+        if worker.connection in said:
+            outcome = _answer(worker, key, took)
+            if outcome is None:
+                worker.is_ready, worker.since = True, time.monotonic()
+            else:
+                found.append((worker, outcome))
+        elif took > _limit(worker, seconds):
             _end(worker)
-            detail = f"it was stopped after {seconds:.0f} s"
+            detail = f"it was stopped after {took:.0f} s"
             found.append((worker, Outcome(key, Reason.SLOW, detail, (), took)))
     return found
 
 
-def _answer(worker: _Worker, key: str, took: float) -> Outcome:
-    """What a process says of its candidate; a dead one says nothing."""
+def _limit(worker: _Worker, seconds: float) -> float:
+    """How long it may take: what a process takes to start is not the candidate's fault."""
+    return seconds if worker.is_ready else seconds + STARTING
+
+
+def _answer(worker: _Worker, key: str, took: float) -> Outcome | None:
+    """What a process says of its candidate, or that it is ready; a dead one says nothing."""
     try:
         return worker.connection.recv()
     except (EOFError, ConnectionError):

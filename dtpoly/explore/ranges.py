@@ -1,60 +1,36 @@
-"""A statement, its path and sizes in; which indices of each label some programs reach, out.
+"""A statement and its way at sizes in; how many tiles, instances and lanes it has, out."""
 
-Everything is an interval: a block, a loop and the range that a private copy is needed for walk
-indices without holes. So sums over all programs and iterations are sums over a few of them.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import cached_property
 from math import prod
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.explore.ways import Fixed, Interval, Way, reached, way_of
 from dtpoly.frozen import dataclass
-from dtpoly.poly.axes import Axis, Path, axes_by_name, finest, several
-from dtpoly.poly.coordinates import applies
+from dtpoly.poly.axes import Axis, Path, several
 from dtpoly.poly.model import Model, Statement
 
-# At either end of an axis so many tiles are looked at one by one; those between are alike.
-EDGE = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Whole numbers from `low` to `high`, both included; none if `high` is below."""
-
-    low: int
-    high: int
-
-    @property
-    def count(self) -> int:
-        """How many."""
-        return max(self.high - self.low + 1, 0)
-
-    def meet(self, other: "Interval") -> "Interval":
-        """What is in both."""
-        return Interval(max(self.low, other.low), min(self.high, other.high))
-
-
-Fixed = Mapping[str, Interval]  # axis -> where its tiles start
+# What makes two ways the same: labels, those that are free, copies, and the axes themselves.
+Key = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Walk:
-    """A statement on its path at sizes: the axes that say how far each of its labels goes.
-
-    `outer` axes tell executions of the statement apart: those of the grid, and loops of which
-    each iteration has a copy of its own.
-    """
+    """A statement on its path at sizes. Statements of one loop share their way."""
 
     statement: Statement
     path: Path
-    extents: Mapping[str, int]  # of labels
-    named: Mapping[str, Axis]
-    along: Mapping[str, tuple[Axis, ...]]  # label -> axes, outermost first
-    outer: tuple[Axis, ...]
-    depends: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    way: Way
+
+    @property
+    def extents(self) -> Mapping[str, int]:
+        """How many indices each label has."""
+        return self.way.extents
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The statement's own labels."""
+        return frozenset(self.statement.labels)
 
     @cached_property
     def loops(self) -> tuple[Axis, ...]:
@@ -62,32 +38,15 @@ class Walk:
         return several(self.path.loops)
 
     @cached_property
-    def groups(self) -> "tuple[Group, ...]":
-        """Labels that no axis ties together are in groups of their own."""
-        return tuple(_groups(self))
-
-    @cached_property
-    def alike(self) -> int:
-        """How many values the outer axes have of which no label depends."""
-        tied = frozenset[str]().union(*self.depends.values())
-        free = (axis for axis in self.outer if axis.name not in tied)
-        return prod(len(starts(self, axis, {})) for axis in free)
-
-    @cached_property
-    def spans(self) -> dict[str, int]:
+    def spans(self) -> Mapping[str, int]:
         """How many lanes a tile has along each label."""
-        return {label: _span(self, label) for label in self.along}
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Labels, and how many indices each has in tiles of the axes that they depend on.
-
-    Each sample stands for as many tiles as its number says.
-    """
-
-    labels: tuple[str, ...]
-    samples: tuple[tuple[int, tuple[int, ...]], ...]
+        found = dict.fromkeys(self.statement.labels, 1)
+        for axis in several(self.path.lanes):
+            label = axis.index.plain
+            if label in found:
+                extent = self.extents[label] if axis.extent is None else axis.extent
+                found[label] *= 1 << max(-(-extent // (axis.step or 1)) - 1, 0).bit_length()
+        return found
 
 
 def extents_of(model: Model, sizes: Mapping[str, int]) -> dict[str, int]:
@@ -99,124 +58,21 @@ def extents_of(model: Model, sizes: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def walk_of(statement: Statement, path: Path, extents: Mapping[str, int]) -> Walk:
-    """How a statement is walked."""
-    named = axes_by_name(path)
-    grid = {axis.name for axis in path.grid}
-    along = {
-        label: tuple(
-            axis
-            for axis in named.values()
-            if axis.index.plain == label
-            and axis.name not in statement.copies
-            and applies(axis, statement, axis.name in grid)
-        )
-        for label in statement.labels
-    }
-    copies = [named[name] for name in statement.copies if name in named]
-    own = [a for axes in along.values() for a in axes if a.name in grid]
-    wanted = {axis.name for axis in (*copies, *own)}
-    groups = {name for axis in path.grid for name in axis.origin.labels} - {
-        axis.name for axis in finest(path.grid)
-    }
-    outer = tuple(
-        axis
-        for axis in several(tuple(named.values()))
-        if axis.name in wanted and axis.name not in groups
-    )
-    bare = Walk(statement, path, extents, named, along, outer)
-    names = {axis.name for axis in outer}
-    depends = {label: frozenset(names & _above(bare, axes)) for label, axes in along.items()}
-    return Walk(statement, path, extents, named, along, outer, depends)
-
-
-def _above(walk: Walk, axes: Iterable[Axis]) -> set[str]:
-    """The axes, and all that their origins are given in."""
-    found: set[str] = set()
-    pending = list(axes)
-    while pending:
-        axis = pending.pop()
-        if axis.name not in found:
-            found.add(axis.name)
-            pending.extend(walk.named[n] for n in axis.origin.labels if n in walk.named)
-    return found
+def walk_of(
+    statement: Statement, path: Path, extents: Mapping[str, int], known: dict[Key, Way]
+) -> Walk:
+    """How a statement is walked; ways that are known are not looked at again."""
+    axes = tuple(map(id, (*path.grid, *path.loops)))
+    key = (statement.labels, statement.free, statement.copies, axes)
+    if key not in known:
+        known[key] = way_of(statement, path, extents)
+    return Walk(statement, path, known[key])
 
 
 def reach(walk: Walk, fixed: Fixed) -> dict[str, Interval]:
     """The indices of each label, where some axes are known; of others, all that they walk."""
-    known: dict[str, Interval] = dict(fixed)
-    return {label: _reached(walk, label, known) for label in walk.along}
-
-
-def _reached(walk: Walk, label: str, known: dict[str, Interval]) -> Interval:
-    found = Interval(0, walk.extents[label] - 1)
-    for axis in walk.along[label]:
-        found = found.meet(_tiled(walk, axis, known))
-    return found
-
-
-def _tiled(walk: Walk, axis: Axis, known: dict[str, Interval]) -> Interval:
-    """The indices that an axis walks."""
-    if axis.name in known and not axis.is_single and axis.step:
-        start = known[axis.name]
-        return Interval(start.low, start.high + axis.step - 1)
-    start = _image(walk, axis.origin, known)
-    limit = axis.extent
-    return Interval(start.low, start.high + limit - 1 if limit is not None else 1 << 62)
-
-
-def _image(walk: Walk, value: Affine, known: dict[str, Interval]) -> Interval:
-    low = high = value.constant
-    for name, factor in value.terms:
-        one = _start(walk, name, known)
-        ends = sorted((factor * one.low, factor * one.high))
-        low, high = low + ends[0], high + ends[1]
-    return Interval(low, high)
-
-
-def _start(walk: Walk, name: str, known: dict[str, Interval]) -> Interval:
-    """Where the tiles of an axis start."""
-    found = known.get(name)
-    if found is None:
-        axis = walk.named.get(name)
-        found = Interval(0, 0) if axis is None else _starts(walk, axis, known)
-        known[name] = found
-    return found
-
-
-def _starts(walk: Walk, axis: Axis, known: dict[str, Interval]) -> Interval:
-    start = _image(walk, axis.origin, known)
-    is_own = axis.name in walk.statement.copies or any(axis in a for a in walk.along.values())
-    if axis.is_single or not axis.step or not is_own:
-        return start
-    last = walk.extents.get(axis.index.plain or "", 1) - 1
-    if axis.extent is not None:
-        last = min(last, start.high + axis.extent - 1)
-    steps = max(last - start.high, 0) // axis.step
-    return Interval(start.low, start.high + steps * axis.step)
-
-
-# Sums over programs and iterations
-
-
-def starts(walk: Walk, axis: Axis, fixed: Fixed) -> range:
-    """Each tile of an axis, by where it starts."""
-    interval = _starts(walk, axis, dict(fixed))
-    last = walk.extents.get(axis.index.plain or "", 1) - 1
-    if interval.low > last:
-        return range(0)
-    return range(interval.low, interval.high + 1, axis.step or 1)
-
-
-def sample(tiles: range) -> Iterator[tuple[int, int]]:
-    """Some of the tiles of an axis, each with how many are like it."""
-    between = len(tiles) - 2 * EDGE
-    if between <= 1:
-        yield from ((tile, 1) for tile in tiles)
-        return
-    yield from ((tile, 1) for tile in tiles[:EDGE])
-    yield tiles[EDGE], between
-    yield from ((tile, 1) for tile in tiles[-EDGE:])
+    known = dict(fixed)
+    return {label: reached(walk.way, label, known) for label in walk.statement.labels}
 
 
 class Along(Enum):
@@ -229,9 +85,9 @@ class Along(Enum):
 
 def total(walk: Walk, counted: Mapping[str, Along]) -> int:
     """The sum over all values of the outer axes of the product of what is counted of labels."""
-    result = walk.alike
-    for group in walk.groups:
-        spans = [(counted[label], steps_of(walk, label)) for label in group.labels]
+    result = walk.way.alike
+    for group in walk.way.groups:
+        spans = [(counted[label], walk.spans[label]) for label in group.labels]
         if len(spans) == 1:
             ((along, span),) = spans
             result *= sum(many * _counted(one[0], along, span) for many, one in group.samples)
@@ -255,59 +111,19 @@ def _counted(indices: int, along: Along, span: int) -> int:
 
 def steps(walk: Walk) -> int:
     """How many tiles a statement has, in all programs together."""
-    return total(walk, dict.fromkeys(walk.along, Along.TILES))
+    return total(walk, dict.fromkeys(walk.statement.labels, Along.TILES))
 
 
 def instances(walk: Walk) -> int:
     """How many instances a statement has, copies each counted."""
-    return total(walk, dict.fromkeys(walk.along, Along.INDICES))
-
-
-def _groups(walk: Walk) -> Iterator[Group]:
-    """The labels by the axes that tie them together, and how far they go in each tile of these."""
-    labels = list(walk.along)
-    while labels:
-        group, axes = [labels.pop()], set[str]()
-        while True:
-            axes = set[str]().union(*(walk.depends[label] for label in group))
-            more = [label for label in labels if walk.depends[label] & axes]
-            if not more:
-                break
-            group += more
-            labels = [label for label in labels if label not in more]
-        together = [axis for axis in walk.outer if axis.name in axes]
-        yield Group(tuple(group), tuple(_samples(walk, together, group, {}, 1)))
-
-
-def _samples(
-    walk: Walk, axes: list[Axis], labels: list[str], fixed: dict[str, Interval], times: int
-) -> Iterator[tuple[int, tuple[int, ...]]]:
-    if not axes:
-        known = dict(fixed)
-        yield times, tuple(_reached(walk, label, known).count for label in labels)
-        return
-    axis, rest = axes[0], axes[1:]
-    for at, many in sample(starts(walk, axis, fixed)):
-        place = {**fixed, axis.name: Interval(at, at)}
-        yield from _samples(walk, rest, labels, place, times * many)
+    return total(walk, dict.fromkeys(walk.statement.labels, Along.INDICES))
 
 
 def steps_of(walk: Walk, label: str) -> int:
-    """How many indices of a label a tile has."""
+    """How many lanes a tile has along a label."""
     return walk.spans[label]
-
-
-def _span(walk: Walk, label: str) -> int:
-    found = 1
-    for axis in several(walk.path.lanes):
-        if axis.index.plain == label:
-            count = (
-                walk.extents[label] if axis.extent is None else -(-axis.extent // (axis.step or 1))
-            )
-            found *= 1 << max(count - 1, 0).bit_length()
-    return found
 
 
 def lanes_of(walk: Walk, labels: Iterable[str]) -> int:
     """How many lanes a tile has along some labels."""
-    return prod(steps_of(walk, label) for label in labels if label in walk.along)
+    return prod(walk.spans[label] for label in labels if label in walk.spans)

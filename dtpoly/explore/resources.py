@@ -16,7 +16,7 @@ DEFAULT_WARPS, DEFAULT_STAGES = 4, 3  # Triton's own, where the schedule says no
 # Registers that a thread has at most, and about how many it needs for addresses and numbers.
 MOST_REGISTERS, OTHERS = 255, 16
 # Of a tile that is loaded and used up, and of one that is computed, what is alive at a moment.
-# These and the number above agree with what the compiler gives 350 kernels (`OTHERS` to 20 %).
+# With these and the number above, half of 398 kernels are within -21 and +11 % of the compiler's.
 LOADED, COMPUTED = 0.5, 0.25
 REGISTER_STEP = 8
 BLOCK_OVERHEAD = 1024

@@ -53,7 +53,7 @@ class Stream:
                 else Along.ONCE
                 if label in kept
                 else Along.TILES
-                for label in self.walk.along
+                for label in self.walk.statement.labels
             },
         )
 
@@ -61,7 +61,7 @@ class Stream:
     def tile(self) -> int:
         """How many elements of it one step has."""
         found = 1
-        for label in self.labels & self.walk.along.keys():
+        for label in self.labels & self.walk.labels:
             found *= min(steps_of(self.walk, label), max(self.walk.extents[label], 1))
         return found
 
@@ -100,7 +100,7 @@ class Stream:
         kept: set[str] = set()
         for axis in reversed(self.walk.loops):
             label = axis.index.plain
-            if label is None or label in self.labels or label not in self.walk.along:
+            if label is None or label in self.labels or label not in self.walk.labels:
                 break
             if steps_of(self.walk, label) > 1 and axis.name in self.walk.statement.copies:
                 break

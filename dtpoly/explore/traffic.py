@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dtpoly.explore.accesses import Launched
 from dtpoly.explore.devices import Device
 from dtpoly.explore.footprints import footprint
-from dtpoly.explore.ranges import Interval
 from dtpoly.explore.resources import Resources
 from dtpoly.explore.streams import Stream
+from dtpoly.explore.ways import Interval
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, finest, several
 

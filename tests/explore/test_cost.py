@@ -1,6 +1,7 @@
 """The cost model: laws that hold of every legal schedule, and how its numbers move."""
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -171,3 +172,17 @@ def test_limits_are_those_of_the_target(device: Device) -> None:
     assert device["threads"] == limits.warps * device.target.warp_size
     assert device["registers"] == limits.registers * device.target.warp_size
     assert device["blocks"] == limits.blocks
+
+
+@pytest.mark.alone
+def test_a_point_takes_a_few_milliseconds() -> None:
+    attention = EXAMPLES[[path.stem for path in EXAMPLES].index("attention")]
+    state = state_of(read_file(str(attention)).text)
+    sizes = filled(state.program, dict.fromkeys("mnkl", 256))
+    times: list[float] = []
+    for _ in range(20):
+        start = time.process_time()
+        cost(state, sizes, DType.F32, H200)
+        times.append(time.process_time() - start)
+    # It takes 3 of them.
+    assert min(times) < 0.020

@@ -16,9 +16,9 @@ MATMUL = """Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], 
 {schedule} f.compile();"""
 
 
-def faulty(texts: list[str], workers: int = 1) -> dict[str, Outcome]:
+def faulty(texts: list[str], workers: int = 1, seconds: float = 60.0) -> dict[str, Outcome]:
     candidates = [Candidate(f"{at}", text) for at, text in enumerate(texts)]
-    return {one.key: one for one in pruned(candidates, CALL, workers, 3.0, FAULTY)}
+    return {one.key: one for one in pruned(candidates, CALL, workers, seconds, FAULTY)}
 
 
 def test_one_that_dies_costs_no_other() -> None:
@@ -31,14 +31,14 @@ def test_one_that_dies_costs_no_other() -> None:
 
 
 def test_one_that_hangs_is_stopped() -> None:
-    found = faulty(["hang", "", ""], workers=2)
+    found = faulty(["hang", ""], workers=2, seconds=2.0)
     assert found["0"].reason is Reason.SLOW
-    assert found["0"].seconds >= 3
-    assert {found["1"].reason, found["2"].reason} == {None}
+    assert found["0"].seconds >= 2
+    assert found.keys() == {"0", "1"}
 
 
 def test_whoever_stops_reading_leaves_no_process() -> None:
-    outcomes = pruned((Candidate(f"{at}", "") for at in range(100)), CALL, 2, 60.0, FAULTY)
+    outcomes = pruned((Candidate(f"{at}", "") for at in range(10)), CALL, 2, 60.0, FAULTY)
     assert len(list(islice(outcomes, 3))) == 3
     outcomes.close()
     assert multiprocessing.active_children() == []

@@ -1,0 +1,220 @@
+"""The axes around a statement, and sizes, in; which indices of each label they reach, out.
+
+Everything is an interval: a block, a loop and the range that a private copy is needed for walk
+indices without holes. So sums over all programs and iterations are sums over a few of them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from math import prod
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
+from dtpoly.poly.axes import Axis, Path, finest, several
+from dtpoly.poly.coordinates import applies
+from dtpoly.poly.model import Statement
+
+# At either end of an axis so many tiles are looked at one by one; those between are alike.
+EDGE = 4
+UNLIMITED = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Whole numbers from `low` to `high`, both included; none if `high` is below."""
+
+    low: int
+    high: int
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return max(self.high - self.low + 1, 0)
+
+    def meet(self, other: "Interval") -> "Interval":
+        """What is in both."""
+        return Interval(max(self.low, other.low), min(self.high, other.high))
+
+
+Fixed = Mapping[str, Interval]  # axis -> where its tiles start
+
+
+@dataclass(frozen=True)
+class Way:
+    """The grid and the loops around statements that have the same labels.
+
+    `outer` axes tell executions of a statement apart: those of the grid, and loops of which each
+    iteration has a copy of its own. `last` is the last index of the label that an axis walks,
+    where the axis is the statement's own or a copy's.
+    """
+
+    extents: Mapping[str, int]  # of labels
+    named: Mapping[str, Axis]
+    along: Mapping[str, tuple[Axis, ...]]  # label -> axes, outermost first
+    outer: tuple[Axis, ...]
+    depends: Mapping[str, frozenset[str]]  # label -> outer axes
+    last: Mapping[str, int]
+
+    @cached_property
+    def groups(self) -> "tuple[Group, ...]":
+        """Labels that no axis ties together are in groups of their own."""
+        return tuple(_groups(self))
+
+    @cached_property
+    def alike(self) -> int:
+        """How many values the outer axes have of which no label depends."""
+        tied = frozenset[str]().union(*self.depends.values())
+        free = (axis for axis in self.outer if axis.name not in tied)
+        return prod(len(starts(self, axis, {})) for axis in free)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Labels, and how many indices each has in tiles of the axes that they depend on.
+
+    Each sample stands for as many tiles as its number says.
+    """
+
+    labels: tuple[str, ...]
+    samples: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+def way_of(statement: Statement, path: Path, extents: Mapping[str, int]) -> Way:
+    """What is around a statement. Lanes are inside of the loops that they are tiles of."""
+    axes = (*path.grid, *path.loops)
+    named = {axis.name: axis for axis in axes}
+    grid = {axis.name for axis in path.grid}
+    copies = {name for name in statement.copies if name in named}
+    along: dict[str, list[Axis]] = {label: [] for label in statement.labels}
+    for axis in axes:
+        label = axis.index.plain
+        is_mine = axis.name not in copies and applies(axis, statement, axis.name in grid)
+        if label in along and is_mine:
+            along[label].append(axis)
+    own = {axis.name for found in along.values() for axis in found}
+    known = {axis.name for axis in finest(path.grid)}
+    outer = tuple(
+        axis
+        for axis in several(axes)
+        if axis.name in copies or (axis.name in own and axis.name in grid)
+        if axis.name in known or axis.name not in grid
+    )
+    names = {axis.name for axis in outer}
+    return Way(
+        extents,
+        named,
+        {label: tuple(found) for label, found in along.items()},
+        outer,
+        {label: frozenset(names & _above(named, found)) for label, found in along.items()},
+        {
+            name: extents.get(named[name].index.plain or "", 1) - 1
+            for name in own | copies
+            if not named[name].is_single
+        },
+    )
+
+
+def _above(named: Mapping[str, Axis], axes: Iterable[Axis]) -> set[str]:
+    """The axes, and all that their origins are given in."""
+    found: set[str] = set()
+    pending = list(axes)
+    while pending:
+        axis = pending.pop()
+        if axis.name not in found:
+            found.add(axis.name)
+            pending.extend(named[n] for n, _ in axis.origin.terms if n in named)
+    return found
+
+
+def reached(way: Way, label: str, known: dict[str, Interval]) -> Interval:
+    """The indices of a label where some axes are known; of others, all that they walk."""
+    low, high = 0, way.extents[label] - 1
+    for axis in way.along[label]:
+        start = known.get(axis.name)
+        if start is not None and axis.name in way.last:
+            width = axis.step or 1
+        else:
+            start = _image(way, axis.origin, known)
+            width = axis.extent or UNLIMITED
+        low, high = max(low, start.low), min(high, start.high + width - 1)
+    return Interval(low, high)
+
+
+def _image(way: Way, value: Affine, known: dict[str, Interval]) -> Interval:
+    low = high = value.constant
+    for name, factor in value.terms:
+        one = _start(way, name, known)
+        if factor > 0:
+            low, high = low + factor * one.low, high + factor * one.high
+        else:
+            low, high = low + factor * one.high, high + factor * one.low
+    return Interval(low, high)
+
+
+def _start(way: Way, name: str, known: dict[str, Interval]) -> Interval:
+    """Where the tiles of an axis start."""
+    found = known.get(name)
+    if found is None:
+        axis = way.named.get(name)
+        found = Interval(0, 0) if axis is None else _starts(way, axis, known)
+        known[name] = found
+    return found
+
+
+def _starts(way: Way, axis: Axis, known: dict[str, Interval]) -> Interval:
+    start = _image(way, axis.origin, known)
+    last = way.last.get(axis.name)
+    if last is None or not axis.step:
+        return start
+    if axis.extent is not None:
+        last = min(last, start.high + axis.extent - 1)
+    steps = max(last - start.high, 0) // axis.step
+    return Interval(start.low, start.high + steps * axis.step)
+
+
+def starts(way: Way, axis: Axis, fixed: Fixed) -> range:
+    """Each tile of an axis, by where it starts."""
+    interval = _starts(way, axis, dict(fixed))
+    if interval.low > way.last.get(axis.name, interval.low):
+        return range(0)
+    return range(interval.low, interval.high + 1, axis.step or 1)
+
+
+def _groups(way: Way) -> Iterator[Group]:
+    """The labels by the axes that tie them together, and how far they go in each tile of these."""
+    labels = list(way.along)
+    while labels:
+        group, axes = [labels.pop()], set[str]()
+        while True:
+            axes = set[str]().union(*(way.depends[label] for label in group))
+            more = [label for label in labels if way.depends[label] & axes]
+            if not more:
+                break
+            group += more
+            labels = [label for label in labels if label not in more]
+        together = [axis for axis in way.outer if axis.name in axes]
+        yield Group(tuple(group), tuple(_samples(way, together, group, {}, 1)))
+
+
+def _samples(
+    way: Way, axes: list[Axis], labels: list[str], fixed: dict[str, Interval], times: int
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    if not axes:
+        known = dict(fixed)
+        yield times, tuple(reached(way, label, known).count for label in labels)
+        return
+    axis, rest = axes[0], axes[1:]
+    for at, many in sample(starts(way, axis, fixed)):
+        place = {**fixed, axis.name: Interval(at, at)}
+        yield from _samples(way, rest, labels, place, times * many)
+
+
+def sample(tiles: range) -> Iterator[tuple[int, int]]:
+    """Some of the tiles of an axis, each with how many are like it."""
+    between = len(tiles) - 2 * EDGE
+    if between <= 1:
+        yield from ((tile, 1) for tile in tiles)
+        return
+    yield from ((tile, 1) for tile in tiles[:EDGE])
+    yield tiles[EDGE], between
+    yield from ((tile, 1) for tile in tiles[-EDGE:])
