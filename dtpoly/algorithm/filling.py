@@ -48,6 +48,7 @@ def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict
 def _following(program: Program, known: Sizes) -> dict[str, int]:
     """One more size, if there is one that follows from those known."""
     extents: dict[tuple[str, int], int] = {}
+    reached: dict[str, int] = {}  # how far the reads of a label's axes go
     for read in axis_reads(program):
         label = extent_label(program, read.tensor, read.axis)
         axis = (read.tensor, read.axis)
@@ -56,7 +57,9 @@ def _following(program: Program, known: Sizes) -> dict[str, int]:
         elif all(name in known for name in read.index.labels):
             extents[axis] = max(extents.get(axis, 0), reach(read.index, known))
             if label is not None:
-                return {label: extents[axis]}
+                reached[label] = max(reached.get(label, 0), extents[axis])
+    if reached:
+        return dict([*reached.items()][:1])
     largest: dict[tuple[str, int, str], int] = {}
     for read in axis_reads(program):
         unknown = [name for name in read.index.labels if name not in known]

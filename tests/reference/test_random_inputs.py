@@ -89,6 +89,11 @@ def test_numbers_may_stand_under_a_root_or_a_bar() -> None:
             {"h": 3, "r": 2, "n": 4},
             {"h": 3, "r": 2, "n": 4},
         ),
+        (
+            "Func g, f; In A; Var x, z; g[z] = A[z] + A[z + 2]; f[x] = g[x] * g[x + 1];",
+            {"x": 11},
+            {"x": 11, "z": 12},
+        ),
     ],
 )
 def test_sizes_that_others_decide(text: str, given: dict[str, int], sizes: dict[str, int]) -> None:
