@@ -113,7 +113,7 @@ Examples:
 @click.option("--fault", "faults", type=Fault(), multiple=True, hidden=True)
 @click.option("--pause", type=float, default=0.0, hidden=True)
 @click.option("--notes", default="", hidden=True)
-@click.option("--workers", type=click.IntRange(1, 1024), help="[default: one for each GPU]")
+@click.option("--workers", type=click.IntRange(1, 1024), help="[default: some for each GPU]")
 @click.option(
     "--ray", "address", metavar="ADDRESS", help="Measure on a Ray cluster, or on 'local'."
 )
