@@ -84,7 +84,7 @@ def _not_closed(stack: list[Token], piece: Piece) -> Diagnostic:
     end = piece.tokens[-1].span.end
     closing = "".join(OPENING[token.text] for token in reversed(stack))
     hint = f"close it with '{closing[0]}'"
-    edits = (Edit(Span(opened.span.source, end, end), closing),)
+    edits: tuple[Edit, ...] = (Edit(Span(opened.span.source, end, end), closing),)
     if piece.end is not None and stack[0] is piece.tokens[0]:
         hint, edits = "separate the directives of an alternative by ','", ()
     return Diagnostic(

@@ -150,6 +150,18 @@ def algorithm_twice(again: AlgorithmFile, first: AlgorithmFile) -> Diagnostic:
     )
 
 
+def no_algorithm(named: AlgorithmFile) -> Diagnostic:
+    """A schedule file whose algorithm is a schedule file."""
+    return Diagnostic(
+        "DT248",
+        _ERROR,
+        f"'{named.path.text}' is a schedule file too",
+        named.path.span,
+        "names another file itself",
+        hint="name the file that declares and defines the algorithm",
+    )
+
+
 def is_a_space(name: str, span: Span | None) -> Diagnostic:
     """A file that leaves something open, where one schedule is wanted."""
     file = "FILE" if name.startswith("<") else name

@@ -10,9 +10,9 @@ from dtpoly.cli.files import file_names
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, write
 from dtpoly.cli.plugin_option import plugin_files
+from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.compile import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors
-from dtpoly.frontend.reading import read_file
 from dtpoly.plugins import with_plugins
 from dtpoly.schedule.primitives import Primitives
 
@@ -30,19 +30,21 @@ Examples:
 @file_names
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
+@point_option
 @plugin_files
 @click.option("--quiet", "-q", is_flag=True, help="Leave out warnings and notes.")
 def command(
     files: tuple[str, ...],
     as_json: bool,
     as_sarif: bool,
+    point: str | None,
     plugins: tuple[str, ...],
     quiet: bool,
 ) -> int:
     """Say what is wrong with .dt files; exit with 1 if anything is."""
     if as_json and as_sarif:
         raise click.UsageError("--json and --sarif exclude each other")
-    found = list(_check_all(files, plugins))
+    found = list(_check_all(files, point, plugins))
     if quiet:
         found = [diagnostic for diagnostic in found if diagnostic.severity is Severity.ERROR]
     if as_json:
@@ -59,7 +61,9 @@ def command(
     return 1 if has_errors(found) else 0
 
 
-def _check_all(files: Iterable[str], plugins: Iterable[str]) -> Iterator[Diagnostic]:
+def _check_all(
+    files: Iterable[str], point: str | None, plugins: Iterable[str]
+) -> Iterator[Diagnostic]:
     """What is wrong with each file; without its plugins nothing can be said of one."""
     try:
         primitives = with_plugins(plugins)
@@ -67,11 +71,11 @@ def _check_all(files: Iterable[str], plugins: Iterable[str]) -> Iterator[Diagnos
         yield from error.diagnostics
         return
     for path in dict.fromkeys(files):
-        yield from _check(path, primitives)
+        yield from _check(path, point, primitives)
 
 
-def _check(path: str, primitives: Primitives) -> tuple[Diagnostic, ...]:
+def _check(path: str, point: str | None, primitives: Primitives) -> tuple[Diagnostic, ...]:
     try:
-        return check(read_file(path), primitives).diagnostics
+        return check(read_source(path, point), primitives).diagnostics
     except DtpolyError as error:
         return error.diagnostics

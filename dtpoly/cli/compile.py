@@ -20,12 +20,13 @@ from dtpoly.cli.lazy import load_triton
 from dtpoly.cli.main import BUG
 from dtpoly.cli.output import report, write_exactly
 from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.codegen.header import MARK, header
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError, in_source_order
-from dtpoly.frontend.reading import STANDARD_INPUT, read_file
+from dtpoly.frontend.reading import STANDARD_INPUT
 from dtpoly.generate import Code, code_of, vain
 from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
@@ -97,6 +98,7 @@ Examples:
     help="For --emit and --target: of inputs that declare none.  [default: f32]",
 )
 @click.option("--no-verify", is_flag=True, help="Do not prove that the text is right.")
+@point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="With --emit: print a JSON document.")
 def command(
@@ -109,6 +111,7 @@ def command(
     sizes: tuple[str, ...],
     dtype: str | None,
     no_verify: bool,
+    point: str | None,
     primitives: Primitives,
     as_json: bool,
 ) -> int:
@@ -131,7 +134,7 @@ def command(
         raise click.UsageError(message)
     if as_json and emit is None:
         raise click.UsageError("--json is for --emit")
-    source = read_file(file)
+    source = read_source(file, point)
     checked = check(source, primitives)
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)

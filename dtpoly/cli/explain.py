@@ -13,10 +13,10 @@ from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import DtpolyError, has_errors
-from dtpoly.frontend.reading import read_file
 from dtpoly.schedule.explain import Explanation, explain
 from dtpoly.schedule.primitives import Primitives
 
@@ -43,10 +43,16 @@ Examples:
 @click.option(
     "--code", is_flag=True, help="Say instead where each line of the generated kernels comes from."
 )
+@point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def command(
-    file: str, words: tuple[str, ...], code: bool, primitives: Primitives, as_json: bool
+    file: str,
+    words: tuple[str, ...],
+    code: bool,
+    point: str | None,
+    primitives: Primitives,
+    as_json: bool,
 ) -> int:
     """Say what each directive of a .dt file does.
 
@@ -55,7 +61,7 @@ def command(
     what is computed more than once; at the end, each kernel. pow2(y) is y rounded up to a power
     of two.
     """
-    checked = check(read_file(file), primitives)
+    checked = check(read_source(file, point), primitives)
     if checked.verdict is None and checked.program is None:
         raise DtpolyError(checked.diagnostics)
     if code:

@@ -13,9 +13,9 @@ from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.frontend.reading import read_file
 from dtpoly.schedule.menu import Option, hosts, menu
 from dtpoly.schedule.primitives import Primitives
 from dtpoly.suggest import near
@@ -34,15 +34,16 @@ Examples:
 )
 @file_name
 @click.argument("func", metavar="FUNC")
+@point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
-def command(file: str, func: str, primitives: Primitives, as_json: bool) -> int:
+def command(file: str, func: str, point: str | None, primitives: Primitives, as_json: bool) -> int:
     """List directives on a Func that could be added to a .dt file, each legal or refused.
 
     A few sizes, every label, some orders of loops, every reader; fusing the Func and fusing into
     it. What the file says already is left out: `dtpoly why-not` answers for another size.
     """
-    checked = check(read_file(file), primitives)
+    checked = check(read_source(file, point), primitives)
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)
     check_is_func(func, checked.program)

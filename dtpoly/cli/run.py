@@ -15,11 +15,11 @@ from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load, load_triton
 from dtpoly.cli.output import report, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import tell_error
 from dtpoly.cli.size_option import check_memory, parse_sizes
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.frontend.reading import read_file
 from dtpoly.schedule.primitives import Primitives
 
 VERSION = 1  # of the JSON document
@@ -69,6 +69,7 @@ Examples:
     metavar="GIB",
     help="Refuse to start if more would be needed.",
 )
+@point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def command(
@@ -79,6 +80,7 @@ def command(
     dtype: str | None,
     seed: int,
     memory: float,
+    point: str | None,
     primitives: Primitives,
     as_json: bool,
 ) -> int:
@@ -93,7 +95,7 @@ def command(
     """
     if reference and (device or dtype):
         raise click.UsageError("--device and --dtype are for kernels, not for the reference")
-    checked = check(read_file(file), primitives)
+    checked = check(read_source(file, point), primitives)
     program = checked.program
     if program is None:
         raise DtpolyError(checked.diagnostics)

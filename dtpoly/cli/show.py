@@ -16,12 +16,12 @@ from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, write
 from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import save
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.frontend.deep import deep_recursion
-from dtpoly.frontend.reading import read_file
 from dtpoly.pictures import dependence_picture, map_picture, map_sections, tree_picture
 from dtpoly.render.grid_text import show_grids
 from dtpoly.render.tree import show_tree, tree_data
@@ -163,6 +163,7 @@ Examples:
     metavar="FILE",
     help="Write to a file; one that ends in .svg or .json has that form.",
 )
+@point_option
 @plugin_option
 def command(
     file: str,
@@ -171,6 +172,7 @@ def command(
     as_json: bool,
     sizes: tuple[str, ...],
     output: str | None,
+    point: str | None,
     primitives: Primitives,
 ) -> int:
     """Print a .dt file as the compiler understands it.
@@ -181,7 +183,7 @@ def command(
     chosen = _form(stage, form, as_json, output)
     if sizes and stage != "map":
         raise click.BadParameter(f"stage {stage} is the same for all sizes", param_hint="--size")
-    checked = check(read_file(file), primitives)
+    checked = check(read_source(file, point), primitives)
     with deep_recursion():
         try:
             made = STAGES[stage][chosen](Asked(checked, sizes))

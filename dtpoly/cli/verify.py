@@ -17,6 +17,7 @@ from dtpoly.cli.lazy import load
 from dtpoly.cli.main import BUG
 from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import tell_error
 from dtpoly.codegen.header import header
 from dtpoly.compile import Checked, check
@@ -74,6 +75,7 @@ Examples:
     help="Check such a proof instead, by another engine.",
 )
 @click.option("--fuse-at", "fusions", is_flag=True, help="Show instead what makes fusions legal.")
+@point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def command(
@@ -85,6 +87,7 @@ def command(
     certificate: str | None,
     to_check: str | None,
     fusions: bool,
+    point: str | None,
     primitives: Primitives,
     as_json: bool,
 ) -> int:
@@ -98,7 +101,7 @@ def command(
     Exit codes: 0 all is proved; 1 something is not, or --kernel is refuted; 3 the text that dtpoly
     itself writes is refuted, which is a bug of dtpoly.
     """
-    source = read_file(file)
+    source = read_source(file, point)
     checked = check(source, primitives)
     if fusions and checked.verdict is not None:
         return show_fusions(checked, file, as_json)

@@ -11,10 +11,10 @@ from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, shown, terminal_width, write
 from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.compile import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
 from dtpoly.frontend.added import Added, add_directives
-from dtpoly.frontend.reading import read_file
 from dtpoly.frontend.resolve import resolve
 from dtpoly.plugins import completed
 from dtpoly.render.printable import printable
@@ -38,15 +38,18 @@ Exit codes: 0 it may, 1 it may not, 2 it is no directive.""",
 )
 @file_name
 @click.argument("directive")
+@point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
-def command(file: str, directive: str, primitives: Primitives, as_json: bool) -> int:
+def command(
+    file: str, directive: str, point: str | None, primitives: Primitives, as_json: bool
+) -> int:
     """Say whether a directive may be added to a .dt file: what it would change, or why not.
 
     It takes the place of what the file says about the same: `f.block(x:32)` that of
     `f.block(x:16)`, `g.fuse_at(f, x)` that of `g.fuse_at(f, y)`. The file stays as it is.
     """
-    checked = check(read_file(file), primitives)
+    checked = check(read_source(file, point), primitives)
     if checked.verdict is None and checked.program is None:
         raise DtpolyError(checked.diagnostics)
     added = add_directives(checked.file, Source(NAME, directive))

@@ -18,6 +18,8 @@ from dtpoly.algorithm.program import Argument, Directive, Program, Split
 
 Value = int | str
 
+OPTION = "option"
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -96,6 +98,27 @@ def _present(
             for at, option in enumerate(item.options):
                 if at == chosen[parameter]:
                     yield from _present(option, inside, chosen)
+                inside += count_parameters(option)
+        parameter = end
+
+
+def parents(space: Space) -> tuple[tuple[int, int] | None, ...]:
+    """For each parameter the alternatives that have it, and of these the option that does."""
+    return tuple(_parents(space.items, 0, None))
+
+
+def _parents(
+    items: tuple[Item, ...], parameter: int, parent: tuple[int, int] | None
+) -> Iterator[tuple[int, int] | None]:
+    for item in items:
+        end = parameter + count_parameters((item,))
+        if isinstance(item, OpenDirective):
+            yield from [parent] * (end - parameter)
+        else:
+            yield parent
+            inside = parameter + 1
+            for at, option in enumerate(item.options):
+                yield from _parents(option, inside, (parameter, at))
                 inside += count_parameters(option)
         parameter = end
 
@@ -213,13 +236,18 @@ def _funcs_of(items: tuple[Item, ...]) -> dict[str, set[str]]:
 def _named(openings: list[_Opening], funcs: dict[str, set[str]]) -> Iterator[Parameter]:
     """Each parameter by its directive, its Func if others have such a directive, its label.
 
-    Of several with one name the second is `name@2`.
+    Alternatives are named after the first directive in them. Where a choice in such a directive
+    has no label, and so the same name, they are its `option`. Of several with one name the second
+    is `name@2`.
     """
+    without_label = {(o.func, o.name) for o in openings if not (o.part or o.is_alternatives)}
     seen: dict[tuple[str, str], int] = {}
     for one in openings:
         is_alone = len(funcs.get(one.name, ())) < 2
         key = one.name if is_alone else f"{one.func}.{one.name}"
-        number = seen[key, one.part] = seen.get((key, one.part), 0) + 1
+        is_taken = one.is_alternatives and (one.func, one.name) in without_label
+        part = OPTION if is_taken else one.part
+        number = seen[key, part] = seen.get((key, part), 0) + 1
         mark = f"@{number}" if number > 1 else ""
-        names = (key, f"{one.part}{mark}") if one.part else (f"{key}{mark}", "")
+        names = (key, f"{part}{mark}") if part else (f"{key}{mark}", "")
         yield Parameter(*names, one.options, one.is_alternatives)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.explore.space import Space, space_of
+from dtpoly.frontend.choice_messages import no_algorithm
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.reading import STANDARD_INPUT, read_file
 from dtpoly.frontend.resolve import resolve
@@ -32,6 +33,8 @@ def load_space(source: Source, folder: Path) -> Space:
         found.extend(misplaced(file))
         algorithm = parse(_algorithm(folder / named.path.text, named))
         found.extend(algorithm.found)
+        if named_algorithm(algorithm.file) is not None:
+            found.append(no_algorithm(named))
         file = with_algorithm(file, algorithm.file)
     resolved = resolve(file)
     found.extend(resolved.found)

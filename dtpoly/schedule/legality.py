@@ -93,7 +93,7 @@ def is_broken_in(state: State, violation: Violation) -> bool:
         case ViolationKind.RECOMPUTES:
             every = _again(state)
         case ViolationKind.AHEAD:
-            every = _ahead(state)
+            every = ahead(state)
         case ViolationKind.UNWRITTEN:
             every = never_written(state.lifted, state.model)
         case ViolationKind.LATE | ViolationKind.CROSSES | ViolationKind.RACE:
@@ -132,7 +132,7 @@ def found(state: State, all_pairs: tuple[Dependence, ...]) -> Iterator[Broken]:
     yield from _again(state)
     yield from never_written(state.lifted, state.model)
     yield from unlaunched(state.model, paths(state.kernels))
-    yield from _ahead(state)
+    yield from ahead(state)
 
 
 def _lost(state: State) -> Iterator[Broken]:
@@ -141,7 +141,7 @@ def _lost(state: State) -> Iterator[Broken]:
     yield from unlaunched(state.model, paths(state.kernels))
 
 
-def _ahead(state: State) -> Iterator[Broken]:
+def ahead(state: State) -> Iterator[Broken]:
     """What a kernel passes through memory in loops whose loads are to run ahead."""
     ways = paths(state.kernels)
     for at, kernel in enumerate(state.kernels):

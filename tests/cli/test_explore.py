@@ -14,7 +14,7 @@ from dtpoly.explore.device_simulated import MEASURED
 from dtpoly.explore.store import open_store
 from tests.cli.conftest import Entry
 from tests.cli.process import environment
-from tests.explore.spaces import SPACE
+from tests.explore.texts import SPACE
 
 Explore = Callable[..., tuple[int, str, str]]
 

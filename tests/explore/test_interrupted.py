@@ -12,7 +12,7 @@ import pytest
 
 from dtpoly.explore.device_simulated import MEASURED
 from dtpoly.explore.store import open_store
-from tests.explore.spaces import SPACE
+from tests.explore.texts import SPACE
 
 POINTS = 40
 MORE = SPACE.replace("{2, 4}", "{1, 2, 4, 8}").replace("{16, 32, 64}", "{1..512 *2}")

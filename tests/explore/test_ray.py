@@ -19,7 +19,7 @@ from dtpoly.explore.ray_workers import Host, RayWorker, on_ray
 from dtpoly.explore.store import open_store
 from dtpoly.explore.workers import Place
 from tests.explore.simulation import few, question_of
-from tests.explore.spaces import SPACE
+from tests.explore.texts import SPACE
 
 PLACE = Place("simulated", question_of(few()).asked)
 

@@ -1,0 +1,77 @@
+"""What a schedule leaves open, printed as .dt text again; it reads back to the same."""
+
+from typing import assert_never
+
+from dtpoly.algorithm.choices import (
+    Alternatives,
+    Choice,
+    Condition,
+    Constraint,
+    Item,
+    Mention,
+    OpenArgument,
+    OpenDirective,
+    Openings,
+    Operation,
+    Whole,
+)
+from dtpoly.algorithm.operations import INFIX
+
+
+def show_openings(openings: Openings) -> str:
+    """All directives, alternatives and constraints, each in a line."""
+    lines = (*map(show_item, openings.items), *map(show_constraint, openings.constraints))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def show_item(item: Item) -> str:
+    """`f.block(x:{4, 8});` or `{ f.map(x, y) | };`."""
+    return f"{_item(item)};"
+
+
+def _item(item: Item) -> str:
+    match item:
+        case OpenDirective(func=func, name=name, arguments=arguments):
+            return f"{func}.{name}({', '.join(map(show_argument, arguments))})"
+        case Alternatives(options=options):
+            return f"{{ {' | '.join(map(show_option, options))} }}".replace("  ", " ")
+        case _:
+            assert_never(item)
+
+
+def show_option(option: tuple[Item, ...]) -> str:
+    """`f.map(x, y), f.num_warps(4)`; nothing for no directives."""
+    return ", ".join(map(_item, option))
+
+
+def show_argument(argument: OpenArgument) -> str:
+    """`x`, `x:{4, 8}`, `y:yi/{4, 8}`."""
+    text = _part(argument.target)
+    if argument.value is not None:
+        text += f":{_part(argument.value)}"
+    return text if argument.factor is None else f"{text}/{_part(argument.factor)}"
+
+
+def _part(part: int | str | Choice) -> str:
+    if isinstance(part, Choice):
+        return f"{{{', '.join(map(str, part.options))}}}"
+    return str(part)
+
+
+def show_constraint(constraint: Constraint) -> str:
+    """`where f.tensorize.y <= f.block.y;`."""
+    return f"where {_condition(constraint.condition, 0)};"
+
+
+def _condition(condition: Condition, context: int) -> str:
+    match condition:
+        case Mention(path=path):
+            return ".".join(path)
+        case Whole(value=value):
+            return str(value)
+        case Operation(operator=operator, left=left, right=right):
+            level = INFIX[operator].precedence
+            shown = f"{_condition(left, level)} {operator} {_condition(right, level + 1)}"
+            return f"({shown})" if level < context else shown
+        case _:
+            assert_never(condition)

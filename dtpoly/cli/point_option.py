@@ -1,0 +1,24 @@
+"""The option `--point LINE`: a point of a space in, the source of an ordinary schedule out."""
+
+import click
+
+from dtpoly.algorithm.show import show
+from dtpoly.cli.lazy import load
+from dtpoly.frontend.reading import read_file
+from dtpoly.source import Source
+
+point_option = click.option(
+    "--point",
+    metavar="POINT",
+    help="Of a space of schedules, take this one: 'block=x:4 num_warps=8'; see dtpoly space.",
+)
+
+
+def read_source(file: str, point: str | None) -> Source:
+    """The source of a file; of a point, its Program as text. Raises DtpolyError."""
+    if point is None:
+        return read_file(file)
+    space = load("dtpoly.explore.space_file").read_space(file)
+    chosen = load("dtpoly.explore.short").point_of(space, point)
+    program = load("dtpoly.explore.space").program_of(space, chosen)
+    return Source(f"{file}, {point}", show(program))

@@ -1,0 +1,130 @@
+"""`dtpoly space FILE`: a file that leaves something open in; what there is to choose out."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
+from typing import Any
+
+import click
+
+from dtpoly.cli.files import file_name
+from dtpoly.cli.lazy import load
+from dtpoly.cli.output import terminal_width, wants_colour, write
+from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.schedule.primitives import Primitives
+
+VERSION = 1  # of the JSON document
+
+
+@click.command(
+    short_help="Count and list the schedules of a space.",
+    epilog="""\b
+Examples:
+  dtpoly space softmax.dts
+  dtpoly space softmax.dts --count
+  dtpoly space softmax.dts --sample 3 --seed 7
+  dtpoly space softmax.dts --list > points.txt
+  dtpoly check softmax.dts --point "$(dtpoly space softmax.dts --sample 1)\"""",
+)
+@file_name
+@click.option("--count", "only_count", is_flag=True, help="Print only how many points there are.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Print N points, drawn evenly.")
+@click.option("--list", "all_points", is_flag=True, help="Print all points, in their order.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=0,
+    show_default=True,
+    help="The same seed draws the same points.",
+)
+@click.option(
+    "--look-at",
+    "looked_at",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Ask the rules about so many points.  [default: all of 20,000, else 2,000]",
+)
+@click.option(
+    "--recheck",
+    type=click.IntRange(0),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Decide so many points again, each by itself.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Processes that decide.  [default: one for each core]",
+)
+@plugin_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+def command(
+    file: str,
+    only_count: bool,
+    sample: int | None,
+    all_points: bool,
+    seed: int,
+    looked_at: int | None,
+    recheck: int,
+    workers: int | None,
+    primitives: Primitives,
+    as_json: bool,
+) -> int:
+    """Say what a file with choices leaves open, and how many schedules that makes.
+
+    Points are counted without a list of them. Then the rules are asked: which points the
+    constraints remove, the checks of directives, Triton's limits, and the proof that a schedule
+    is legal. A space of more than 20,000 points is sampled for that. Points that differ in numbers
+    only may share a proof; a sample of them is proved again, each by itself.
+
+    A point is one line, such as block=x:4,y:512 num_warps=8, which other commands take as --point.
+    """
+    if only_count + all_points + (sample is not None) > 1:
+        raise click.UsageError("--count, --sample and --list exclude each other")
+    space = load("dtpoly.explore.space_file").read_space(file)
+    count: ModuleType = load("dtpoly.explore.count")
+    if only_count or all_points or sample is not None:
+        of = count.counted(space)
+        numbers = range(of.count) if all_points else count.sample(of, sample or 0, seed)
+        lines = _lines(space, of, () if only_count else numbers)
+        if as_json:
+            points = None if only_count else list(lines)
+            write(_document(file, count=of.count, points=points))
+        else:
+            for line in (str(of.count),) if only_count else lines:
+                write(f"{line}\n")
+        return 0
+    summary: ModuleType = load("dtpoly.cli.space_summary")
+    told = summary.Telling(seed, looked_at, recheck, workers, primitives)
+    found = summary.summarise(space, told)
+    if as_json:
+        write(_document(file, **summary.as_data(space, found)))
+    else:
+        _print(summary, space, found)
+    return 130 if found.is_interrupted else 0
+
+
+def _lines(space: Any, of: Any, numbers: Iterable[int]) -> Iterator[str]:
+    """The line of each point."""
+    short: Callable[..., str] = load("dtpoly.explore.short").short
+    point_at: Callable[..., Any] = load("dtpoly.explore.count").point_at
+    return (short(space, point_at(of, number)) for number in numbers)
+
+
+def _document(file: str, **data: object) -> str:
+    return json.dumps({"version": VERSION, "file": file, **data}, indent=2) + "\n"
+
+
+def _print(summary: ModuleType, space: Any, found: Any) -> None:
+    table: Callable[..., str] = load("dtpoly.render.table").table
+    colour, width = wants_colour(sys.stdout, os.environ), terminal_width(sys.stdout)
+    choices = summary.choice_rows(space)
+    if choices:
+        write(table(summary.CHOICES, choices, width, colour=colour) + "\n")
+    write(table(summary.RULES, summary.rule_rows(found), width, colour=colour))
+    for line in summary.remarks(found):
+        write(f"{line}\n")

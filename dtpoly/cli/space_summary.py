@@ -1,0 +1,185 @@
+"""A space in; what there is to choose, and what each rule removes, as rows and as data, out."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from dtpoly.algorithm.choices import Alternatives, Item
+from dtpoly.algorithm.show_choices import show_option
+from dtpoly.catalogue import CATALOGUE
+from dtpoly.explore.count import point_at, sample
+from dtpoly.explore.count_rules import EXACT, SAMPLE, Constrained, Tally, constrained, shown
+from dtpoly.explore.legality import Asked, Rule, decided
+from dtpoly.explore.space import Parameter, Space, parents
+from dtpoly.schedule.primitives import Primitives
+
+CHOICES = ("choice", "options", "in")
+RULES = ("points", "", "why")
+WIDEST = 72  # characters of a list of options
+
+WORDS = {
+    Rule.CHECK: "wrong",
+    Rule.LIMIT: "too large for Triton",
+    Rule.LEGALITY: "not legal",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What the user wants to know, and how."""
+
+    seed: int
+    looked_at: int | None
+    recheck: int
+    workers: int | None
+    primitives: Primitives
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is known of a space; less than was asked for if it was interrupted."""
+
+    constrained: Constrained
+    tally: Tally
+    is_interrupted: bool
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every point was looked at."""
+        return self.tally.known == self.constrained.left.count
+
+
+def summarise(space: Space, telling: Telling) -> Summary:
+    """Count the points, then ask the rules about them, or about a sample. Raises DtpolyError."""
+    found = constrained(space)
+    left = found.left
+    size = telling.looked_at or (left.count if left.count <= EXACT else SAMPLE)
+    size = min(size, left.count)
+    numbers = range(size) if size == left.count else sample(left, size, telling.seed)
+    tally = Tally(size)
+    points = [point_at(left, number) for number in numbers]
+    asked = Asked(space, telling.primitives)
+    try:
+        with _progress() as bar:
+            task = bar.add_task("proving schedules", total=size)
+            for one in decided(asked, points, telling.recheck, telling.seed, telling.workers):
+                tally.add(one)
+                text = "deciding a sample again" if one.is_again else "proving schedules"
+                bar.update(task, completed=tally.known, description=text)
+    except KeyboardInterrupt:
+        return Summary(found, tally, True)
+    return Summary(found, tally, False)
+
+
+def _progress() -> Progress:
+    """A bar on a terminal, and nothing elsewhere; it is gone at the end."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    hidden = not sys.stderr.isatty()
+    return Progress(
+        *columns, TimeRemainingColumn(), console=console, transient=True, disable=hidden
+    )
+
+
+def choice_rows(space: Space) -> list[tuple[str, str, str]]:
+    """What there is to choose: its name in a point, its options, and which alternative has it."""
+    names = [str(parameter) for parameter in space.parameters]
+    listed = iter(_alternatives(space.items))
+    rows: list[tuple[str, str, str]] = []
+    for parameter, parent in zip(space.parameters, parents(space), strict=True):
+        where = "" if parent is None else f"{names[parent[0]]}={parent[1] + 1}"
+        first, *others = _options(parameter, next(listed) if parameter.is_alternatives else None)
+        rows.append((str(parameter), first, where))
+        rows.extend(("", other, "") for other in others)
+    return rows
+
+
+def _alternatives(items: tuple[Item, ...]) -> Iterator[Alternatives]:
+    """All alternatives, in the order of their parameters."""
+    for item in items:
+        if isinstance(item, Alternatives):
+            yield item
+            for option in item.options:
+                yield from _alternatives(option)
+
+
+def _options(parameter: Parameter, listed: Alternatives | None) -> list[str]:
+    """The options in one line; alternatives in a line each."""
+    if listed is not None:
+        options = enumerate(map(show_option, listed.options), 1)
+        return [f"{at}: {text or 'nothing'}" for at, text in options]
+    words = [str(option) for option in parameter.options]
+    text = ", ".join(words)
+    return [text if len(text) <= WIDEST else f"{', '.join(words[:6])}, ..., {words[-1]}"]
+
+
+def rule_rows(found: Summary) -> Iterator[tuple[str, str, str]]:
+    """How many points there are, how many each rule removes, and what is left."""
+    yield f"{found.constrained.all:,}", "", "all that can be chosen"
+    for constraint, count in found.constrained.removed:
+        yield f"-{count:,}", "", shown(constraint)
+    left, tally = found.constrained.left.count, found.tally
+    if found.constrained.removed:
+        yield f"{left:,}", "", "points of the space"
+    if not found.is_exact:
+        yield f"{tally.known:,}", "", "looked at"
+    for rule, code, count in tally.by_rule:
+        yield f"-{count:,}", _share(count, tally.known), f"{WORDS[rule]}: {_title(code)}"
+    yield f"{tally.legal:,}", _share(tally.legal, tally.known), "legal"
+
+
+def _share(count: int, all_of_them: int) -> str:
+    return f"{100 * count / all_of_them:.1f} %" if all_of_them else ""
+
+
+def _title(code: str) -> str:
+    if code == "DT300":
+        return f"a tile of more than 1,048,576 elements ({code})"
+    return f"{CATALOGUE[code].title} ({code})"
+
+
+def remarks(found: Summary) -> Iterator[str]:
+    """What to know of these numbers."""
+    tally, left = found.tally, found.constrained.left.count
+    if found.is_interrupted:
+        yield f"interrupted: {tally.known:,} of {tally.asked:,} points were looked at"
+    elif not found.is_exact:
+        yield f"a sample of {tally.known:,} of {left:,} points; shares are estimates"
+    if tally.shared:
+        again = f"{tally.again:,} of them were decided again by themselves"
+        yield f"{tally.shared:,} points share the verdict of another one; {again}"
+
+
+def as_data(space: Space, found: Summary) -> dict[str, Any]:
+    """For JSON."""
+    tally = found.tally
+    return {
+        "choices": [
+            {
+                "name": str(parameter),
+                "options": list(parameter.options),
+                "is_alternatives": parameter.is_alternatives,
+                "in": None if parent is None else [str(space.parameters[parent[0]]), parent[1] + 1],
+            }
+            for parameter, parent in zip(space.parameters, parents(space), strict=True)
+        ],
+        "all": found.constrained.all,
+        "constraints": [
+            {"constraint": shown(constraint), "removed": count}
+            for constraint, count in found.constrained.removed
+        ],
+        "count": found.constrained.left.count,
+        "looked_at": tally.known,
+        "is_exact": found.is_exact,
+        "is_interrupted": found.is_interrupted,
+        "refused": [
+            {"rule": rule, "code": code, "points": count} for rule, code, count in tally.by_rule
+        ],
+        "legal": tally.legal,
+        "shared": tally.shared,
+        "decided_again": tally.again,
+    }

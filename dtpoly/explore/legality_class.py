@@ -1,0 +1,132 @@
+"""A schedule in; what of it a verdict can depend on, out: schedules of one class have one verdict.
+
+Why that is so is the lemma of docs/explore.md. In short: of numbers along one label, the verdict
+sees which loops have one iteration only, and which tiles coincide.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from dtpoly.algorithm.expressions import ProgramId, Read, walk
+from dtpoly.algorithm.program import Program
+from dtpoly.schedule.block import Block
+from dtpoly.schedule.map import Map
+from dtpoly.schedule.num_stages import NumStages
+from dtpoly.schedule.num_warps import NumWarps
+from dtpoly.schedule.persistent import Persistent
+from dtpoly.schedule.precision import Precision
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.primitives import PRIMITIVES
+from dtpoly.schedule.split import Split
+from dtpoly.schedule.tensorize import Tensorize
+from dtpoly.schedule.unroll import Unroll
+from dtpoly.schedule.values import Divided, Sized, label_of
+
+# A number along a label: of what it is, and the number.
+Number = tuple[str, int]
+Numbers = dict[tuple[str, str], list[Number]]
+
+
+def is_aligned(program: Program) -> bool:
+    """Whether every read of a Func has the Func's own labels, each in its place, as indices.
+
+    Then a dependence says of each label by itself that two instances agree in it, or nothing.
+    """
+    funcs = {func.name: func for func in program.funcs}
+    for func in program.funcs:
+        for node in walk(func.body):
+            if isinstance(node, ProgramId):
+                return False
+            if isinstance(node, Read) and node.tensor in funcs:
+                labels = tuple(index.plain for index in node.indices)
+                if node.padding is not None or labels != funcs[node.tensor].labels:
+                    return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """What a verdict can depend on, but for whether the loads of one kernel run ahead.
+
+    Of schedules that differ in that alone, those that run ahead are refused where the others are,
+    and where a value passes through memory.
+    """
+
+    key: Hashable
+    runs_ahead: bool = False
+
+
+def class_of(primitives: Sequence[Primitive], *, aligned: bool) -> Class:
+    """The class of an algorithm under these primitives.
+
+    Unless the algorithm is aligned, and where a primitive is not one that the lemma speaks of,
+    that is all of them.
+    """
+    is_known = aligned and all(type(one) in PRIMITIVES for one in primitives)
+    if not is_known or any(isinstance(one, Split) for one in primitives):
+        return Class(tuple(primitives))
+    ahead = [one.stages > 1 for one in primitives if isinstance(one, NumStages)]
+    skeleton: list[Hashable] = []
+    numbers: Numbers = {}
+    once: set[tuple[str, str]] = set()
+    for one in primitives:
+        if isinstance(one, Block):
+            skeleton.extend(_noted(one, one.blocks, numbers))
+        elif isinstance(one, Tensorize):
+            skeleton.extend(_noted(one, one.tiles, numbers))
+        elif (one.func, one.name) in once:
+            # What one of them says may contradict the other one.
+            return Class(tuple(primitives))
+        else:
+            skeleton.append(_without_numbers(one))
+            once |= {(one.func, one.name)} if isinstance(one, _SAID_ONCE) else set()
+    related = tuple((key, _relations(some)) for key, some in numbers.items())
+    if len(ahead) > 1:
+        skeleton.append(tuple(ahead))
+    return Class((tuple(skeleton), related), ahead == [True])
+
+
+_SAID_ONCE = (Map, NumStages, NumWarps, Persistent, Precision, Unroll)
+
+
+def _without_numbers(one: Primitive) -> Hashable:
+    """A primitive without the numbers and words that change no order."""
+    match one:
+        case NumStages() | NumWarps() | Persistent() | Precision():
+            return one.func, one.name
+        case Unroll(factors=factors):
+            return one.func, one.name, tuple(item.label for item in factors)
+        case Map(loops=loops):
+            named = (item.new if isinstance(item, Divided) else None for item in loops)
+            return one.func, one.name, tuple(map(label_of, loops)), tuple(named)
+        case _:
+            return one
+
+
+def _noted(
+    one: Block | Tensorize, items: Iterable[Sized | Divided], numbers: Numbers
+) -> Iterable[Hashable]:
+    """Each item without its number, which is noted with those of the same label."""
+    for item in items:
+        producer = item.producer or "" if isinstance(item, Sized) else ""
+        new = item.new if isinstance(item, Divided) else ""
+        mine = numbers.setdefault((one.func, item.label), [])
+        mine.append((f"{one.name} {producer}", item.size))
+        if isinstance(one, Block):
+            mine.append(("block, rounded up", 1 << (item.size - 1).bit_length()))
+        yield one.func, one.name, item.label, producer, new
+
+
+def _relations(numbers: Sequence[Number]) -> Hashable:
+    """Which are 0 or 1, how any two compare, and whether one divides the other."""
+    kinds = tuple((what, min(number, 2)) for what, number in numbers)
+    pairs = tuple(
+        ((one > two) - (one < two), _divides(one, two), _divides(two, one))
+        for (_, one), (_, two) in combinations(numbers, 2)
+    )
+    return kinds, pairs
+
+
+def _divides(one: int, two: int) -> bool:
+    return one != 0 and two % one == 0

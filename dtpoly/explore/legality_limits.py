@@ -1,0 +1,76 @@
+"""A program in; points of which a tile has more elements than Triton allows, found by arithmetic.
+
+Only tiles that any code for the schedule has are counted, so that no good point is lost; that no
+other tile is too large is for the code generator to say.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from math import prod
+
+from dtpoly.algorithm.expressions import Dot, Expr, Reduce, free_labels, walk
+from dtpoly.algorithm.program import Func, Program
+from dtpoly.schedule.block import Block
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.tensorize import Tensorize
+
+MOST_ELEMENTS = 2**20  # what Triton allows
+
+
+@dataclass(frozen=True, slots=True)
+class Tiled:
+    """The labels along which tiles of each Func lie: of its value, and of what it reduces."""
+
+    labels: Mapping[str, tuple[Set[str], ...]]
+
+
+def tiled(program: Program) -> Tiled:
+    """The tiles that any schedule of the program has."""
+    return Tiled({func.name: tuple(_tiles(func)) for func in program.funcs})
+
+
+def _tiles(func: Func) -> Iterator[Set[str]]:
+    yield frozenset(func.labels)
+    for node in walk(func.body):
+        operands: tuple[Expr, ...] = ()
+        match node:
+            case Reduce(operand=operand):
+                operands = (operand,)
+            case Dot(left=left, right=right):
+                operands = (left, right)
+            case _:
+                pass
+        yield from (frozenset(free_labels(operand)) for operand in operands)
+
+
+def largest_tile(of: Tiled, primitives: Sequence[Primitive]) -> int:
+    """How many elements the largest tile has at least, of Funcs that have a kernel of their own."""
+    blocks: dict[tuple[str, str], int] = {}
+    tiles: dict[tuple[str, str], int] = {}
+    for one in primitives:
+        match one:
+            case Block(func=func, blocks=items):
+                blocks |= {(func, item.label): item.size for item in items}
+            case Tensorize(func=func, tiles=items):
+                tiles |= {(func, i.label): i.size for i in items if i.producer is None}
+                tiles |= {(func, i.label): i.size for i in items if i.producer == func}
+            case _:
+                pass
+    return max(
+        (
+            prod(_width(tiles.get((func, x)), blocks.get((func, x))) for x in labels)
+            for func in dict.fromkeys(func for func, _ in tiles)
+            for labels in of.labels[func]
+        ),
+        default=1,
+    )
+
+
+def _width(tile: int | None, block: int | None) -> int:
+    """The lanes along a label, at least: a tile of 0 is all of a block, or of a size."""
+    if tile is None:
+        return 1
+    if block is None:
+        return tile or 1
+    rounded = 1 << (block - 1).bit_length()
+    return min(tile or rounded, rounded)
