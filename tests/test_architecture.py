@@ -92,6 +92,7 @@ ALLOWED: dict[str, set[str]] = {
 # Only what runs a Program may load torch; `check`, `fmt` and `show` stay without it.
 TORCH = [
     ROOT / "dtpoly" / "cli" / "summary.py",
+    ROOT / "dtpoly" / "explore" / "probe_torch.py",
     ROOT / "dtpoly" / "cli" / "executed.py",
     ROOT / "dtpoly" / "ring" / "execute.py",
     ROOT / "dtpoly" / "runtime" / "execute.py",

@@ -5,7 +5,7 @@ kernel. To that come the times in which nothing overlaps: launches, loads that a
 for, the last programs that run alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -22,7 +22,7 @@ from dtpoly.explore.work import Work, work_of
 from dtpoly.schedule.state import State
 
 # How sharply the slowest unit decides: the others' work does not hide behind it altogether.
-SHARPNESS = 4.0
+SHARPNESS = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _kernel(
     job = Job(kernel, device, programs, resources, work_of(kernel), operands, is_warm)
     units = dict(limits(job))
     launch = device["launch"] if is_first and not is_warm else device["next_launch"]
-    busy = sum(value**SHARPNESS for value in units.values()) ** (1 / SHARPNESS)
+    busy = _together(units.values())
     return KernelCost(
         kernel.node.name,
         launch + busy if programs else launch,
@@ -134,6 +134,14 @@ def _kernel(
         operands,
         _recomputed(kernel),
     )
+
+
+def _together(seconds: Iterable[float]) -> float:
+    """The largest, and a little of those that are near it."""
+    every = tuple(seconds)
+    most = max(every)
+    shares = sum((one / most) ** SHARPNESS for one in every) if most else 0.0
+    return most * float(shares ** (1 / SHARPNESS))
 
 
 def _recomputed(kernel: Launched) -> float:

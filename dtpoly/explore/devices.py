@@ -96,7 +96,10 @@ def device_of(key: str, entry: Mapping[str, Any]) -> Device:
 def entry_of(device: Device) -> dict[str, Any]:
     """A device as an entry of the file."""
     numbers = {
-        name: {"value": int(value) if value.is_integer() else value, "from": device.sources[name]}
+        name: {
+            "value": int(value) if float(value).is_integer() else value,
+            "from": device.sources[name],
+        }
         for name, value in device.values.items()
     }
     return {"name": device.name, "target": str(device.target), "numbers": numbers}

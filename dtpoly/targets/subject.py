@@ -48,7 +48,7 @@ def subjects(
     state: State, made: Generated, sizes: Sizes | None = None, dtype: DType = DType.F32
 ) -> tuple[Subject, ...]:
     """The kernels of a call. Raises DtpolyError where inputs cannot have the dtype."""
-    _check_dtype(state.program, dtype)
+    check_dtype(state.program, dtype)
     known = filled(state.program, sizes or {}, assumed(state.model, made))
     call = Call(state.program, with_indices(state.model), made, known, dtype)
     return tuple(
@@ -69,7 +69,7 @@ def assumed(model: Model, made: Generated) -> dict[str, int]:
     return {label: AT_ONCE if param in at_once else USUAL for label, param in model.size_of.items()}
 
 
-def _check_dtype(program: Program, dtype: DType) -> None:
+def check_dtype(program: Program, dtype: DType) -> None:
     """Raise what is wrong with a Program whose inputs have this dtype."""
     # A scalar that declares none is a number, of which only the category counts.
     inputs = tuple(

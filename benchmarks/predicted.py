@@ -1,0 +1,219 @@
+"""Measured times of schedules in; what the cost model says of them, and how right it is, out."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import comb, exp, log, nan
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from benchmarks.files import ROOT
+from benchmarks.gpu.manifest import hash_of
+from benchmarks.gpu.prepare import wanted
+from benchmarks.gpu.rows import REPEATED, Row, rows
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.program import Program
+from dtpoly.compile import check
+from dtpoly.explore.cost import cost
+from dtpoly.explore.devices import Device
+from dtpoly.schedule.state import State
+from dtpoly.source import Source
+
+# Where all schedules of a row take the same time but for so much, their order is chance.
+SPREAD = 1.1
+FEW = 4  # schedules of a row, from which on they are ranked
+FIRST = 3  # of those that are predicted best, so many are measured in a search
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A schedule at one shape: measured and predicted, in milliseconds."""
+
+    kernel: str
+    case: str
+    name: str
+    measured: float
+    predicted: float
+    floor: float
+    bound: str
+
+    @property
+    def ratio(self) -> float:
+        """Predicted over measured."""
+        return self.predicted / self.measured
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The schedules of one row: how alike both orders are, and what one gets who believes it."""
+
+    kernel: str
+    case: str
+    schedules: int
+    spread: float  # the slowest over the best
+    rank: float
+    first: float  # the best over what is predicted best
+    first_few: float  # the best over the best of those that are predicted best
+    chance: float  # the same of one, and of a few, that are chosen blindly
+    chance_few: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How far predictions are to be believed."""
+
+    points: int
+    rank: float
+    middle: float  # median of predicted over measured
+    error: float  # geometric mean of how far it is off, either way
+    worst: tuple[float, float]
+    rows: int
+    spread_rows: int
+    rank_in_rows: float  # mean, of rows in which times differ
+    first: float  # geometric means over all rows
+    first_few: float
+    chance: float
+    chance_few: float
+    floor_rank: float  # the correlation of what must be moved and multiplied, whatever the schedule
+
+
+def points(record: Mapping[str, Any], device: Device) -> Iterator[Point]:
+    """What is predicted of everything in a record that was measured and is still known."""
+    known = {row.name: row for row in rows()}
+    states: dict[str, State | None] = {}
+    sources = _sources(record)
+    for line in record["rows"]:
+        row = known.get(f"{line['kernel']} {line['case']}")
+        for time in line["times"]:
+            name = time["name"]
+            if row is None or not time["median"] or name not in sources:
+                continue
+            if name not in states:
+                verdict = check(sources[name]).verdict
+                states[name] = verdict.scheduled if verdict and verdict.is_legal else None
+            state = states[name]
+            if state is not None:
+                yield _point(row, name, time["median"], state, device)
+
+
+def _sources(record: Mapping[str, Any]) -> dict[str, Source]:
+    """The texts of a record; of those that only have a hash, the examples that still are so."""
+    texts = record["texts"]
+    if isinstance(texts, dict):
+        return {name: Source(f"{name}.dt", text) for name, text in texts.items()}
+    hashes = {one["name"]: one["source_hash"] for one in texts}
+    found, _ = wanted(ROOT / "examples", (), tuple(hashes), ())
+    return {one.name: one.source for one in found if hash_of(one.source.text) == hashes[one.name]}
+
+
+def _point(row: Row, name: str, measured: float, state: State, device: Device) -> Point:
+    dtype = DType("f32" if row.dtype == "tf32" else row.dtype)
+    sizes = filled(state.program, sizes_of(row, state.program))
+    found = cost(state, sizes, dtype, device, row.way == REPEATED)
+    slowest = max(found.kernels, key=lambda kernel: kernel.seconds)
+    milliseconds = 1e3 * found.seconds
+    return Point(
+        row.kernel, row.case, name, measured, milliseconds, 1e3 * found.floor, slowest.bound
+    )
+
+
+def sizes_of(row: Row, program: Program) -> dict[str, int]:
+    """The sizes of a row by the labels of a file, which may call them otherwise."""
+    sizes = dict(row.sizes)
+    if row.kernel == "conv2d":
+        # Rows give the pictures, labels the pixels that have a whole filter around them.
+        sizes["h"] -= sizes["r"] - 1
+        sizes["w"] -= sizes["s"] - 1
+    labels = [label.name for label in program.labels]
+    if len(labels) >= len(sizes) == 1 and not set(sizes) & set(labels):
+        return dict(zip(labels, sizes.values(), strict=False))
+    return sizes
+
+
+def ranked(found: Iterable[Point]) -> list[Ranked]:
+    """Each row that has several schedules."""
+    by_row: dict[tuple[str, str], list[Point]] = {}
+    for point in found:
+        by_row.setdefault((point.kernel, point.case), []).append(point)
+    return [_ranked(*key, mine) for key, mine in by_row.items() if len(mine) >= FEW]
+
+
+def _ranked(kernel: str, case: str, mine: list[Point]) -> Ranked:
+    best = min(point.measured for point in mine)
+    believed = sorted(mine, key=lambda point: point.predicted)
+    return Ranked(
+        kernel,
+        case,
+        len(mine),
+        max(point.measured for point in mine) / best,
+        spearman([p.measured for p in mine], [p.predicted for p in mine]),
+        best / believed[0].measured,
+        best / min(point.measured for point in believed[:FIRST]),
+        blindly([point.measured for point in mine], 1),
+        blindly([point.measured for point in mine], FIRST),
+    )
+
+
+def blindly(times: Sequence[float], count: int) -> float:
+    """The best over the best of so many chosen by chance: the geometric mean of all choices."""
+    order = sorted(times)
+    choices = comb(len(order), count)
+    # So many choices have this one as their best.
+    shares = (comb(len(order) - 1 - at, count - 1) / choices for at in range(len(order)))
+    return exp(sum(share * log(order[0] / time) for share, time in zip(shares, order, strict=True)))
+
+
+def summary(found: Sequence[Point]) -> Summary:
+    """All points, and the rows among them."""
+    ratios = [point.ratio for point in found]
+    lines = ranked(found)
+    apart = [line for line in lines if line.spread > SPREAD]
+    return Summary(
+        len(found),
+        spearman([p.measured for p in found], [p.predicted for p in found]),
+        median(ratios),
+        exp(mean(abs(log(ratio)) for ratio in ratios)),
+        (min(ratios), max(ratios)),
+        len(lines),
+        len(apart),
+        mean(line.rank for line in apart) if apart else nan,
+        exp(mean(log(line.first) for line in lines)) if lines else nan,
+        exp(mean(log(line.first_few) for line in lines)) if lines else nan,
+        exp(mean(log(line.chance) for line in lines)) if lines else nan,
+        exp(mean(log(line.chance_few) for line in lines)) if lines else nan,
+        spearman([p.measured for p in found], [p.floor for p in found]),
+    )
+
+
+def spearman(left: Sequence[float], right: Sequence[float]) -> float:
+    """The correlation of ranks; equal values share one. 0 where one side is all equal."""
+    one, two = _ranks(left), _ranks(right)
+    middle = (len(one) - 1) / 2
+    both = sum((a - middle) * (b - middle) for a, b in zip(one, two, strict=True))
+    sizes = (sum((rank - middle) ** 2 for rank in ranks) for ranks in (one, two))
+    scale = float(next(sizes) * next(sizes)) ** 0.5
+    return both / scale if scale else 0.0
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    order = sorted(values)
+    first = {value: at for at, value in reversed([*enumerate(order)])}
+    last = {value: at for at, value in enumerate(order)}
+    return [(first[value] + last[value]) / 2 for value in values]
+
+
+def as_json(found: Sequence[Point]) -> dict[str, object]:
+    """A summary and all that it is made of."""
+    return {
+        "summary": {k: None if v != v else v for k, v in asdict(summary(found)).items()},
+        "rows": [asdict(line) for line in ranked(found)],
+        "points": [asdict(point) for point in found],
+    }
+
+
+def read(path: Path) -> Mapping[str, Any]:
+    """A record of measured times."""
+    record: Mapping[str, Any] = json.loads(path.read_text())
+    return record

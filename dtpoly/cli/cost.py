@@ -1,0 +1,116 @@
+"""`dtpoly cost FILE`: a file and sizes in, about how long its kernels take and why, out."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+import click
+
+from dtpoly.algorithm.dtypes import FLOATS, DType
+from dtpoly.algorithm.filling import filled
+from dtpoly.cli.device_option import device_option
+from dtpoly.cli.files import file_name
+from dtpoly.cli.lazy import load
+from dtpoly.cli.output import terminal_width, wants_colour, write
+from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.saving import tell_error
+from dtpoly.cli.size_option import parse_sizes
+from dtpoly.compile import check
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.explore.cost import Cost, cost
+from dtpoly.explore.cost_table import (
+    KERNELS,
+    OPERANDS,
+    UNITS,
+    advice,
+    cost_data,
+    head,
+    kernel_rows,
+    operand_rows,
+    summary,
+    unit_rows,
+)
+from dtpoly.explore.devices import Device
+from dtpoly.frontend.reading import read_file
+from dtpoly.generate import outputs
+from dtpoly.schedule.primitives import Primitives
+from dtpoly.targets.subject import check_dtype
+
+VERSION = 1  # of the JSON document
+
+
+@click.command(
+    short_help="Estimate how long a file's kernels take, and why.",
+    epilog="""\b
+Examples:
+  dtpoly cost matmul.dt --size m=4096,n=4096,k=4096
+  dtpoly cost matmul.dt --size m=4096,n=4096,k=4096 --dtype bf16 --device a100
+  dtpoly cost softmax.dt --size x=8192,y=50257 --json""",
+)
+@file_name
+@click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    metavar="x=..,y=..",
+    help="Sizes of labels; those that follow may be left out.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice([str(dtype) for dtype in FLOATS]),
+    default=str(DType.F32),
+    show_default=True,
+    help="Of inputs that declare none.",
+)
+@device_option
+@click.option("--warm", is_flag=True, help="Caches hold what fits, and launches stand in a queue.")
+@plugin_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+def command(
+    file: str,
+    sizes: tuple[str, ...],
+    dtype: str,
+    device: Device,
+    warm: bool,
+    primitives: Primitives,
+    as_json: bool,
+) -> int:
+    """Estimate how long the kernels of a .dt file take on a GPU, which need not be there.
+
+    Nothing is compiled or run: what each program touches, computes and waits for is counted from
+    the schedule. For each kernel: what bounds it; for each operand: how often it is asked for,
+    and where it then comes from; and what would help.
+    """
+    source = read_file(file)
+    checked = check(source, primitives)
+    if checked.program is None:
+        raise DtpolyError(checked.diagnostics)
+    if checked.verdict is None:
+        tell_error(f"'{source.name}' has no Func, so there is nothing that costs")
+        return 1
+    state, program = checked.verdict.scheduled, checked.program
+    given = parse_sizes(sizes, [label.name for label in program.labels])
+    check_dtype(program, DType(dtype))
+    found = cost(state, filled(program, given), DType(dtype), device, warm)
+    if as_json:
+        document = {"version": VERSION, "file": file, **cost_data(found)}
+        write(json.dumps(document, indent=2) + "\n")
+        return 0
+    _show(found, ", ".join(outputs(program)))
+    return 0
+
+
+def _show(found: Cost, name: str) -> None:
+    write(f"{head(found, name)}\n{summary(found)}\n\n")
+    _table(KERNELS, kernel_rows(found))
+    _table(UNITS, unit_rows(found))
+    _table(OPERANDS, operand_rows(found))
+    for sentence in advice(found):
+        write(f"{sentence}\n")
+
+
+def _table(words: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table: Callable[..., str] = load("dtpoly.render.table").table
+    colour = wants_colour(sys.stdout, os.environ)
+    write(table(words, rows, terminal_width(sys.stdout), colour=colour) + "\n")

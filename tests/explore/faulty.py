@@ -1,0 +1,23 @@
+"""What a process of the pruner may do with a candidate: answer, hang, or die."""
+
+import os
+import signal
+import time
+
+from dtpoly.explore.prune import Call, Candidate, Outcome, Reason
+
+
+def outcome(candidate: Candidate, call: Call) -> Outcome:
+    """By what its text says."""
+    match candidate.text:
+        case "hang":
+            time.sleep(1000)
+        case "die":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "exit":
+            os._exit(3)
+        case "spill":
+            return Outcome(candidate.key, Reason.SPILLS, f"for {call.target}")
+        case _:
+            pass
+    return Outcome(candidate.key, None)

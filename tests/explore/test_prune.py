@@ -1,0 +1,75 @@
+"""Candidates compiled for a GPU that is not there, by processes that may crash and hang."""
+
+import multiprocessing
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.explore.prune import Call, Candidate, Outcome, Reason, pruned
+from dtpoly.targets.target import parse_target
+
+FAULTY = "tests.explore.faulty:outcome"
+CALL = Call(parse_target("cuda:90"), {"m": 2048, "n": 1024, "k": 1024}, DType.F16)
+MATMUL = """Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);
+{schedule} f.compile();"""
+
+
+def faulty(texts: list[str], workers: int = 1) -> dict[str, Outcome]:
+    candidates = [Candidate(f"{at}", text) for at, text in enumerate(texts)]
+    return {one.key: one for one in pruned(candidates, CALL, workers, 3.0, FAULTY)}
+
+
+def test_one_that_dies_costs_no_other() -> None:
+    found = faulty(["", "die", "", "exit", "spill"])
+    reasons = [found[f"{at}"].reason for at in range(5)]
+    assert reasons == [None, Reason.CRASHED, None, Reason.CRASHED, Reason.SPILLS]
+    assert found["1"].detail == "the process ended by signal 11"
+    assert found["3"].detail == "the process ended with exit code 3"
+    assert found["4"].detail == "for cuda:90"
+
+
+def test_one_that_hangs_is_stopped() -> None:
+    found = faulty(["hang", "", ""], workers=2)
+    assert found["0"].reason is Reason.SLOW
+    assert found["0"].seconds >= 3
+    assert {found["1"].reason, found["2"].reason} == {None}
+
+
+def test_whoever_stops_reading_leaves_no_process() -> None:
+    outcomes = pruned((Candidate(f"{at}", "") for at in range(100)), CALL, 2, 60.0, FAULTY)
+    assert len(list(islice(outcomes, 3))) == 3
+    outcomes.close()
+    assert multiprocessing.active_children() == []
+
+
+def test_no_candidates() -> None:
+    assert list(pruned([], CALL, 2)) == []
+
+
+@pytest.mark.long
+def test_what_the_compiler_says() -> None:
+    schedules = {
+        "good": "f.block(m:64, n:64); f.tensorize(m:0, n:0, k:32);",
+        "shared": "f.block(m:128, n:256); f.tensorize(m:0, n:0, k:128); f.num_stages(4);",
+        "tile": "f.tensorize(m:0, n:0);",
+        "refused": "f.block(z:4);",
+    }
+    candidates = [
+        Candidate(key, MATMUL.format(schedule=schedule)) for key, schedule in schedules.items()
+    ]
+    found = {one.key: one for one in pruned(candidates, CALL, 1, 300.0)}
+    assert {key: one.reason for key, one in found.items()} == {
+        "good": None,
+        "shared": Reason.SHARED,
+        "tile": Reason.TILE,
+        "refused": Reason.REFUSED,
+    }
+    (needs,) = found["good"].kernels
+    assert needs.kernel == "f"
+    assert 0 < needs.registers <= 255
+    assert needs.spilled == 0
+    assert 0 < needs.occupancy <= 1
+    (strict,) = pruned(candidates[:1], replace(CALL, spilled=-1), 1, 300.0)
+    assert (strict.reason, strict.detail) == (Reason.SPILLS, "f_kernel spills 0 bytes of each lane")
