@@ -78,8 +78,8 @@ class Fault(click.ParamType[tuple[str, str]]):
     short_help="Measure schedules of a space, and keep what came of them.",
     epilog="""\b
 Examples:
-  dtpoly explore softmax.dts --size x=4096,y=4096 --dtype bf16 --budget 10min
-  dtpoly explore softmax.dts --size x=4096,y=4096 --strategy evolution --budget 200
+  dtpoly explore softmax.dts --size x=4096,y=4096 --budget 10min
+  dtpoly explore softmax.dts --size x=64,y=9999 --strategy evolution
   dtpoly explore softmax.dts --size x=64,y=512 --simulate
   dtpoly report softmax.sqlite -o softmax.html""",
 )
