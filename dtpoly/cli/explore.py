@@ -78,8 +78,8 @@ class Fault(click.ParamType[tuple[str, str]]):
     short_help="Measure schedules of a space, and keep what came of them.",
     epilog="""\b
 Examples:
-  dtpoly explore softmax.dts --size x=4096,y=4096 --dtype bf16 --budget 10min
-  dtpoly explore softmax.dts --size x=4096,y=4096 --strategy evolution --budget 200
+  dtpoly explore softmax.dts --size x=4096,y=4096 --budget 10min
+  dtpoly explore softmax.dts --size x=64,y=9999 --strategy evolution
   dtpoly explore softmax.dts --size x=64,y=512 --simulate
   dtpoly report softmax.sqlite -o softmax.html""",
 )
@@ -113,7 +113,7 @@ Examples:
 @click.option("--fault", "faults", type=Fault(), multiple=True, hidden=True)
 @click.option("--pause", type=float, default=0.0, hidden=True)
 @click.option("--notes", default="", hidden=True)
-@click.option("--workers", type=click.IntRange(1, 1024), help="[default: one for each GPU]")
+@click.option("--workers", type=click.IntRange(1, 1024), help="[default: some for each GPU]")
 @click.option(
     "--ray", "address", metavar="ADDRESS", help="Measure on a Ray cluster, or on 'local'."
 )

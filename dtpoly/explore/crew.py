@@ -48,13 +48,17 @@ class GaveUp:
 
 
 Event = Done | GaveUp
+Steps = tuple[Message, ...]
 
 
 @dataclass(slots=True)
 class Crew:
     """Workers of one kind. What they did goes into `events`, in the order in which it was done.
 
-    A job whose worker was killed by somebody else is done again, once: that need not be its fault.
+    A job has steps; the answer to one may be that the worker is ready for the next, which it does
+    when it is its turn: of workers that share a device, one at a time. Waiting for that is no part
+    of the time that a job may take. A job whose worker was killed by somebody else is done again,
+    once: that need not be its fault.
     """
 
     name: str
@@ -63,8 +67,8 @@ class Crew:
     limits: Limits = field(default_factory=Limits)
     left: int = 0
     is_over: bool = False
-    jobs: SimpleQueue[tuple[str, Message] | None] = field(
-        default_factory=SimpleQueue["tuple[str, Message] | None"]
+    jobs: SimpleQueue[tuple[str, Steps] | None] = field(
+        default_factory=SimpleQueue["tuple[str, Steps] | None"]
     )
     threads: list[threading.Thread] = field(default_factory=list[threading.Thread])
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -78,9 +82,9 @@ class Crew:
             self.threads.append(thread)
             thread.start()
 
-    def give(self, job: str, message: Message) -> None:
+    def give(self, job: str, *steps: Message) -> None:
         """A job for whoever is free next."""
-        self.jobs.put((job, message))
+        self.jobs.put((job, steps))
 
     def end(self) -> None:
         """End all workers, whatever they do."""
@@ -100,9 +104,8 @@ class Crew:
 
     def _work(self, worker: Worker) -> None:
         while (given := self.jobs.get()) is not None and not self.is_over:
-            job, message = given
             try:
-                done = self._done(worker, job, message)
+                done = self._done(worker, *given)
             except NotOpened as error:
                 if self.is_over:
                     return
@@ -116,22 +119,39 @@ class Crew:
                 return  # it was ended, and did nothing wrong
             self.events.put(done)
 
-    def _done(self, worker: Worker, job: str, message: Message) -> Done:
-        begin = time.monotonic()
-        answer = self._answer(worker, message)
+    def _done(self, worker: Worker, job: str, steps: Steps) -> Done:
+        answer, seconds = self._answer(worker, steps)
         if isinstance(answer, Gone) and answer.how is How.KILLED and not self.is_over:
-            answer = self._answer(worker, message)
-        seconds = time.monotonic() - begin
+            answer, seconds = self._answer(worker, steps)
         if not isinstance(answer, Gone):
             self.limits.took.append(seconds)
         return Done(self.name, job, answer, seconds)
 
-    def _answer(self, worker: Worker, message: Message) -> Message | Gone:
+    def _answer(self, worker: Worker, steps: Steps) -> tuple[Message | Gone, float]:
+        """The answer to the last step that there is, and the seconds that all took."""
+        self._open(worker)
+        seconds, answer = self._step(worker, steps[0])
+        for step in steps[1:]:
+            if isinstance(answer, Gone) or "is_ready" not in answer:
+                break
+            with worker.turn:
+                more, answer = self._step(worker, step)
+            seconds += more
+        return answer, seconds
+
+    def _step(self, worker: Worker, step: Message) -> tuple[float, Message | Gone]:
+        begin = time.monotonic()
+        answer = worker.do(step, self.limits.now())
+        return time.monotonic() - begin, answer
+
+    def _open(self, worker: Worker) -> None:
+        """Try a few times: what it needs may be used by one that is just ending."""
         for left in reversed(range(TRIES)):
+            if worker.is_open:
+                return
             try:
-                return worker.do(message, self.limits.now())
+                worker.open()
             except NotOpened:
                 if not left or self.is_over:
                     raise
                 time.sleep(1.0)
-        raise AssertionError("unreachable")

@@ -1,9 +1,8 @@
 """A device and a candidate in; what comes of it, checked before it is timed, out."""
 
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from dtpoly.explore.question import Facts
 from dtpoly.explore.results import Call, Outcome, Result
@@ -77,7 +76,10 @@ class Device(Protocol):
         ...
 
     def prepare(self, candidate: Candidate) -> None:
-        """Load it and compile its kernels. Raises Refusal."""
+        """Load it and compile its kernels; on a GPU nothing of it runs yet. Raises Refusal.
+
+        Others may measure on the same device meanwhile.
+        """
         ...
 
     def check(self, candidate: Candidate) -> Checked:
@@ -92,38 +94,43 @@ class Device(Protocol):
         ...
 
 
+def prepared(device: Device, candidate: Candidate) -> Result | None:
+    """Make a candidate ready; what came of it, if that is no use. Raises Lost."""
+    return _attempted(candidate, lambda: device.prepare(candidate))
+
+
 def measured(device: Device, candidate: Candidate, bound: float | None) -> Result:
-    """What comes of a candidate: its time counts only if it is right. Raises Lost."""
-    begin = time.monotonic()
+    """What comes of a candidate that is ready: its time counts only if it is right. Raises Lost."""
 
-    def result(outcome: Outcome, kind: str = "", reason: str = "") -> Result:
-        seconds = time.monotonic() - begin
-        return Result(outcome, kind, reason, text_hash=candidate.text_hash, seconds=seconds)
-
-    try:
-        device.prepare(candidate)
+    def act() -> Result:
         checked = device.check(candidate)
         times = device.measure(candidate, bound)
-    except Refusal as error:
-        return result(Outcome.REFUSED, error.kind, str(error))
-    except Failure as error:
-        return result(Outcome.FAILED, error.kind, str(error))
-    except Wrong as error:
         return Result(
-            *(Outcome.WRONG, "wrong values", str(error)),
-            error=error.error,
-            allowed=error.allowed,
-            text_hash=candidate.text_hash,
-            seconds=time.monotonic() - begin,
+            Outcome.SLOW if times.is_stopped else Outcome.MEASURED,
+            "stopped early" if times.is_stopped else "",
+            "",
+            *(times.median, times.quarter, times.three_quarters, times.samples),
+            *(checked.error, checked.allowed, times.baselines, candidate.text_hash),
         )
-    return Result(
-        Outcome.SLOW if times.is_stopped else Outcome.MEASURED,
-        "stopped early" if times.is_stopped else "",
-        "",
-        *(times.median, times.quarter, times.three_quarters, times.samples),
-        *(checked.error, checked.allowed, times.baselines),
-        *(candidate.text_hash, time.monotonic() - begin),
-    )
+
+    return _attempted(candidate, act)
+
+
+T = TypeVar("T")
+
+
+def _attempted(candidate: Candidate, act: Callable[[], T]) -> T | Result:
+    """What an action returns, or what it means that it fails."""
+    text = candidate.text_hash
+    try:
+        return act()
+    except Refusal as error:
+        return Result(Outcome.REFUSED, error.kind, str(error), text_hash=text)
+    except Failure as error:
+        return Result(Outcome.FAILED, error.kind, str(error), text_hash=text)
+    except Wrong as error:
+        why = ("wrong values", str(error))
+        return Result(Outcome.WRONG, *why, error=error.error, allowed=error.allowed, text_hash=text)
 
 
 def is_hopeless(times: Sequence[float], bound: float | None) -> bool:

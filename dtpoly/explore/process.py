@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -46,16 +47,20 @@ class Worker(Protocol):
 
     # What it must say of itself, if that is known: times of different devices do not mix.
     wanted: Message | None
+    # Held by the one who measures, of those that share a device.
+    turn: threading.Lock
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be given jobs."""
+        ...
 
     def open(self) -> Message:
         """What it says of itself. Raises NotOpened."""
         ...
 
     def do(self, job: Message, seconds: float) -> Message | Gone:
-        """The answer to a job. A worker that has none in time is ended, and opened by the next.
-
-        Raises NotOpened where that cannot be done.
-        """
+        """The answer to a job. A worker that has none in time is ended, and can be opened again."""
         ...
 
     def end(self) -> None:
@@ -84,8 +89,14 @@ class Process:
     opening: Message
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     wanted: Message | None = None
+    turn: threading.Lock = field(default_factory=threading.Lock)
     running: Running | None = None
     is_over: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a process; it may have died."""
+        return self.running is not None
 
     def open(self) -> Message:
         """Start a process. There must be none."""
@@ -94,8 +105,11 @@ class Process:
         running = self.running = self._started()
         try:
             until = time.monotonic() + OPENING
-            send(running.jobs, self.opening, until)
-            said = receive(running.answers, until)
+            receive(running.answers, until)  # it has loaded what it needs
+            # It computes a reference now, which would disturb whoever measures.
+            with self.turn:
+                send(running.jobs, self.opening, until)
+                said = receive(running.answers, until)
         except (EOFError, OSError) as error:
             is_late = isinstance(error, TimeoutError)
             words = self._last_words()
@@ -118,8 +132,6 @@ class Process:
 
     def do(self, job: Message, seconds: float) -> Message | Gone:
         """The answer of the process; of one that died or hangs, that it did."""
-        if self.running is None:
-            self.open()
         running = self.running
         assert running is not None
         until = time.monotonic() + seconds
@@ -160,7 +172,14 @@ class Process:
         words = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             process = subprocess.Popen(
-                [sys.executable, "-m", MODULE, str(jobs_in), str(answers_out)],
+                [
+                    sys.executable,
+                    "-m",
+                    MODULE,
+                    str(jobs_in),
+                    str(answers_out),
+                    self.opening["kind"],
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=words,
                 stderr=words,

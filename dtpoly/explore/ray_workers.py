@@ -6,6 +6,7 @@ Results come back here, where the file is.
 """
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
@@ -31,6 +32,7 @@ class Host:
     def open(self, wanted: Message | None) -> Message:
         """What the process says of itself, or why there is none."""
         self.process.wanted = wanted
+        self.process.close()
         try:
             return {"said": self.process.open()}
         except NotOpened as error:
@@ -38,10 +40,7 @@ class Host:
 
     def do(self, job: Message, seconds: float) -> Message:
         """The answer of the process, or why there is none."""
-        try:
-            answer = self.process.do(job, seconds)
-        except NotOpened as error:
-            return {"failure": str(error)}
+        answer = self.process.do(job, seconds)
         if isinstance(answer, Gone):
             return {"how": answer.how, "reason": answer.reason}
         return {"answer": answer}
@@ -56,36 +55,46 @@ class RayWorker:
     wanted: Message | None = None
     actor: Any = None
     needs: Mapping[str, float] = field(default_factory=dict[str, float])
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    has_process: bool = False  # the actor has one; else a job would find none
     is_over: bool = False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is an actor with a process."""
+        return self.actor is not None and self.has_process
+
     def open(self) -> Message:
-        """Ask the cluster for an actor. Raises NotOpened."""
+        """Ask the cluster for an actor, if there is none; and that for a process.
+
+        Raises NotOpened.
+        """
         if self.is_over:
             raise NotOpened("it was ended")
-        # Ray would start a lost one again; then nobody would know that its process is new.
-        made = self.ray.remote(max_restarts=0, **self.needs)(Host)
-        self.actor = made.remote(self.place.opening, self.place.environment)
+        if self.actor is None:
+            # Ray would start a lost one again; then nobody would know that its process is new.
+            made = self.ray.remote(max_restarts=0, **self.needs)(Host)
+            self.actor = made.remote(self.place.opening, self.place.environment)
         found = self._got(self.actor.open.remote(self.wanted), OPENING)
         if isinstance(found, Gone):
             raise NotOpened(f"no machine of the cluster took it: {found.reason}")
         if "failure" in found:
             self.close()
             raise NotOpened(found["failure"])
+        self.has_process = True
         said: Message = found["said"]
         return said
 
     def do(self, job: Message, seconds: float) -> Message | Gone:
         """The answer of the actor's process."""
-        if self.actor is None:
-            self.open()
         actor: Any = self.actor
         found = self._got(actor.do.remote(job, seconds), seconds)
         if isinstance(found, Gone):
             return found
-        if "failure" in found:
-            raise NotOpened(found["failure"])
         if "how" in found:
-            return Gone(How(found["how"]), found["reason"])
+            gone = Gone(How(found["how"]), found["reason"])
+            self.has_process = gone.how is How.FAILED
+            return gone
         answer: Message = found["answer"]
         return answer
 
@@ -100,7 +109,7 @@ class RayWorker:
 
     def close(self) -> None:
         """Give back what the cluster gave."""
-        actor, self.actor = self.actor, None
+        actor, self.actor, self.has_process = self.actor, None, False
         if actor is not None:
             with suppress(Exception):
                 self.ray.kill(actor)

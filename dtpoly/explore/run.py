@@ -7,7 +7,7 @@ ends a run: it becomes a result. What is stored is never asked of a device again
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 from hashlib import sha256
 from queue import Empty, SimpleQueue
 
@@ -140,7 +140,7 @@ class Exploration:
         candidate = Candidate(short, parameters, made.text, text_hash, made.call)
         best = self.tally.best
         bound = best * self.plan.slow if best is not None and self.plan.slow else None
-        self.devices.give(short, job_of(candidate, bound))
+        self.devices.give(short, *job_of(candidate, bound))
 
     def _wait(self) -> None:
         try:
@@ -208,7 +208,7 @@ def explore(
 def _result(event: Done) -> Result:
     if isinstance(event.answer, Gone):
         return _unanswered(event.answer, event.seconds)
-    return result_of(event.answer)
+    return replace(result_of(event.answer), seconds=event.seconds)
 
 
 def _unanswered(gone: Gone, seconds: float) -> Result:

@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
-from dtpoly.explore.device import Candidate, Device, measured
+from dtpoly.explore.device import Candidate, Device, measured, prepared
 from dtpoly.explore.device_simulated import SimulatedDevice
 from dtpoly.explore.messages import Message
 from dtpoly.explore.question import Asked
@@ -22,6 +23,13 @@ class Servant:
 
     said: Message
     do: Job
+
+
+def load(kind: str) -> None:
+    """Import what takes long, if it is there."""
+    with suppress(ImportError):
+        if kind == "torch":
+            import_module("dtpoly.explore.device_torch")
 
 
 def opened(opening: Message) -> Servant:
@@ -51,17 +59,30 @@ def _emitting(model: Mapping[str, Any]) -> Servant:
 
 
 def _measuring(device: Device, failed: Mapping[str, str]) -> Servant:
-    def do(job: Message) -> Message:
-        fields: dict[str, Any] = {"call": Call(**job["candidate"]["call"])}
-        candidate = Candidate(**{**job["candidate"], **fields})
-        return asdict(measured(device, candidate, job["bound"]))
-
-    return Servant({"facts": asdict(device.facts()), "failed": dict(failed)}, do)
+    return Servant({"facts": asdict(device.facts()), "failed": dict(failed)}, Measuring(device).do)
 
 
-def job_of(candidate: Candidate, bound: float | None) -> Message:
-    """What a device is sent; `bound` is in milliseconds."""
-    return {"candidate": asdict(candidate), "bound": bound}
+@dataclass(slots=True)
+class Measuring:
+    """A device, and the candidate that is ready on it."""
+
+    device: Device
+    candidate: Candidate | None = None
+
+    def do(self, job: Message) -> Message:
+        """Both steps of a job, one after the other."""
+        if "candidate" in job:
+            fields: dict[str, Any] = {"call": Call(**job["candidate"]["call"])}
+            self.candidate = Candidate(**{**job["candidate"], **fields})
+            found = prepared(self.device, self.candidate)
+            return {"is_ready": True} if found is None else asdict(found)
+        assert self.candidate is not None
+        return asdict(measured(self.device, self.candidate, job["bound"]))
+
+
+def job_of(candidate: Candidate, bound: float | None) -> tuple[Message, Message]:
+    """What a device is sent: make it ready, then measure it; `bound` is in milliseconds."""
+    return {"candidate": asdict(candidate)}, {"bound": bound}
 
 
 def result_of(answer: Message) -> Result:

@@ -1,8 +1,9 @@
-"""`python -m dtpoly.explore.worker IN OUT`: a process of its own that does one job after another.
+"""`python -m dtpoly.explore.worker IN OUT KIND`: a process that does one job after another.
 
-Numbers of two pipes in; through them come messages, and answers go out. The first message says what
-the process is opened as, the others are jobs. It ends when no more will come. What goes wrong in a
-job may end it at once: whoever reads the other end has to live with that.
+Numbers of two pipes in; through them come messages, and answers go out. It says when it has loaded
+what its kind needs. The first message says what it is opened as, the others are jobs. It ends when
+no more will come. What goes wrong in a job may end it at once: whoever reads the other end has to
+live with that.
 """
 
 import ctypes
@@ -13,7 +14,7 @@ from collections.abc import Callable
 
 from dtpoly.explore.device import Lost
 from dtpoly.explore.messages import Message, receive, send
-from dtpoly.explore.servants import Servant, flush, opened
+from dtpoly.explore.servants import Servant, flush, load, opened
 
 LOST = 75  # the exit code of a process that has lost its device
 PARENT_DEATH_SIGNAL = 1  # of Linux's prctl
@@ -21,11 +22,13 @@ PARENT_DEATH_SIGNAL = 1  # of Linux's prctl
 
 def main(arguments: list[str]) -> int:
     """Serve until the pipe is closed."""
-    given, answers = map(int, arguments)
+    given, answers = map(int, arguments[:2])
     # Ctrl-C is for the process that started this one, which then ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _end_with_parent()
     try:
+        load(arguments[2])
+        send(answers, {})
         servant = _opened(receive(given), answers)
         while servant is not None:
             job = receive(given)

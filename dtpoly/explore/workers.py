@@ -1,6 +1,7 @@
-"""What is measured and where, in; workers of this machine for it, out: one for each GPU."""
+"""What is measured and where, in; workers of this machine for it out."""
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, field
 from queue import SimpleQueue
@@ -14,6 +15,7 @@ from dtpoly.explore.run import DEVICES, EMITTERS
 from dtpoly.frozen import dataclass
 
 MOST_EMITTERS = 8
+EACH = 4  # workers of a GPU: compiling takes longer than measuring
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +50,24 @@ class Opened:
 
 
 def local(place: Place, count: int | None, gpus: Callable[[], Sequence[str]]) -> list[Process]:
-    """Workers here: so many, or one for each GPU. On several GPUs they take turns."""
+    """Workers here: so many, or some for each GPU.
+
+    Those of one GPU take turns in measuring; while one does, the others compile.
+    """
     if place.kind != "cuda":
         return [Process(place.opening, place.environment) for _ in range(count or 1)]
     found = gpus()
     if not found:
         raise NotOpened("torch finds no GPU here")
-    numbers = [found[at % len(found)] for at in range(count or len(found))]
+    each = max(1, min(EACH, (os.cpu_count() or 1) // len(found)))
+    turns = {number: threading.Lock() for number in found}
+    numbers = [found[at % len(found)] for at in range(count or each * len(found))]
     return [
-        Process(place.opening, {**place.environment, "CUDA_VISIBLE_DEVICES": number})
+        Process(
+            place.opening,
+            {**place.environment, "CUDA_VISIBLE_DEVICES": number},
+            turn=turns[number],
+        )
         for number in numbers
     ]
 

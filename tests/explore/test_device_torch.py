@@ -2,19 +2,23 @@
 
 from dataclasses import replace
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dtpoly.algorithm.show import show
 from dtpoly.explore.baselines import load
-from dtpoly.explore.device import Candidate, Failure, measured
-from dtpoly.explore.device_torch import TorchDevice
+from dtpoly.explore.device import Candidate, Failure, measured, prepared
+from dtpoly.explore.device_torch import TorchDevice, compiling
 from dtpoly.explore.emit import emitted
 from dtpoly.explore.question import Asked
-from dtpoly.explore.results import Outcome, Refused, Text
+from dtpoly.explore.results import Outcome, Refused, Result, Text
 from tests.explore.fields import softmax
 
+# Triton has no types to check against.
+JITFunction: Any = import_module("triton.runtime.jit").JITFunction
 SPACE = softmax(x=("2",), y=("16",), warps=("4",))
 PROGRAM = SPACE.program_of((0, 0, 0))
 ASKED = Asked("s.dt", show(replace(PROGRAM, directives=())), "softmax", {"x": 5, "y": 40})
@@ -54,10 +58,30 @@ def candidate(text: Text, changed: str = "") -> Candidate:
     return Candidate("point", {}, code, sha256(code.encode()).hexdigest(), text.call)
 
 
+def result_of(device: TorchDevice, given: Candidate, bound: float | None) -> Result:
+    """Both steps, as a worker does them."""
+    return prepared(device, given) or measured(device, given, bound)
+
+
+def test_kernels_are_compiled_before_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    def run(*_: object, grid: object, warmup: bool) -> None:
+        seen.append(warmup)
+
+    monkeypatch.setattr(JITFunction, "run", run)
+    with compiling("cuda"):
+        JITFunction.run(None, 1, grid=(1,), warmup=False)
+    with compiling("cpu"):
+        JITFunction.run(None, 1, grid=(1,), warmup=False)
+    JITFunction.run(None, 1, grid=(1,), warmup=False)
+    assert seen == [True, False, False]
+
+
 def test_a_right_text_has_a_time_and_those_of_the_baselines(
     device: TorchDevice, text: Text
 ) -> None:
-    result = measured(device, candidate(text), None)
+    result = result_of(device, candidate(text), None)
     assert result.outcome is Outcome.MEASURED, result.reason
     assert result.median is not None
     assert result.quarter is not None
@@ -76,7 +100,7 @@ def test_baselines_are_held_to_the_same(device: TorchDevice) -> None:
 
 
 def test_what_is_hopeless_is_stopped(device: TorchDevice, text: Text) -> None:
-    result = measured(device, candidate(text), 1e-9)
+    result = result_of(device, candidate(text), 1e-9)
     assert result.outcome is Outcome.SLOW
     assert result.median is not None
 
@@ -93,7 +117,7 @@ def test_a_wrong_text_has_no_time(
     device: TorchDevice, text: Text, old: str, new: str, said: str
 ) -> None:
     assert old in text.text
-    result = measured(device, candidate(text, text.text.replace(old, new)), None)
+    result = result_of(device, candidate(text, text.text.replace(old, new)), None)
     assert (result.outcome, result.kind) == (Outcome.WRONG, "wrong values")
     assert result.median is None
     assert said in result.reason
@@ -102,7 +126,7 @@ def test_a_wrong_text_has_no_time(
 def test_a_text_that_fails_says_why(device: TorchDevice, text: Text) -> None:
     with pytest.raises(Failure, match="planted"):
         device.prepare(candidate(text, "raise KeyError('planted')"))
-    result = measured(device, candidate(text, "raise KeyError('planted')"), None)
+    result = result_of(device, candidate(text, "raise KeyError('planted')"), None)
     assert (result.outcome, result.kind) == (Outcome.FAILED, "KeyError")
 
 

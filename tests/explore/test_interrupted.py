@@ -12,9 +12,9 @@ import pytest
 
 from dtpoly.explore.device_simulated import MEASURED
 from dtpoly.explore.store import open_store
-from tests.explore.softmax_space import SPACE
+from tests.explore.texts import SPACE
 
-POINTS = 40
+POINTS, WORKERS = 40, 2
 MORE = SPACE.replace("{2, 4}", "{1, 2, 4, 8}").replace("{16, 32, 64}", "{1..512 *2}")
 
 
@@ -22,6 +22,7 @@ def command(folder: Path, *more: str) -> list[str]:
     return [
         *(sys.executable, "-m", "dtpoly", "explore", str(folder / "softmax.dt")),
         *("--size", "x=64,y=512", "--simulate", "--notes", str(folder), "--pause", "0.01"),
+        *("--workers", str(WORKERS)),
         *("-o", str(folder / "run.sqlite"), *more),
     ]
 
@@ -80,5 +81,5 @@ def goes_on(tmp_path: Path, sign: signal.Signals, often: int) -> None:
     lines = (tmp_path / MEASURED).read_text().splitlines()
     times = Counter(line.partition(" ")[2] for line in lines)
     assert set(times) == set(last)
-    # Each time one may have been under way, and its time was not known yet.
-    assert sum(times.values()) <= POINTS + len(codes)
+    # Each time a worker may have had one under way, and one whose time was not stored yet.
+    assert sum(times.values()) <= POINTS + 2 * WORKERS * len(codes)

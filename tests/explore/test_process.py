@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.explore.device import Candidate
+from dtpoly.explore.messages import Message
 from dtpoly.explore.process import Gone, How, NotOpened, Process
 from dtpoly.explore.results import Call, Outcome
 from dtpoly.explore.servants import job_of, result_of
@@ -26,13 +27,19 @@ def worker(tmp_path: Path) -> Iterator[Process]:
     made.close()
 
 
-def job(point: str) -> dict[str, object]:
+def answer_of(worker: Process, point: str, seconds: float = 20.0) -> Message | Gone:
+    """Both steps of a job, as a crew does them."""
     candidate = Candidate(point, {"x": "4"}, "", "hash", Call("f", "f"))
-    return dict(job_of(candidate, None))
+    first, second = job_of(candidate, None)
+    if not worker.is_open:
+        worker.open()
+    answer = worker.do(first, seconds)
+    is_ready = not isinstance(answer, Gone) and "is_ready" in answer
+    return worker.do(second, seconds) if is_ready else answer
 
 
 def outcome(worker: Process, point: str) -> Outcome | How:
-    answer = worker.do(job(point), 20.0)
+    answer = answer_of(worker, point)
     return answer.how if isinstance(answer, Gone) else result_of(answer).outcome
 
 
@@ -45,14 +52,14 @@ def test_one_that_hangs_is_ended_and_replaced(worker: Process) -> None:
     assert outcome(worker, "good") is Outcome.MEASURED
     assert worker.running is not None
     first = worker.running.process
-    answer = worker.do(job("hang"), 0.3)
+    answer = answer_of(worker, "hang", 0.3)
     assert answer == Gone(How.HUNG, "it had not finished after 0.3 s")
     assert first.returncode == -signal.SIGKILL
     assert outcome(worker, "good") is Outcome.MEASURED
 
 
 def test_one_that_crashes_is_replaced(worker: Process) -> None:
-    answer = worker.do(job("crash"), 20.0)
+    answer = answer_of(worker, "crash", 20.0)
     assert isinstance(answer, Gone)
     assert answer.how is How.CRASHED
     assert "SIGSEGV" in answer.reason
@@ -65,7 +72,7 @@ def test_one_that_somebody_kills_is_known_as_such(worker: Process) -> None:
 
 
 def test_what_is_wrong_is_an_answer(worker: Process) -> None:
-    answer = worker.do(job("wrong"), 20.0)
+    answer = answer_of(worker, "wrong", 20.0)
     assert not isinstance(answer, Gone)
     result = result_of(answer)
     assert (result.outcome, result.median) == (Outcome.WRONG, None)
@@ -73,8 +80,9 @@ def test_what_is_wrong_is_an_answer(worker: Process) -> None:
 
 
 def test_a_bug_of_ours_ends_no_worker(worker: Process) -> None:
-    answer = worker.do({}, 20.0)
-    assert answer == Gone(How.FAILED, "KeyError: 'candidate'")
+    worker.open()
+    answer = worker.do({"candidate": {}}, 20.0)
+    assert answer == Gone(How.FAILED, "KeyError: 'call'")
     assert outcome(worker, "good") is Outcome.MEASURED
 
 
@@ -82,8 +90,7 @@ def test_one_that_cannot_be_opened_says_why() -> None:
     worker = Process({"kind": "simulated", "settings": {"unknown": 1}})
     with pytest.raises(NotOpened, match="unknown"):
         worker.open()
-    with pytest.raises(NotOpened, match="unknown"):
-        worker.do(job("good"), 20.0)
+    assert not worker.is_open
 
 
 def test_one_that_ends_while_it_is_opened_says_its_last_words() -> None:
@@ -96,7 +103,7 @@ def test_it_can_be_ended_from_another_thread(worker: Process) -> None:
     worker.open()
     threading.Timer(0.2, worker.end).start()
     begin = time.monotonic()
-    answer = worker.do(job("hang"), 60.0)
+    answer = answer_of(worker, "hang", 60.0)
     assert isinstance(answer, Gone)
     assert time.monotonic() - begin < 30
     assert worker.running is None
@@ -110,7 +117,7 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
         worker.open()
         assert worker.running is not None
         os.write(writer, f"{worker.running.process.pid}\n".encode())
-        worker.do(job("hang"), 60.0)
+        answer_of(worker, "hang", 60.0)
         os._exit(1)
     number = int(os.read(reader, 20))
     time.sleep(0.1)

@@ -19,7 +19,7 @@ from dtpoly.explore.ray_workers import Host, RayWorker, on_ray
 from dtpoly.explore.store import open_store
 from dtpoly.explore.workers import Place
 from tests.explore.simulation import few, question_of
-from tests.explore.softmax_space import SPACE
+from tests.explore.texts import SPACE
 
 PLACE = Place("simulated", question_of(few()).asked)
 
@@ -114,21 +114,28 @@ SAID: Message = {"said": {"facts": {}, "failed": {}}}
 def test_an_actor_that_is_lost_is_replaced() -> None:
     ray = Ray([SAID, RayError("the actor\n died"), SAID, {"answer": {"outcome": "measured"}}])
     worker = RayWorker(ray, PLACE)
+    worker.open()
     assert worker.do({}, 1.0) == Gone(How.KILLED, "its machine was lost: the actor died")
+    assert not worker.is_open
+    worker.open()
     assert worker.do({}, 1.0) == {"outcome": "measured"}
     assert len(ray.made) == 2
     assert ray.killed == 1
 
 
 def test_a_machine_that_does_not_answer_is_given_up() -> None:
-    ray = Ray([SAID, GetTimeoutError(), SAID, {"how": "hung", "reason": "in time"}])
+    ray = Ray([SAID, GetTimeoutError(), SAID, {"how": "hung", "reason": "in time"}, SAID])
     worker = RayWorker(ray, PLACE)
+    worker.open()
     found = worker.do({}, 1.0)
     assert isinstance(found, Gone)
     assert found.how is How.HUNG
-    # Its process hung, and the actor is there.
+    worker.open()
+    # Its process hung, and the actor is there for another one.
     assert worker.do({}, 1.0) == Gone(How.HUNG, "in time")
-    assert worker.actor is not None
+    assert not worker.is_open
+    worker.open()
+    assert len(ray.made) == 2
 
 
 def test_what_cannot_be_opened_is_told() -> None:

@@ -2,15 +2,20 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
-from dtpoly.explore.crew import Limits
+from dtpoly.explore.crew import Crew, Done, Event, Limits
 from dtpoly.explore.field import Point
-from dtpoly.explore.process import Process
+from dtpoly.explore.messages import Message
+from dtpoly.explore.process import Gone, Process
 from dtpoly.explore.progress import Snapshot
 from dtpoly.explore.results import Outcome
 from dtpoly.explore.stopping import NoWorkers
@@ -188,6 +193,49 @@ def test_what_is_asked_does_not_depend_on_the_number_of_workers(tmp_path: Path) 
     assert points(1) == points(3)
 
 
+@dataclass
+class Stub:
+    """Becomes ready only while another one does, too; counts how many measure at once."""
+
+    turn: threading.Lock
+    both: threading.Barrier
+    busy: list[int]
+    wanted: Message | None = None
+    is_open: bool = True
+
+    def open(self) -> Message:
+        return {}
+
+    def do(self, job: Message, seconds: float) -> Message | Gone:
+        if job["step"] == "prepare":
+            self.both.wait()
+            return {"is_ready": True}
+        self.busy.append(self.busy[-1] + 1)
+        time.sleep(0.02)
+        self.busy.append(self.busy[-1] - 1)
+        return {"time": 1.0}
+
+    def end(self) -> None:
+        return
+
+    def close(self) -> None:
+        return
+
+
+def test_workers_of_one_device_take_turns_in_measuring() -> None:
+    both, turn, busy = threading.Barrier(2, timeout=20), threading.Lock(), [0]
+    workers = [Stub(turn, both, busy) for _ in range(2)]
+    events: SimpleQueue[Event] = SimpleQueue()
+    crew = Crew("devices", workers, events)
+    crew.begin()
+    for at in range(6):
+        crew.give(str(at), {"step": "prepare"}, {"step": "measure"})
+    found = [events.get(timeout=20) for _ in range(6)]
+    crew.end()
+    assert all(isinstance(one, Done) and one.answer == {"time": 1.0} for one in found)
+    assert max(busy) == 1
+
+
 def test_limits_follow_what_jobs_take() -> None:
     limits = Limits(floor=2.0, factor=10.0)
     assert limits.now() == 2.0
@@ -217,3 +265,35 @@ def test_a_strategy_that_fails_stops_the_workers(simulation: Simulation) -> None
     assert not [t for t in threading.enumerate() if t.name.startswith("Thread-") and not t.daemon]
     # What came before it failed is kept.
     assert len(simulation.results()) >= 1
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from tests.explore.simulation import Simulation
+from dtpoly.explore.database import StoreError
+
+simulation = Simulation(Path(sys.argv[1]))
+simulation.store().close()
+size = simulation.path.stat().st_size + 4096
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+try:
+    simulation.run()
+except StoreError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_ends_a_run_that_goes_on_later(simulation: Simulation) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(simulation.folder)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "the disk is full" in done.stdout, done.stderr
+    kept = simulation.results()
+    assert 0 < len(kept) < 18
+    assert simulation.run().snapshot.known == len(kept)
+    assert kept.items() <= simulation.results().items()
+    assert len(simulation.results()) == 18
