@@ -105,13 +105,13 @@ def test_two_runs_on_one_file_share_the_points(simulation: Simulation) -> None:
 def test_a_worker_that_is_killed_loses_nothing(simulation: Simulation) -> None:
     worker = simulated({}, simulation.folder, pause=0.02)
     simulation.workers = [worker]
-    killed: list[int] = []
+    killed: dict[int, int] = {}  # when, and who
 
     def kill(now: Snapshot) -> None:
         if now.looked_at in (3, 8, 12) and worker.running is not None:
             number = worker.running.process.pid
-            if number not in killed:
-                killed.append(number)
+            if now.looked_at not in killed and number not in killed.values():
+                killed[now.looked_at] = number
                 os.kill(number, signal.SIGKILL)
 
     ended = simulation.run(tell=kill)
