@@ -13,6 +13,7 @@ from dtpoly.schedule.block import Block
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
 from dtpoly.schedule.facts import Fact
+from dtpoly.schedule.flatten import Flatten
 from dtpoly.schedule.foreign import at_work
 from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.inline import Inline
@@ -43,6 +44,7 @@ PRIMITIVES: Primitives = (
     Split,
     Reorder,
     Unroll,
+    Flatten,
     Inline,
     Atomic,
     Precision,
@@ -56,6 +58,7 @@ _ELSEWHERE = {
     "bind": "block",
     "compute_at": "fuse_at",
     "compute_inline": "inline",
+    "collapse": "flatten",
     "fuse": "fuse_at",
     "grid": "block",
     "interchange": "reorder",
