@@ -118,8 +118,9 @@ def _matrix(
     along = tuple(tuple(a for x in g for a in tiling.lanes_of(x)) for g in groups if g)
     firsts = tuple(group[0] for group in along)
     reduced = tuple(axis for label in dot.labels for axis in tiling.lanes_of(label))
-    if any(len(group) > 1 for group in along) and _are_last(tiling, expr, *along[-2:]):
-        # Joined as they lie in memory, and then turned: that moves nothing.
+    if len(along[-2]) == 1 < len(along[-1]) and _are_last(tiling, expr, *along[-2:]):
+        # Joined as they lie in memory, and then turned: that moves nothing. Triton cannot do so
+        # where short lines would be joined.
         along = (*along[:-2], along[-1], along[-2])
     axes = tuple(axis for group in along for axis in group)
     value = converted(_side(tiling, dot, expr, axes, reduced), element)
@@ -136,13 +137,14 @@ def _matrix(
 def _are_last(tiling: Tiling, expr: Expr, axes: Axes, others: Axes) -> bool:
     """Whether neighbours along some axes are neighbours in memory, those along others are not.
 
-    As far as the text says: along the last axis of a tensor.
+    As far as the text says: along the last axis of a tensor that a tile varies along.
     """
     while isinstance(expr, Reshape):
         expr = expr.operand
-    if not isinstance(expr, Read) or not expr.indices:
+    if not isinstance(expr, Read):
         return False
-    last = set(tiling.index(expr.indices[-1]).labels)
+    varied = ({*axes, *others} & {*tiling.index(one).labels} for one in reversed(expr.indices))
+    last = next(filter(None, varied), set[str]())
     return not last.isdisjoint(axes) and last.isdisjoint(others)
 
 

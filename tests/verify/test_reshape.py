@@ -37,7 +37,7 @@ WRONG = {
     "one side reduced in another order": (
         REDUCED,
         "W_matrix = tl.reshape(W_tile, ",
-        "W_matrix = tl.reshape(tl.permute(W_tile, 0, 2, 1), ",
+        "W_matrix = tl.reshape(tl.permute(W_tile, 1, 0, 2), ",
     ),
     "lanes that may change places": (
         PIXELS,
@@ -67,7 +67,7 @@ def test_an_order_is_refuted() -> None:
 
 def test_both_sides_in_another_order_are_proved() -> None:
     text = text_of(REDUCED)
-    for tile in ("A", "W"):
+    for tile, order in (("A", "0, 2, 1"), ("W", "1, 0, 2")):
         old = f"tl.reshape({tile}_tile, "
-        text = changed(text, old, f"tl.reshape(tl.permute({tile}_tile, 0, 2, 1), ", count=2)
+        text = changed(text, old, f"tl.reshape(tl.permute({tile}_tile, {order}), ", count=2)
     assert verify(REDUCED, text).verdict is Verdict.PROVED
