@@ -10,7 +10,7 @@ from dtpoly.schedule.labels import Label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.reorder import twice
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.tree import Kernel, Loop, Node, loops, with_options
 from dtpoly.schedule.values import Name
 
 
@@ -37,8 +37,21 @@ class Flatten(Primitive):
         yield from twice(self.loops)
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernels: how loops are written there changes nothing of the tree."""
+        """Recorded on kernels with such loops: how they are written changes nothing of the tree."""
         names = tuple(loop.text for loop in self.loops)
-        return state.with_kernels(
-            self.func, lambda k: with_options(k, flat=(*k.options.flat, names))
-        )
+
+        def change(kernel: Kernel) -> Kernel:
+            if not any(_is_nest(around[-1], names) for around in loops(kernel.body)):
+                return kernel
+            return with_options(kernel, flat=(*kernel.options.flat, names))
+
+        return state.with_kernels(self.func, change)
+
+
+def _is_nest(node: Node, names: tuple[str, ...]) -> bool:
+    """Whether a node is a loop over the first label, directly around one over the next, ..."""
+    for name in names:
+        if not isinstance(node, Loop) or node.axis.label != name:
+            return False
+        node = node.child
+    return True
