@@ -1,10 +1,11 @@
 """A kernel's body in; the same with tiles of some tensors loaded through descriptors, out.
 
 A descriptor knows a tensor's shape: of what is outside it loads 0. So a load may be one through a
-descriptor if its lanes are a box, and if what is not loaded is 0 and outside of the tensor.
+descriptor if its lanes are a box, and if what is not loaded is 0 and outside of the tensor, or in a
+row or a column of a product of matrices of which nothing is kept.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
@@ -12,6 +13,7 @@ from dtpoly.frozen import dataclass
 
 from .kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Test
 from .parts import assigned, assigned_by
+from .sides import sides_of_products
 
 MOST_AXES = 5
 
@@ -28,9 +30,10 @@ class Wish:
 
 @dataclass(slots=True)
 class Describing:
-    """The wishes by variable, and the blocks that were found."""
+    """The wishes by variable, the sides of products, and the blocks that were found."""
 
     wishes: Mapping[str, Wish]
+    sides: Mapping[str, Set[str]]
     blocks: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
 
@@ -38,14 +41,19 @@ def described(
     body: tuple[Step, ...], wishes: Mapping[str, Wish]
 ) -> tuple[tuple[Step, ...], tuple[Described, ...]]:
     """The body, and the descriptors that it loads from, each with the first block that fits."""
-    describing = Describing(wishes)
+    describing = Describing(wishes, sides_of_products(body))
     body = _block(describing, body, {})
     found = tuple(
-        Described(wish.tensor, wish.name, describing.blocks[variable])
+        Described(wish.tensor, wish.name, block, _units_first(block))
         for variable, wish in wishes.items()
-        if variable in describing.blocks
+        if (block := describing.blocks.get(variable)) is not None
     )
     return body, found
+
+
+def _units_first(block: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes with those of one lane in front: to leave these out costs nothing then."""
+    return tuple(sorted(range(len(block)), key=lambda axis: block[axis] > 1))
 
 
 def _block(
@@ -120,12 +128,22 @@ def _described(
         return None
     if len(block) > MOST_AXES or describing.blocks.get(wish.variable, block) != block:
         return None
-    if not all(_is_end(test, load.indices, wish) for test in load.conditions):
+    summed = describing.sides.get(load.name)
+    if not all(
+        _is_end(test, load.indices, wish) or _is_apart(test, summed) for test in load.conditions
+    ):
         return None
     describing.blocks[wish.variable] = block
+    turned = _units_first(block)
+    axes = [lane for at in turned if (lane := lanes_of[at]) is not None]
     order = tuple(axes.index(name) for name in load.axes)
-    shape = tuple(n for n, name in zip(counts, lanes_of, strict=True) if name is not None)
-    return Block(wish.name, tuple(starts), shape, order)
+    shape = tuple(counts[at] for at in turned if lanes_of[at] is not None)
+    return Block(wish.name, tuple(starts[at] for at in turned), shape, order)
+
+
+def _is_apart(test: Test, summed: Set[str] | None) -> bool:
+    """Whether a condition is about whole rows or columns of one side of products."""
+    return summed is not None and bool(test.axes) and summed.isdisjoint(test.axes)
 
 
 def _is_end(test: Test, indices: tuple[Affine, ...], wish: Wish) -> bool:

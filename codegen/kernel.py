@@ -103,6 +103,9 @@ def axes_of(value: Value) -> Axes:
 # An operation on bounds: the same in 64 bits.
 LARGE = "large"
 
+# The same in the type of offsets.
+WIDE = "wide"
+
 # A number up to this, added to a size of 32 bits, leaves room for the end of a tile: wrappers
 # refuse sizes that are within twice as much of 2**31.
 NEAR = 1 << 19
@@ -255,8 +258,8 @@ class Address:
 class Block:
     """What a descriptor loads in the place of addresses, where there is one.
 
-    It starts at an index for each axis of the tensor. Those of one lane are left out of its shape;
-    of the others, `order` says which is each axis of the tile.
+    It starts at an index for each axis of the descriptor. Those of one lane are left out of its
+    shape; of the others, `order` says which is each axis of the tile.
     """
 
     descriptor: str
@@ -369,7 +372,11 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class ForLoop:
-    """A sequential loop; not pipelined where values pass from iteration to iteration in memory."""
+    """A sequential loop; not pipelined where values pass from iteration to iteration in memory.
+
+    One that goes `over` several labels counts the rounds of all of them: so many are the product
+    of `factors`, which are sizes, each divided by a number and rounded up.
+    """
 
     name: str
     start: Bound
@@ -378,6 +385,8 @@ class ForLoop:
     body: "tuple[Step, ...]"
     unroll: int = 1
     is_pipelined: bool = True
+    over: tuple[str, ...] = ()
+    factors: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,11 +453,15 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A descriptor of a tensor, which loads blocks of so many elements; there may be none."""
+    """A descriptor of a tensor, which loads blocks of so many elements; there may be none.
+
+    It has the tensor's axes in some order.
+    """
 
     tensor: str
     name: str
     block: tuple[int, ...]
+    axes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

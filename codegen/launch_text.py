@@ -7,10 +7,11 @@ from dtpoly.algorithm.program import reduced_labels
 from dtpoly.algorithm.sizes import axis_reads
 
 from .building import Unsupported
-from .kernel import Pointer, TileKernel, is_far
+from .kernel import ForLoop, Pointer, TileKernel, is_far
 from .kinds import Element, Named
 from .layout import call, inside, joined, tuple_of
 from .limits import MOST, Elements, largest_tiles
+from .parts import inside as inside_of
 from .type_text import TORCH, promoted
 from .wrapping import Launched, Locals, Wrapping, label_of, label_with, size_with
 
@@ -114,7 +115,12 @@ def _descriptors(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterato
         pointer = next(p for p in kernel.tensors if p.name == described.tensor)
         name = own.descriptors[kernel.name, described.tensor]
         arguments = [_argument(wrapping, own, pointer), tuple_of(list(map(str, described.block)))]
-        yield from call(f"{name} = dt_blocks", arguments)
+        if described.axes == tuple(range(len(described.axes))):
+            yield from call(f"{name} = dt_blocks", arguments)
+        else:
+            blocks = f"dt_blocks({', '.join(arguments)})"
+            axes = tuple_of(list(map(str, described.axes)))
+            yield from call(f"{name} = dt_turned", [blocks, axes])
 
 
 def _advice(wrapping: Wrapping, one: Launched, tile: Elements) -> str:
@@ -148,7 +154,8 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
     arguments += [f"{name}={own.elements[name]}" for name, _ in kernel.elements]
     indices = indices_of(wrapping, own)
     known = [own.largest] if is_named(wrapping, indices) else indices
-    largest = _largest([*known, *_groups(wrapping, own, kernel), *shapes])
+    rounds = _rounds(wrapping, own, kernel)
+    largest = _largest([*known, *_groups(wrapping, own, kernel), *rounds, *shapes])
     others = _others(wrapping, own, kernel, largest)
     told = [f"sizes={tuple_of(others)}"] if others else []
     arguments.append(f"offset=dt_offset({', '.join([largest, *tensors, *told])})")
@@ -237,6 +244,20 @@ def _groups(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
         if not all(factor.isdigit() for factor in factors):
             found.append(" * ".join(factors))
     return found
+
+
+def _rounds(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
+    """How many rounds a loop over several labels has, and each product on the way to that."""
+    found: dict[str, None] = {}
+    for loop in inside_of(kernel.body):
+        if isinstance(loop, ForLoop) and loop.factors:
+            counts = [
+                _blocks(size_with(wrapping, own, kernel, size), step) for size, step in loop.factors
+            ]
+            parts = [f"({count})" if " " in count else count for count in counts]
+            products = (" * ".join(parts[:end]) for end in range(2, len(parts) + 1))
+            found.update(dict.fromkeys(products))
+    return [*found]
 
 
 def _argument(wrapping: Wrapping, own: Locals, pointer: Pointer) -> str:

@@ -22,6 +22,15 @@ def dt_blocks(tensor, block):
     descriptor = triton.tools.tensor_descriptor.TensorDescriptor
     return descriptor(tensor, list(shape), list(strides), list(block))
 ''',
+    "dt_turned": '''\
+def dt_turned(blocks, axes):
+    """The same descriptor, if there is one, with its axes in another order."""
+    if blocks is None:
+        return None
+    shape, strides, block = blocks.shape, blocks.strides, blocks.block_shape
+    parts = ([part[axis] for axis in axes] for part in (shape, strides, block))
+    return type(blocks)(blocks.base, *parts)
+''',
     "dt_rows": '''\
 def dt_rows(shape, dtype, device):
     """Memory for a tensor, each row of which begins at a multiple of 16 bytes."""

@@ -22,7 +22,7 @@ from dtpoly.poly.loops import (
     Tile,
 )
 
-from .kernel import LARGE
+from .kernel import LARGE, WIDE
 
 # How tightly the operations bind.
 SUM, PRODUCT, ATOM = 1, 2, 3
@@ -106,7 +106,7 @@ def _bound(value: Bound, names: _Names, least: int = 0) -> str:
         case Combined(operation="min" | "max" as name, operands=operands):
             inner = ", ".join(_bound(one, names) for one in operands)
             text, level = f"{name}({inner})", ATOM
-        case Combined(operation=operation, operands=(inner,)) if operation == LARGE:
+        case Combined(operation=operation, operands=(inner,)) if operation in (LARGE, WIDE):
             return _bound(inner, names, least)  # how wide it is, is not the loops' business
         case Combined("+", (Combined("-", (Affine(terms=(), constant=0), small)), large)):
             return _bound(Combined("-", (large, small)), names, least)

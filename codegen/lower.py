@@ -24,6 +24,7 @@ from .building import Building
 from .descriptors import Wish, described
 from .early_loads import with_early_loads
 from .elements import Elements
+from .flattening import flattened
 from .hoisting import hoisted
 from .kernel import (
     ForLoop,
@@ -60,6 +61,7 @@ def lower(
     comment: tuple[str, ...] = (),
     descriptors: tuple[str, ...] = (),
     each: int = 0,
+    flat: tuple[tuple[str, ...], ...] = (),
 ) -> TileKernel:
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
@@ -77,7 +79,8 @@ def lower(
     _nodes(building, loops, unrolled or {})
     body = without_empty_starts((*outermost.head, *outermost.body))
     sizes = [*(building.variables[size] for size in model.params), *building.shapes.values()]
-    body = joined_loops(without_detours(body, sizes), frozenset(outermost.names))
+    body = flattened(without_detours(body, sizes), flat, _labels(tiles), outermost.names)
+    body = joined_loops(body, frozenset(outermost.names))
     body = converted_at_loads(with_early_loads(body, _inputs(building), _largest(grid)))
     shared = _shared(building, body)
     body = hoisted(with_barriers(body, shared), frozenset(outermost.names))
@@ -224,6 +227,12 @@ def _never(building: Building, condition: Condition) -> str | None:
             return building.flag(size, by.constant)
         case _:
             return None
+
+
+def _labels(tiles: Mapping[str, Tiles]) -> dict[str, str]:
+    """What the source calls each loop."""
+    steps = (step for one in tiles.values() for step in one.path.steps)
+    return {step.name: step.label for step in steps if isinstance(step, Axis)}
 
 
 def _label(building: Building, axis: str) -> str:

@@ -46,6 +46,7 @@ class Launch:
     func: str = ""  # whose directives they are
     descriptors: tuple[str, ...] = ()
     each: int = 0  # programs for each multiprocessor; 0 if there is one for each block
+    flat: tuple[tuple[str, ...], ...] = ()  # labels of loops that are one, outermost first
 
 
 # isl's own words would help nobody.
@@ -108,7 +109,10 @@ def _generated(
         for path in launch.paths
     }
     mine = [{p.statement: tiles[p.statement] for p in launch.paths} for launch in launches]
-    loops = tuple(loop_ast(model, tuple(one.values())) for one in mine)
+    loops = tuple(
+        loop_ast(model, tuple(one.values()), frozenset(sum(launch.flat, ())))
+        for launch, one in zip(launches, mine, strict=True)
+    )
     elements = elements_of(program, model)
     names = file_names(program, outputs, [launch.name for launch in launches]).kernels
     spilled: set[str] = set()
@@ -132,6 +136,7 @@ def _generated(
                     launch.comment,
                     launch.descriptors,
                     launch.each,
+                    launch.flat,
                 )
                 for launch, name, own, nodes in zip(launches, names, mine, loops, strict=True)
             )

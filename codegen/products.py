@@ -27,6 +27,8 @@ from .values import masked, union, value_of
 # What a matrix unit multiplies at least along the reduced labels: of floats, and of bytes.
 SMALLEST = 16
 SMALLEST_OF_BYTES = 32
+# As many rows has what the matrix units of a multiprocessor multiply together.
+FEWEST_ROWS = 64
 
 Counts = Mapping[str, int | None]  # label -> its lanes; None for all of it, at least SMALLEST
 
@@ -53,7 +55,9 @@ class Sides:
 def sides_of(dot: Dot, kind: Kind, labels: Axes, lanes: Counts) -> Sides | None:
     """Both sides as matrices of lanes, if they are; `kind` is that of both operands together.
 
-    The side whose labels come first in the result has the rows.
+    The side whose labels come first in the result has the rows; but if it is a matrix only after
+    labels were joined, and the other one is by itself, it has the columns. For a matrix unit reads
+    columns where a load left them, whatever their shape there, and rows only as they were loaded.
     """
     if not kind.is_float and kind.dtype is not DType.I8:
         return None
@@ -71,6 +75,9 @@ def sides_of(dot: Dot, kind: Kind, labels: Axes, lanes: Counts) -> Sides | None:
         return None
     is_swapped = labels.index(two[0]) < labels.index(one[0])
     rows, columns = (two, one) if is_swapped else (one, two)
+    is_alone = not batch and len(reduced) == len(columns) == 1
+    if is_alone and len(rows) > 1 and (lanes[columns[0]] or 0) >= FEWEST_ROWS:
+        rows, columns, is_swapped = columns, rows, not is_swapped
     return Sides(batch, rows, columns, reduced, is_swapped)
 
 
@@ -105,8 +112,13 @@ def _matrix(
     """An operand, and its axes: one for each group of labels."""
     building = tiling.building
     along = tuple(tuple(a for x in g for a in tiling.lanes_of(x)) for g in groups if g)
-    axes = tuple(axis for group in along for axis in group)
+    firsts = tuple(group[0] for group in along)
     reduced = tuple(axis for label in dot.labels for axis in tiling.lanes_of(label))
+    if len(along[-2]) == 1 < len(along[-1]) and _are_last(tiling, expr, *along[-2:]):
+        # Joined as they lie in memory, and then turned: that moves nothing. Triton cannot do so
+        # where short lines would be joined.
+        along = (*along[:-2], along[-1], along[-2])
+    axes = tuple(axis for group in along for axis in group)
     value = converted(_side(tiling, dot, expr, axes, reduced), element)
     is_whole = set(axes_of(value)) == set(axes)
     if is_whole and len(along) == len(axes):
@@ -115,8 +127,21 @@ def _matrix(
     counts = tuple(tuple(building.lane_count(axis) for axis in group) for group in along)
     name = building.scopes.name(wish, (counts, element))
     building.scopes.emit(Reshaped(name, value, axes, counts), tiling.statement.name)
-    firsts = tuple(group[0] for group in along)
-    return Variable(name, firsts, element), firsts
+    return Variable(name, tuple(group[0] for group in along), element), firsts
+
+
+def _are_last(tiling: Tiling, expr: Expr, axes: Axes, others: Axes) -> bool:
+    """Whether neighbours along some axes are neighbours in memory, those along others are not.
+
+    As far as the text says: along the last axis of a tensor that a tile varies along.
+    """
+    while isinstance(expr, Reshape):
+        expr = expr.operand
+    if not isinstance(expr, Read):
+        return False
+    varied = ({*axes, *others} & {*tiling.index(one).labels} for one in reversed(expr.indices))
+    last = next(filter(None, varied), set[str]())
+    return not last.isdisjoint(axes) and last.isdisjoint(others)
 
 
 def _side(tiling: Tiling, dot: Dot, expr: Expr, axes: Axes, reduced: Axes) -> Value:

@@ -12,6 +12,7 @@ from .building import Unsupported
 from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
 from .kernel import (
     LARGE,
+    WIDE,
     Axes,
     Call,
     Converted,
@@ -49,6 +50,8 @@ def bound_parts(value: Bound) -> Text:
     if isinstance(value, Chosen):
         test = " and ".join(map(compared_text, value.conditions))
         return f"tl.where({test}, {bound_text(value.left)}, {bound_text(value.right)})", ATOM
+    if value.operation == WIDE:
+        return f"tl.cast({bound_text(value.operands[0])}, offset)", ATOM
     if value.operation == LARGE:
         (inner,) = value.operands
         if isinstance(inner, Combined) and inner.operation == LARGE:

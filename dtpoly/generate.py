@@ -6,11 +6,14 @@ from dataclasses import replace
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.building import Unsupported
+from dtpoly.codegen.kernel import ForLoop, TileKernel
 from dtpoly.codegen.module import OPERATIONS, Generated, Launch, generate, module_text
+from dtpoly.codegen.parts import inside
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
+from dtpoly.schedule.flatten import Flatten
 from dtpoly.schedule.persistent import Persistent
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
@@ -64,6 +67,12 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
                 why = "there is one program, so that no other could take blocks in turn"
                 way = "block a label, or remove it"
             yield _vain(directive.name, directive.span, why, way)
+        if directive.name == Flatten.name:
+            names = tuple(str(argument.target) for argument in directive.arguments)
+            if not any(_is_flat(kernel, names) for kernel in kernels):
+                why = "the loops are not directly inside of each other, or not as long as a size"
+                way = "reorder them, or remove it"
+                yield _vain(directive.name, directive.span, why, way)
         if directive.name == Descriptor.name:
             loaded = {one.tensor for kernel in kernels for one in kernel.described}
             for argument in directive.arguments:
@@ -71,6 +80,11 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
                     why = f"no tile of '{argument.target}' is a box, of which what is outside is 0"
                     way = "tensorize its labels by numbers, or remove it"
                     yield _vain(directive.name, argument.span or directive.span, why, way)
+
+
+def _is_flat(kernel: TileKernel, names: tuple[str, ...]) -> bool:
+    """Whether one loop of a kernel goes over these labels."""
+    return any(isinstance(one, ForLoop) and one.over == names for one in inside(kernel.body))
 
 
 def _vain(name: str, span: Span | None, why: str, way: str) -> Diagnostic:
@@ -142,6 +156,7 @@ def launches(state: State) -> tuple[Launch, ...]:
             kernel.func,
             kernel.options.descriptors,
             kernel.options.each,
+            kernel.options.flat,
         )
         for at, kernel in enumerate(state.kernels)
     )

@@ -40,17 +40,21 @@ def two_products(t: Tensors) -> torch.Tensor:
     return t["A"] @ t["B"] @ t["C"]
 
 
+def convolution(t: Tensors) -> torch.Tensor:
+    pictures, filters = (t[name].permute(0, 3, 1, 2) for name in "AW")
+    return functional.conv2d(pictures, filters).permute(0, 2, 3, 1)
+
+
 # What each file computes, in the words of torch, and what it is called with.
 MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
     "attention": lambda t: functional.scaled_dot_product_attention(t["Q"], t["K"], t["V"]),
     "batched_matmul": lambda t: torch.bmm(t["A"], t["B"]),
     "big_sum": lambda t: t["A"].sum(),
     "column_sum": lambda t: t["A"].sum(0),
-    "conv2d": lambda t: functional.conv2d(
-        t["A"].permute(0, 3, 1, 2), t["W"].permute(0, 3, 1, 2)
-    ).permute(0, 2, 3, 1),
+    "conv2d": convolution,
     "cross_entropy": lambda t: functional.cross_entropy(t["L"], t["T"]),
     "dyt": lambda t: torch.tanh(t["alpha"] * t["X"]) * t["gamma"] + t["beta"],
+    "few_filters_conv2d": convolution,
     "geglu": lambda t: functional.gelu(t["A"], approximate="tanh") * t["B"],
     "half_matmul": lambda t: t["A"] @ t["B"],
     "half_wide_softmax": lambda t: normalized(t["A"]),
@@ -62,6 +66,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
     "matmul": lambda t: t["A"] @ t["B"],
     "mmsigmoid": lambda t: torch.sigmoid(t["A"] @ t["B"]),
     "narrow_softmax": lambda t: normalized(t["A"]),
+    "one_channel_conv2d": convolution,
     "ragged_matmul": lambda t: t["A"] @ t["B"],
     "rms_norm": lambda t: functional.rms_norm(t["X"], t["W"].shape, t["W"], float(t["eps"])),
     "row_sum": lambda t: t["A"].sum(1),

@@ -115,10 +115,8 @@ _TINY_K, _SMALL_K = ("32768x32768x32 f16",), ("16384x16384x64 f16", "8192x8192x1
 _SIGMOID = ("256x512x32 tf32", "512x1024x32 tf32", "1024x2048x32 tf32")
 _INNER = ("128x128x64x64", "256x256x64x64", "512x512x64x64", "1024x1024x64x64")
 _OUTER = ("64x128x32x32", "128x256x32x32", "256x512x32x32", "512x1024x32x32")
-_CONV = (
-    *("4x64x112x112x128x3x3 f16", "4x128x56x56x256x3x3 f16", "4x256x28x28x512x3x3 f16"),
-    *("8x1x161x700x64x5x5 f16", "8x32x79x341x32x5x10 f16"),
-)
+_CONV = ("4x64x112x112x128x3x3 f16", "4x128x56x56x256x3x3 f16", "4x256x28x28x512x3x3 f16")
+_ONE_CHANNEL, _FEW_FILTERS = ("8x1x161x700x64x5x5 f16",), ("8x32x79x341x32x5x10 f16",)
 _GROUPED = ("half_matmul", "half_matmul_ungrouped")
 _GROUPED_32 = ("tf32_matmul", "tf32_matmul_ungrouped")
 
@@ -180,6 +178,8 @@ GROUPS = (
     ),
     # Pictures, channels, height, width, filters, and the sides of a filter.
     Group("conv2d", CONV, ("conv2d",), "b c h w f r s", _CONV),
+    Group("conv2d", CONV, ("one_channel_conv2d",), "b c h w f r s", _ONE_CHANNEL),
+    Group("conv2d", CONV, ("few_filters_conv2d",), "b c h w f r s", _FEW_FILTERS),
 )
 
 # Where only the host's time counts; also what a machine without a GPU can run.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import reduce
 
 from dtpoly.poly.axes import Axis
@@ -13,13 +13,17 @@ from dtpoly.poly.spaces import affs
 from dtpoly.poly.tiles import Tiles
 
 
-def schedule_of(tiles: Sequence[Tiles], *, with_full: bool) -> isl.Schedule:
+def schedule_of(
+    tiles: Sequence[Tiles], flat: Set[str] = frozenset(), *, with_full: bool
+) -> isl.Schedule:
     """A band for each loop, under a mark that names its axis.
 
-    `with_full` isolates in innermost loops the iterations in which no lane is idle.
+    `with_full` isolates in innermost loops the iterations in which no lane is idle, but not in
+    those over `flat` labels.
     """
     root = isl.Schedule.from_domain(_union([one.domain for one in tiles])).get_root()
-    return _insert(root.child(0), tuple(tiles), 0, (), with_full).get_schedule()
+    kept = None if not with_full else flat
+    return _insert(root.child(0), tuple(tiles), 0, (), kept).get_schedule()
 
 
 def _union(sets: Sequence[isl.Set]) -> isl.UnionSet:
@@ -31,29 +35,31 @@ def _insert(
     tiles: Sequence[Tiles],
     depth: int,
     outer: tuple[str, ...],
-    with_full: bool,
+    whole: Set[str] | None,
 ) -> isl.ScheduleNode:
-    """Bands, marks and sequences below a node; comes back to it."""
+    """Bands, marks and sequences below a node; comes back to it.
+
+    Loops over the `whole` labels have none for full tiles; None is for all labels.
+    """
     steps = [one.path.steps[depth] for one in tiles if depth < len(one.path.steps)]
     if not steps:
         return node
     first = steps[0]
     if isinstance(first, int):
-        return _sequence(node, tiles, depth, outer, with_full)
+        return _sequence(node, tiles, depth, outer, whole)
     if first.is_single:
-        return _insert(node, tiles, depth + 1, outer, with_full)
+        return _insert(node, tiles, depth + 1, outer, whole)
     names = (*outer, first.name)
     times = [_times(one, names) for one in tiles]
     node = node.insert_mark(isl.Id(first.name)).child(0)
     node = node.insert_partial_schedule(_values(tiles, times))
     node = node.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
-    if with_full and not any(
-        _is_loop(step) for one in tiles for step in one.path.steps[depth + 1 :]
-    ):
+    is_innermost = not any(_is_loop(s) for one in tiles for s in one.path.steps[depth + 1 :])
+    if whole is not None and first.label not in whole and is_innermost:
         full = full_iterations(tiles, times, first.label)
         if full is not None and not full.is_empty():
             node = node.band_set_ast_build_options(_isolated(full, len(outer)))
-    return _insert(node.child(0), tiles, depth + 1, names, with_full).parent().parent()
+    return _insert(node.child(0), tiles, depth + 1, names, whole).parent().parent()
 
 
 def _is_loop(step: Axis | int) -> bool:
@@ -65,7 +71,7 @@ def _sequence(
     tiles: Sequence[Tiles],
     depth: int,
     outer: tuple[str, ...],
-    with_full: bool,
+    whole: Set[str] | None,
 ) -> isl.ScheduleNode:
     positions = sorted({int(str(one.path.steps[depth])) for one in tiles})
     groups = [[one for one in tiles if one.path.steps[depth] == at] for at in positions]
@@ -74,7 +80,7 @@ def _sequence(
         filters = filters.add(_union([one.domain for one in group]).universe())
     node = node.insert_sequence(filters)
     for at, group in enumerate(groups):
-        inner = _insert(node.child(at).child(0), group, depth + 1, outer, with_full)
+        inner = _insert(node.child(at).child(0), group, depth + 1, outer, whole)
         node = inner.parent().parent()
     return node
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import reduce
 
@@ -23,8 +23,10 @@ from dtpoly.poly.tiles import Tiles
 AXIS = "axis "  # begins the names of axes among the names of iterators
 
 
-def loop_ast(model: Model, tiles: Sequence[Tiles]) -> tuple[LoopNode, ...]:
-    """The loops of one program of a kernel.
+def loop_ast(
+    model: Model, tiles: Sequence[Tiles], flat: Set[str] = frozenset()
+) -> tuple[LoopNode, ...]:
+    """The loops of one program of a kernel; those over `flat` labels have no others for full tiles.
 
     They are those for sizes of at least 1, unless these do too much where a size is 0.
     """
@@ -32,11 +34,13 @@ def loop_ast(model: Model, tiles: Sequence[Tiles]) -> tuple[LoopNode, ...]:
         params = reduce(lambda a, b: a | b, (one.domain.params() for one in tiles))
         programs = launched(model, tiles[0].path)
         sizes = any_sizes(model, tiles, params, programs)
-        nodes = _loops(model, tiles, _context(model, params, programs))
-        return nodes if is_idle(model, tiles, nodes, sizes) else _loops(model, tiles, sizes)
+        nodes = _loops(model, tiles, _context(model, params, programs), flat)
+        return nodes if is_idle(model, tiles, nodes, sizes) else _loops(model, tiles, sizes, flat)
 
 
-def _loops(model: Model, tiles: Sequence[Tiles], context: isl.Set) -> tuple[LoopNode, ...]:
+def _loops(
+    model: Model, tiles: Sequence[Tiles], context: isl.Set, flat: Set[str]
+) -> tuple[LoopNode, ...]:
     """Full tiles have a loop of their own where that is possible.
 
     isl loses some tiles where the set of full ones has holes; so what it made is compared with what
@@ -46,7 +50,7 @@ def _loops(model: Model, tiles: Sequence[Tiles], context: isl.Set) -> tuple[Loop
     active = {one.name: active_lanes(one) for one in tiles}
     build = isl.AstBuild.from_context(context)
     for with_full in (True, False):
-        tree = build.node_from_schedule(schedule_of(tiles, with_full=with_full))
+        tree = build.node_from_schedule(schedule_of(tiles, flat, with_full=with_full))
         nodes = _nodes(tree, _Place(model, asked, active, executed.outside(context), {}))
         if _is_complete(nodes, tiles, context):
             return nodes

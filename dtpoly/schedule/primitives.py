@@ -14,6 +14,7 @@ from dtpoly.schedule.block import Block
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
 from dtpoly.schedule.facts import Fact
+from dtpoly.schedule.flatten import Flatten
 from dtpoly.schedule.foreign import at_work
 from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.inline import Inline
@@ -44,6 +45,7 @@ PRIMITIVES: Primitives = (
     Split,
     Reorder,
     Unroll,
+    Flatten,
     Inline,
     Atomic,
     Precision,
@@ -57,6 +59,7 @@ _ELSEWHERE = {
     "bind": "block",
     "compute_at": "fuse_at",
     "compute_inline": "inline",
+    "collapse": "flatten",
     "fuse": "fuse_at",
     "grid": "block",
     "interchange": "reorder",

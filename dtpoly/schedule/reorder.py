@@ -1,6 +1,6 @@
 """The primitive `reorder`: the order of loops inside a program instance."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import ClassVar
 
@@ -13,6 +13,23 @@ from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
+
+
+def twice(loops: Iterable[Name]) -> Iterator[Diagnostic]:
+    """Loops of a list that stand in it already."""
+    seen: dict[str, Name] = {}
+    for loop in loops:
+        first = seen.setdefault(loop.text, loop)
+        if first is not loop:
+            yield Diagnostic(
+                "DT193",
+                Severity.ERROR,
+                f"'{loop.text}' stands twice",
+                loop.span,
+                "again",
+                (Note("the other argument", first.span),),
+                "list each loop once, outermost first",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +52,7 @@ class Reorder(Primitive):
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Each loop stands once."""
-        seen: dict[str, Name] = {}
-        for loop in self.loops:
-            first = seen.setdefault(loop.text, loop)
-            if first is not loop:
-                yield Diagnostic(
-                    "DT193",
-                    Severity.ERROR,
-                    f"'{loop.text}' stands twice",
-                    loop.span,
-                    "again",
-                    (Note("the other argument", first.span),),
-                    "list each loop once, outermost first",
-                )
+        yield from twice(self.loops)
 
     def apply(self, state: State) -> State:
         """The loops of the Func's kernels in the new order; the kernel remembers it."""

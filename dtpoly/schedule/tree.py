@@ -67,6 +67,7 @@ class Options:
     is_specialized: bool = False
     descriptors: tuple[str, ...] = ()
     atomic: tuple[str, ...] = ()  # labels
+    flat: tuple[tuple[str, ...], ...] = ()  # labels of loops that are one, outermost first
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,9 +85,12 @@ def after_loop(
     after: Mapping[str, Value],
     loop: str,
     here: Truth,
-    last: Whole,
+    last: Mapping[str, Whole],
 ) -> Value:
-    """What a name holds after a loop that sets it; `last` is the counter of the last iteration."""
+    """What a name holds after a loop that sets it.
+
+    `last` is each thing that it counts, as it is in the last iteration.
+    """
     new, old = after[one], before[one]
     lost = Lost("is set anew in each iteration of a loop, and used after it")
     if new == old:
@@ -99,7 +102,7 @@ def after_loop(
     lanes = tuple(name(axis) for axis in lanes_of(new.axes))
     term = as_term(new.item, 0)
     if not _carries(term, loop):
-        return _of_last(before, after, one, loop, put_truth(here, {loop: last}), last) or lost
+        return _of_last(before, after, one, put_truth(here, last), last) or lost
     whole = term.pair if isinstance(term, ValueOf | PlaceOf) else term
     taken = _pieces(whole, loop, lanes)
     if taken is None:
@@ -112,7 +115,7 @@ def after_loop(
         return lost
     result = start
     for piece in pieces:
-        result = Apply(operation, (result, Total(operation, (loop,), here, piece)))
+        result = Apply(operation, (result, Total(operation, tuple(last), here, piece)))
     match term:
         case ValueOf():
             return replace(new, item=ValueOf(result))
@@ -126,15 +129,14 @@ def _of_last(
     before: Mapping[str, Value],
     after: Mapping[str, Value],
     one: str,
-    loop: str,
     is_run: Truth,
-    last: Whole,
+    last: Mapping[str, Whole],
 ) -> Tile | None:
     """What the last iteration leaves, if there is one, else what was there before."""
     new, start = after[one], _start((one,), before, after, is_one=False)
     if start is None or not isinstance(new, Tile):
         return None
-    value = put(as_term(new.item, 0), {loop: last})
+    value = put(as_term(new.item, 0), last)
     return replace(new, item=choose(is_run, value, start))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Array
@@ -271,6 +272,8 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             return _made(wrapper, node)
         case "dt_blocks":
             return _blocks(wrapper, args, node)
+        case "dt_turned":
+            return _turned(wrapper, args, node)
         case "dt_check":
             look_at(wrapper, args)
             return Opaque(ast.unparse(node))
@@ -289,10 +292,27 @@ def _blocks(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
     flag = name(ast.unparse(node))
     there = compare("==", flag, number(1))
     wrapper.facts.append(within(number(0), flag, number(2)))
-    for extent in array.shape:
-        inside = within(number(1), extent, number(HALF - NEAR))
-        wrapper.facts.append(one_of(negation(there), inside))
+    # One choice, and not one for each axis: isl looks at all that may be chosen together.
+    inside = both(*(within(number(1), extent, number(HALF - NEAR)) for extent in array.shape))
+    wrapper.facts.append(one_of(negation(there), inside))
     return Blocks(array, tuple(one for one in block if one is not None), there)
+
+
+def _turned(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
+    """A descriptor with its axes in another order."""
+    blocks = value(wrapper, args[0])
+    axes = [
+        wrapper.size(one, node).constant for one in wrapper.parts(value(wrapper, args[1]), node)
+    ]
+    order = [axis for axis in axes if axis is not None]
+    if not isinstance(blocks, Blocks) or sorted(order) != [*range(len(blocks.block))]:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    array = blocks.array
+    if len(order) < len(axes) or order[-1] != len(array.shape) - 1:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}': the last axis must stay the last one")
+    strides, shape = (tuple(part[axis] for axis in order) for part in (array.strides, array.shape))
+    turned = replace(array, strides=strides, shape=shape)
+    return replace(blocks, array=turned, block=tuple(blocks.block[axis] for axis in order))
 
 
 def _is_covered(wrapper: Wrapper, one: Whole, parts: Sequence[Whole]) -> bool:

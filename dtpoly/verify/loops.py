@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds, persistent
 from dtpoly.verify.carrying import after_loop, assigned
+from dtpoly.verify.flattened import coordinates
 from dtpoly.verify.terms import Carried, fresh
 from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, lanes_of, scalar
 from dtpoly.verify.whole import Whole, both, compare, extreme, name, names_of, number, within
@@ -30,6 +31,8 @@ class Changes:
     loop: str
     low: Whole
     step: int
+    # The names of what it counts: its own, or several coordinates.
+    own: tuple[str, ...]
     # By how much a number or an address grows in an iteration.
     grows: dict[str, Whole] = field(default_factory=dict[str, Whole])
     # Whole numbers that are not indices but data: reductions of them are recognised as such.
@@ -52,23 +55,31 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
     if step is None or step <= 0:
         raise Unread(over.lineno, "a loop whose step is not a positive number")
     loop = fresh(counter)
-    here = within(low, name(loop), high)
-    if step != 1:
-        here = both(here, compare("==", (name(loop) - low).modulo(step), number(0)))
-    machine.ranges[loop] = here
+    parts = coordinates(machine, loop, over, high) if (low, step) == (number(0), 1) else None
+    counted = scalar(name(loop) if parts is None else parts.counter, _kind(machine, over))
+    if parts is None:
+        here = within(low, name(loop), high)
+        if step != 1:
+            here = both(here, compare("==", (name(loop) - low).modulo(step), number(0)))
+        ranges, last = {loop: here}, {loop: low + (high - 1 - low).floor(step) * step}
+    else:
+        ranges, last = dict(parts.ranges), dict(parts.last)
+    own = tuple(ranges)
+    here = both(*ranges.values())
+    machine.ranges |= ranges
     if _is_pipelined(machine, options):
-        machine.pipelined[loop] = over.lineno
+        machine.pipelined[own[-1]] = over.lineno
     before, outside, around, time = dict(machine.names), machine.where, machine.loops, machine.time
     changed = [one for one in assigned(body) if one in before and one != counter]
-    machine.loops = (*around, loop)
-    machine.time = (*time, machine.tick(), name(loop))
-    changes = Changes(loop, low, step)
+    machine.loops = (*around, *own)
+    machine.time = (*time, machine.tick(), *map(name, own))
+    changes = Changes(loop, low, step, own)
     is_open = True
     while is_open:
         marks = (len(machine.accesses), len(machine.barriers))
         noted = (len(machine.divided), len(machine.numbers))
         known = set(machine.ranges)
-        machine.names = {**before, counter: scalar(name(loop), _kind(machine, over))}
+        machine.names = {**before, counter: counted}
         for one in changed:
             machine.names[one] = _at_start(one, before[one], changes)
         is_trial = any(_is_open(one, before[one], changes) for one in changed)
@@ -88,7 +99,6 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
             times = (extreme(True, high, low) - low + step - 1).floor(step)
             machine.names[one] = moved(before[one], changes.grows[one] * times)
         elif before[one] != after[one]:
-            last = low + (high - 1 - low).floor(step) * step
             machine.names[one] = after_loop(one, before, after, loop, here, last)
     for one in (*(one for one in after if one not in before), counter):
         machine.names[one] = Lost("is set in a loop, and used after it")
@@ -150,7 +160,7 @@ def _learn(
     True if the body must be run again, because it was run without knowing that.
     """
     news = False
-    inner = {*made, changes.loop, *(_carried(one, changes.loop) for one in changed)}
+    inner = {*made, *changes.own, *(_carried(one, changes.loop) for one in changed)}
     for one in changed:
         start, end = before[one], after.get(one)
         if one in changes.grows:
@@ -163,9 +173,10 @@ def _learn(
             continue
         news = True
         assert isinstance(start, Tile)
-        grown = (
-            None if _is_number(start) else _grown(start, end, _at_start(one, start, changes), inner)
-        )
+        # Of several coordinates nothing says how many iterations came before.
+        grown = None
+        if not _is_number(start) and changes.own == (changes.loop,):
+            grown = _grown(start, end, _at_start(one, start, changes), inner)
         if grown is not None:
             changes.grows[one] = grown
         elif isinstance(start.item, Whole):

@@ -42,7 +42,17 @@ def schedule(choose: Choose, program: Program) -> tuple[Directive, ...]:
     directives = list(placed.directives)
     for host in placed.kernels:
         directives.extend(_Kernel(program, host, placed.members(host)).directives(choose))
-    return shuffled(choose, directives)
+    return (*shuffled(choose, directives), *_flat(choose, program, placed))
+
+
+def _flat(choose: Choose, program: Program, placed: "_Placed") -> Iterator[Directive]:
+    """Loops that stand next to each other, or would without others of these directives."""
+    for host in placed.kernels:
+        labels = _own_labels(program.func(host))
+        if len(labels) > 1 and one_in(choose, 3):
+            first = choose(len(labels) - 1)
+            names = labels[first : first + 2 + choose(2)]
+            yield Directive(host, "flatten", tuple(map(Argument, names)))
 
 
 @dataclass(frozen=True, slots=True)

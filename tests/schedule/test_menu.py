@@ -93,6 +93,7 @@ def test_what_is_tried() -> None:
         "_2mm.unroll(m:4);",
         "_2mm.unroll(n:4);",
         "_2mm.unroll(l:4);",
+        "_2mm.flatten(m, n);",
     ]
     assert {one.directive: one.reason for one in found.values() if not one.is_legal} == {
         "mm.fuse_at(_2mm, n);": "recomputes in a loop",

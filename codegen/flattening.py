@@ -1,0 +1,195 @@
+"""A kernel's body in; the same with some loops that are inside of each other as one loop, out.
+
+    for r: for s: body(r, s)  -->  for step in 0 .. R * S: s = step % S; r = step // S; body(r, s)
+
+So the loop that is pipelined is as long as all of them. They are made one if nothing but numbers
+and lanes is computed between them, and each is as long as a size, whatever the others count.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
+from dtpoly.poly.loops import Bound, Combined
+
+from .kernel import (
+    WIDE,
+    Converted,
+    ForLoop,
+    If,
+    Lanes,
+    Let,
+    Mask,
+    Place,
+    Scalar,
+    Step,
+)
+from .names import fresh
+from .parts import assigned, renamed
+from .scopes import OFFSET
+
+Groups = Sequence[tuple[str, ...]]  # labels of loops, outermost first
+
+
+@dataclass(slots=True)
+class Flattening:
+    """What is to be one, the labels of axes, all names of the kernel, how often each is set."""
+
+    groups: Groups
+    labels: Mapping[str, str]
+    taken: set[str]
+    times: Mapping[str, int]
+
+    def name(self, wish: str) -> str:
+        """A name that nothing in the kernel has."""
+        name = fresh(wish, self.taken)
+        self.taken.add(name)
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Loops, outermost first; what is computed between them; the body of the innermost one."""
+
+    labels: tuple[str, ...]
+    loops: tuple[ForLoop, ...]
+    between: tuple[Step, ...]
+    body: tuple[Step, ...]
+
+
+def flattened(
+    body: tuple[Step, ...], groups: Groups, labels: Mapping[str, str], taken: Set[str]
+) -> tuple[Step, ...]:
+    """The body; `taken` are the names of its parameters."""
+    times = Counter(assigned(body))
+    return _block(Flattening(groups, labels, {*taken, *times}, times), body)
+
+
+def _block(flattening: Flattening, body: tuple[Step, ...]) -> tuple[Step, ...]:
+    done: list[Step] = []
+    for step in body:
+        one = step.instruction
+        nests = (_nest(flattening, step, group) for group in flattening.groups)
+        nest = next((found for found in nests if found is not None), None)
+        if nest is not None:
+            done.extend(_as_one(flattening, nest, step.origin))
+        elif isinstance(one, ForLoop | If):
+            inner = _block(flattening, one.body)
+            done.append(replace(step, instruction=replace(one, body=inner)))
+        else:
+            done.append(step)
+    return tuple(done)
+
+
+def _nest(flattening: Flattening, step: Step, group: tuple[str, ...]) -> Nest | None:
+    """The loops over the labels of a group, if the first of them is here."""
+    loops: list[ForLoop] = []
+    between: list[Step] = []
+    here: tuple[Step, ...] = (step,)
+    for label in group:
+        if not here or flattening.labels.get(here[-1].origin) != label:
+            return None
+        *before, last = here
+        loop, set_before = last.instruction, {*assigned(tuple(between)), *(o.name for o in loops)}
+        if not isinstance(loop, ForLoop) or not _is_counted(loop, set_before):
+            return None
+        if not all(isinstance(one.instruction, Lanes | Mask | Let | Scalar) for one in before):
+            return None
+        between.extend(before)
+        loops.append(loop)
+        here = loop.body
+    return Nest(group, tuple(loops), tuple(between), here)
+
+
+def _is_counted(loop: ForLoop, set_before: Set[str]) -> bool:
+    """Whether a loop goes from 0 to a size, and that is none of some names."""
+    match loop:
+        case ForLoop(start=Affine(terms=(), constant=0), stop=Affine() as stop, unroll=1):
+            return stop.plain is not None and stop.plain not in set_before
+        case _:
+            return False
+
+
+def _as_one(flattening: Flattening, nest: Nest, origin: str) -> list[Step]:
+    """One loop, and what it needs before it."""
+    before: list[Step] = []
+    counts: list[Affine] = []
+    factors: list[tuple[str, int]] = []
+    for label, loop in zip(nest.labels, nest.loops, strict=True):
+        assert isinstance(loop.stop, Affine)
+        assert loop.stop.plain is not None
+        count = loop.stop
+        if loop.step != 1:
+            name = flattening.name(f"{label}_steps")
+            end = loop.stop + Affine((), loop.step - 1)
+            number = Combined("//", (end, Affine((), loop.step)))
+            before.append(Step(Scalar(name, number), origin))
+            count = Affine(((name, 1),))
+        counts.append(count)
+        factors.append((loop.stop.plain, loop.step))
+    counter = flattening.name("step")
+    rounds: Bound = Combined(WIDE, (counts[0],))
+    for count in counts[1:]:
+        rounds = Combined("*", (rounds, count))
+    names, body = _parts(flattening, nest)
+    one = ForLoop(
+        counter,
+        Affine(),
+        rounds,
+        1,
+        (*_coordinates(nest, names, counter, counts, origin), *body),
+        is_pipelined=all(loop.is_pipelined for loop in nest.loops),
+        over=nest.labels,
+        factors=tuple(factors),
+    )
+    return [*before, Step(one, origin)]
+
+
+def _parts(flattening: Flattening, nest: Nest) -> tuple[list[str], tuple[Step, ...]]:
+    """What the counters are called in the one loop, and its body.
+
+    They are as wide as offsets are: what only was a counter in that type is the counter itself.
+    """
+    body = (*nest.between, *nest.body)
+    names: list[str] = []
+    for loop in nest.loops:
+        name = loop.name if flattening.times[loop.name] == 1 else flattening.name(loop.name)
+        if name != loop.name:
+            body = renamed(body, {loop.name: name})
+        if loop.step == 1 and (wide := _wide(body, name)) is not None:
+            body = tuple(step for step in body if step is not wide)
+            assert isinstance(wide.instruction, Let)
+            body, name = renamed(body, {name: wide.instruction.name}), wide.instruction.name
+        names.append(name)
+    return names, body
+
+
+def _wide(body: tuple[Step, ...], counter: str) -> Step | None:
+    """Where a counter gets the type of offsets, and another name."""
+    index = Affine(((counter, 1),))
+    for step in body:
+        match step.instruction:
+            case Let(value=Converted(Place(at, ()), dtype=dtype)) if (at, dtype) == (index, OFFSET):
+                return step
+            case _:
+                pass
+    return None
+
+
+def _coordinates(
+    nest: Nest, names: Sequence[str], counter: str, counts: Sequence[Affine], origin: str
+) -> list[Step]:
+    """What each loop counts, from the number of the round: the innermost one counts fastest."""
+    left: Bound = Affine(((counter, 1),))
+    done: list[Step] = []
+    for at, (name, loop) in reversed(list(enumerate(zip(names, nest.loops, strict=True)))):
+        value = left
+        if at:
+            value = Combined("%", (left, counts[at]))
+            left = Combined("//", (left, counts[at]))
+        if loop.step != 1:
+            value = Combined("*", (value, Affine((), loop.step)))
+        done.append(Step(Scalar(name, value), origin))
+    return done
