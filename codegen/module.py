@@ -1,7 +1,7 @@
 """A judged schedule in, the generated Python file out, stage by stage."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from dtpoly.algorithm.program import Program
@@ -45,6 +45,8 @@ class Launch:
     func: str = ""  # whose directives they are
     descriptors: tuple[str, ...] = ()
     each: int = 0  # programs for each multiprocessor; 0 if there is one for each block
+    aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
+    turned: Mapping[str, str] = field(default_factory=dict[str, str])  # axis -> label
 
 
 # isl's own words would help nobody.
@@ -131,6 +133,8 @@ def _generated(
                     launch.comment,
                     launch.descriptors,
                     launch.each,
+                    launch.aligned,
+                    launch.turned,
                 )
                 for launch, name, own, nodes in zip(launches, names, mine, loops, strict=True)
             )

@@ -7,6 +7,8 @@ from typing import Any
 
 from dtpoly.algorithm.program import Argument, Directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Edit, Severity
+from dtpoly.schedule.align import Align
+from dtpoly.schedule.alternate import Alternate
 from dtpoly.schedule.arguments import Refusal
 from dtpoly.schedule.atomic import Atomic
 from dtpoly.schedule.block import Block
@@ -48,6 +50,8 @@ PRIMITIVES: Primitives = (
     Precision,
     Persistent,
     Descriptor,
+    Align,
+    Alternate,
     WarpSpecialize,
 )
 

@@ -66,6 +66,8 @@ class Options:
     is_specialized: bool = False
     descriptors: tuple[str, ...] = ()
     atomic: tuple[str, ...] = ()  # labels
+    aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
+    turned: tuple[str, ...] = ()  # labels whose loops take turns in direction
 
 
 @dataclass(frozen=True, slots=True)
