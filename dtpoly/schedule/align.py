@@ -30,6 +30,8 @@ class Align(Primitive):
     stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
 
+    order: ClassVar[str] = "each index is in another tile or lane, where that makes no difference"
+
     inputs: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
