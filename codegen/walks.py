@@ -40,6 +40,7 @@ from .kernel import (
     Step,
     Store,
     Test,
+    Value,
     Variable,
 )
 from .names import fresh
@@ -66,9 +67,13 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Where a walk begins and ends, counted from an aligned place: `first` is a whole tile's."""
+    """Where a walk ends, counted from an aligned place; and its whole units: from `first` to `end`.
+
+    Without a shift, they are all of it.
+    """
 
     first: Affine
+    end: Affine
     stop: Affine
     shift: str | None
 
@@ -96,9 +101,7 @@ class Walking:
     loaded: frozenset[str]
     written: frozenset[str]
     lines: dict[str, LineStart] = field(default_factory=dict[str, LineStart])
-    ends: dict[tuple[Affine, int, str], Ends] = field(
-        default_factory=dict[tuple[Affine, int, str], Ends]
-    )
+    ends: dict[tuple[Affine, str], Ends] = field(default_factory=dict[tuple[Affine, str], Ends])
     turns: dict[tuple[Ends, int], str] = field(default_factory=dict[tuple[Ends, int], str])
     next_back: set[str] = field(default_factory=set[str])
     backwards: list[str] = field(default_factory=list[str])
@@ -229,11 +232,14 @@ def _changed(walking: Walking, walk: Walk) -> Iterator[Step]:
         return
     ends = _ends(walking, walk, line, before)
     tile = _Tile(walking, walk, ends, line)
-    parts = [tile.whole(before, is_backwards, origin), tile.last(rest_origin)]
+    whole = tile.whole(before, is_backwards, origin)
+    parts: list[tuple[Step, ...]] = [(whole,), (Step(walk.end, rest_origin),)]
     if ends.shift is not None:
-        parts.insert(0, tile.front(rest_origin))
+        units = (tile.rest(before, rest_origin), tile.behind(rest_origin))
+        parts = [tile.front(), (whole,), *((one,) for one in units)]
     yield from before
-    yield from reversed(parts) if is_backwards else parts
+    for part in reversed(parts) if is_backwards else parts:
+        yield from part
 
 
 def _line(walking: Walking, walk: Walk, before: list[Step]) -> LineStart | None:
@@ -284,16 +290,24 @@ def _started(
 def _ends(walking: Walking, walk: Walk, line: LineStart | None, before: list[Step]) -> Ends:
     """From where to where a walk goes."""
     if line is None:
-        return Ends(Affine(), walk.size, None)
-    step, name, shift = walk.loop.step, walk.lanes.name, Affine(((line.shift, 1),))
-    key = (walk.size, step, line.shift)
+        return Ends(Affine(), walk.size, walk.size, None)
+    name, shift = walk.lanes.name, Affine(((line.shift, 1),))
+    key = (walk.size, line.shift)
     if key not in walking.ends:
-        stop, first = walking.name(f"{name}_stop"), walking.name(f"{name}_first")
-        up = Combined("//", (shift + Affine((), step - 1), Affine((), step)))
+        stop, end = (walking.name(f"{name}_{word}") for word in ("stop", "end"))
+        # The first unit is in front, also of a line that begins or ends in it.
+        first = Affine((), UNIT)
+        ends = Ends(first, Affine(((end, 1),)), Affine(((stop, 1),)), line.shift)
         before.append(Step(Scalar(stop, walk.size + shift), ""))
-        before.append(Step(Scalar(first, Combined("*", (up, Affine((), step)))), ""))
-        walking.ends[key] = Ends(Affine(((first, 1),)), Affine(((stop, 1),)), line.shift)
+        before.append(Step(Scalar(end, _units(Combined("max", (ends.stop, first)))), ""))
+        walking.ends[key] = ends
     return walking.ends[key]
+
+
+def _units(of: Bound) -> Bound:
+    """A number rounded down: written so that Triton sees that it is a multiple."""
+    unit = Affine((), UNIT)
+    return Combined("*", (Combined("//", (of, unit)), unit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,10 +328,10 @@ class _Tile:
             counter, turn = self.walking.name(f"{self.walk.lanes.name}_back"), self._turn(before)
             value = Affine(((turn, 1), (counter, -1)))
             head.append(Step(Scalar(loop.name, value), origin))
-        inner = tuple(self._stores(before))
+        inner = tuple(self._stores(before, self.walk.body))
         lanes = self._needed(self._lanes(Affine(((loop.name, 1),))), inner)
         body = (*head, lanes, *inner)
-        stop = self.ends.stop + Affine((), 1 - step)
+        stop = self.ends.end + Affine((), 1 - step)
         start: Bound = self.ends.first
         new = replace(loop, name=counter, start=start, stop=stop, body=body)
         return Step(new, origin)
@@ -328,38 +342,45 @@ class _Tile:
         if key in self.walking.turns:
             return self.walking.turns[key]
         step = Affine((), self.walk.loop.step)
-        last: Bound = Combined("*", (Combined("//", (self.ends.stop, step)), step))
-        last = Combined("-", (last, step))
-        if self.ends.first.terms:
-            last = Combined("+", (last, self.ends.first))
+        length = self.ends.end - self.ends.first
+        last = Combined("*", (Combined("//", (length, step)), step))
+        apart = self.ends.first.constant * 2 - self.walk.loop.step
+        sign = "+" if apart > 0 else "-"
+        turn = Combined(sign, (last, Affine((), abs(apart)))) if apart else last
         name = self.walking.turns[key] = self.walking.name(f"{self.walk.lanes.name}_turn")
-        before.append(Step(Scalar(name, last), ""))
+        before.append(Step(Scalar(name, turn), ""))
         return name
 
-    def front(self, origin: str) -> Step:
-        """The tile that begins before the line does, if it does not begin where it is aligned."""
-        assert self.ends.shift is not None
-        shift = Affine(((self.ends.shift, 1),))
-        lanes = self.walk.lanes
-        own = Test(Affine(((lanes.name, 1),)), (lanes.name,))
-        tests = (own, self.walk.mask.test)
-        both = Call("and", tuple(Holds(t, t.axes) for t in tests), own.axes, DType.BOOL)
-        mask = Let(self.walk.mask.name, both, own.axes)
-        body = (self._lanes(Affine()), Step(mask, ""), *self._loads(self.walk.rest))
-        return Step(If((Compared(shift, Affine((), 1)),), body), origin)
+    def front(self) -> tuple[Step, ...]:
+        """The lanes of the first unit that are on the line."""
+        name, mask = self.walk.lanes.name, self.walk.mask
+        first = Affine(((self._at, -1),), UNIT - 1)
+        tests = (Test(Affine(((name, 1),)), (name,)), mask.test, Test(first, (name,)))
+        value: Value = Holds(tests[0], (name,))
+        for test in tests[1:]:
+            value = Call("and", (value, Holds(test, (name,))), (name,), DType.BOOL)
+        mask_of = Step(Let(mask.name, value, (name,)), "")
+        return (self._lanes(Affine()), mask_of, *self._loads(self.walk.rest))
 
-    def last(self, origin: str) -> Step:
-        """The tile that is left at the end, if it is not the one in front."""
-        end, stop = self.walk.end, self.ends.stop
-        rest = _remainder(stop, self.walk.loop.step)
-        begin = Combined("-", (stop, rest))
-        counter = Step(Scalar(self.walk.loop.name, begin), origin)
-        lanes = self._lanes(Affine(((self.walk.loop.name, 1),)))
-        body = (counter, lanes, Step(self.walk.mask, ""), *self._loads(self.walk.rest))
-        if self.ends.shift is None:
-            return Step(end, origin)
-        tests = (Compared(rest, Affine((), 1)), Compared(begin, self.ends.first))
-        return Step(If(tests, body), origin)
+    def rest(self, before: list[Step], origin: str) -> Step:
+        """Whole units that are not a whole tile: of each all lanes compute, or none."""
+        first, end, counter = self.ends.first, self.ends.end, self.walk.loop.name
+        length = _remainder(end - first, self.walk.loop.step)
+        begin = Step(Scalar(counter, Combined("-", (end, length))), origin)
+        name = self.walk.lanes.name
+        test = Test(end - Affine(((self._at, 1),)) + Affine((), -1), (name,))
+        mask = Step(Mask(self.walk.mask.name, test), "")
+        inner = tuple(self._stores(before, self.walk.rest))
+        lanes = self._needed(self._lanes(Affine(((counter, 1),))), inner)
+        body = (begin, lanes, mask, *inner)
+        return Step(If((Compared(length, Affine((), 1)),), body), origin)
+
+    def behind(self, origin: str) -> Step:
+        """The lanes behind the last whole unit, if that is not in front of them all."""
+        lanes, mask = self._lanes(self.ends.end), Step(self.walk.mask, "")
+        body = (lanes, mask, *self._loads(self.walk.rest))
+        is_left = Compared(self.ends.stop, self.ends.end + Affine((), 1))
+        return Step(If((is_left,), body), origin)
 
     def _lanes(self, start: Affine) -> Step:
         """The lanes as they are counted, and the indices that they stand for."""
@@ -400,9 +421,9 @@ class _Tile:
             and one.indices[:-1] == line.indices[:-1]
         )
 
-    def _stores(self, before: list[Step]) -> Iterator[Step]:
-        """The steps of a whole tile: what is stored may begin as what is loaded does."""
-        for step in self._loads(self.walk.body):
+    def _stores(self, before: list[Step], body: tuple[Step, ...]) -> Iterator[Step]:
+        """The steps of whole units: what is stored may begin as what is loaded does."""
+        for step in self._loads(body):
             match step.instruction:
                 case Store(tensor=tensor, indices=indices, base=Base() as base) as one if (
                     self.line is not None and _is_on_line(self.walk, indices, base)

@@ -16,7 +16,7 @@ SOFTMAX = load(
         "Func f, top, e, total; In A; Var x; RVar y;"
         "top[x] = rmax(A[x, y], y); e[x, y] = exp(A[x, y] - reshape(top[x], x, 1));"
         "total[x] = rsum(e[x, y], y); f[x, y] = e[x, y] / reshape(total[x], x, 1);"
-        "f.block(x:1); f.tensorize(x:0, y:64); e.inline(); top.fuse_at(f, x); total.fuse_at(f, x);"
+        "f.block(x:1); f.tensorize(x:0, y:128); e.inline(); top.fuse_at(f, x); total.fuse_at(f, x);"
         "f.align(A); f.alternate(y); f.compile();",
     )
 )
@@ -25,7 +25,7 @@ TWICE = load(
     Source(
         "f.dt",
         "Func f, g; In A; RVar x, y; g[x] = rsum(A[x, y], y); f[] = rsum(g[x], x);"
-        "g.block(x:1); g.tensorize(x:0, y:64); g.align(A); f.tensorize(x:64); f.compile();",
+        "g.block(x:1); g.tensorize(x:0, y:128); g.align(A); f.tensorize(x:64); f.compile();",
     )
 )
 TURNED = load(
@@ -45,10 +45,14 @@ COPY = load(
     )
 )
 PLACE = "x_start * A_stride_0, A_stride_1, 64"
-BEGINS = "y_first = (A_shift + 63) // 64 * 64"
-FRONT = "y_mask = (0 <= y) & (y < y_size)"
-LAST = "if y_stop % 64 != 0 and y_stop - y_stop % 64 >= y_first:"
-WHOLE = "tl.range(y_first, y_stop - 63, 64)"
+FRONT = "y_mask = (0 <= y) & (y < y_size) & (y_at <= 63)"
+END = "y_end = max(y_stop, 64) // 64 * 64"
+WHOLE = "tl.range(64, y_end - 127, 128)"
+REST = "if (y_end - 64) % 128 != 0:"
+BEGIN = "y_start = y_end - (y_end - 64) % 128"
+UNITS = "y_mask = y_at < y_end"
+BEHIND = "if y_stop >= y_end + 1:"
+TURN = "y_turn = (y_end - 64) // 128 * 128"
 
 
 @pytest.mark.parametrize("program", [SOFTMAX, TWICE, TURNED])
@@ -58,21 +62,30 @@ def test_it_is_proved(program: Program) -> None:
 
 
 WRONG: dict[str, tuple[Program, str, str]] = {
-    "what is before the line is not masked": (SOFTMAX, FRONT, "y_mask = y < y_size"),
-    "the end of a short line is not masked": (SOFTMAX, FRONT, "y_mask = 0 <= y"),
-    "too much of the front is masked": (SOFTMAX, FRONT, FRONT.replace("0 <= y", "0 < y")),
-    "whole tiles begin one early": (SOFTMAX, BEGINS, "y_first = 0"),
-    "whole tiles begin one early where nothing is shifted": (
-        *(SOFTMAX, BEGINS, "y_first = A_shift // 64 * 64"),
+    "what is before the line is not masked": (
+        *(SOFTMAX, FRONT, "y_mask = (y < y_size) & (y_at <= 63)"),
     ),
-    "whole tiles begin one late": (SOFTMAX, BEGINS, f"{BEGINS} + 64"),
-    "whole tiles begin where the line does": (SOFTMAX, BEGINS, "y_first = A_shift"),
-    "whole tiles go on for too long": (SOFTMAX, WHOLE, WHOLE.replace("63", "62")),
-    "whole tiles are one too few": (SOFTMAX, WHOLE, WHOLE.replace("63", "64")),
-    "a shift of 1 has no front": (SOFTMAX, "if A_shift >= 1:", "if A_shift >= 2:"),
-    "there is always a front": (TWICE, "if A_shift >= 1:", "if A_shift >= 0:"),
-    "a short line is taken twice": (SOFTMAX, LAST, "if y_stop % 64 != 0:"),
-    "the rest is left out": (SOFTMAX, LAST, LAST.replace(">=", ">")),
+    "the end of a short line is not masked": (
+        *(SOFTMAX, FRONT, "y_mask = (0 <= y) & (y_at <= 63)"),
+    ),
+    "the front goes on after its unit": (TWICE, FRONT, "y_mask = (0 <= y) & (y < y_size)"),
+    "too much of the front is masked": (SOFTMAX, FRONT, FRONT.replace("0 <= y)", "0 < y)")),
+    "the front is a lane too short": (SOFTMAX, FRONT, FRONT.replace("63", "62")),
+    "the front is a lane too long": (TWICE, FRONT, FRONT.replace("63", "64")),
+    "whole tiles begin with the first unit": (TWICE, WHOLE, WHOLE.replace("(64", "(0")),
+    "whole tiles begin one early": (SOFTMAX, WHOLE, WHOLE.replace("(64", "(-64")),
+    "whole tiles begin one late": (SOFTMAX, WHOLE, WHOLE.replace("(64", "(192")),
+    "whole tiles begin where the line does": (SOFTMAX, WHOLE, WHOLE.replace("(64", "(A_shift")),
+    "whole tiles go on for too long": (SOFTMAX, WHOLE, WHOLE.replace("127", "63")),
+    "whole tiles are one too few": (SOFTMAX, WHOLE, WHOLE.replace("127", "128")),
+    "units end behind the line": (SOFTMAX, END, "y_end = (max(y_stop, 64) + 63) // 64 * 64"),
+    "units end one before": (SOFTMAX, END, f"{END} - 64"),
+    "units end in front of the first": (SOFTMAX, END, "y_end = y_stop // 64 * 64"),
+    "units that are left are left out": (SOFTMAX, REST, "if y_end < 0:"),
+    "units that are left begin one early": (TWICE, BEGIN, f"{BEGIN} - 64"),
+    "units that are left have no mask": (SOFTMAX, UNITS, "y_mask = y_at == y_at"),
+    "units that are left are masked to the end": (TWICE, UNITS, "y_mask = y < y_size"),
+    "what is behind is left out": (SOFTMAX, BEHIND, "if y_stop >= y_end + 2:"),
     "the end is where it is without a shift": (
         *(SOFTMAX, "y_stop = y_size + A_shift", "y_stop = y_size"),
     ),
@@ -89,7 +102,7 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     "the shift is to another unit": (
         *(SOFTMAX, f"dt_shift({PLACE})", f"dt_shift({PLACE.replace('64', '32')})"),
     ),
-    "the unit is larger than a tile": (SOFTMAX, PLACE, PLACE.replace("64", "128")),
+    "the shift is to a larger unit": (SOFTMAX, PLACE, PLACE.replace("64", "128")),
     "the unit is no power of two": (SOFTMAX, PLACE, PLACE.replace("64", "48")),
     "the shift is along another axis": (
         *(SOFTMAX, PLACE, PLACE.replace("A_stride_1", "A_stride_0")),
@@ -109,10 +122,8 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     "the result begins where the input does": (
         *(SOFTMAX, "dt_line(x_start * f_stride_0, f", "dt_line(x_start * A_stride_0, f"),
     ),
-    "a loop goes back from elsewhere": (SOFTMAX, " * 64 - 64 + y_first", " * 64 + y_first"),
-    "a loop goes back from one before the last": (
-        *(SOFTMAX, " * 64 - 64 + y_first", " * 64 - 128 + y_first"),
-    ),
+    "a loop goes back from elsewhere": (SOFTMAX, TURN, f"{TURN} + 128"),
+    "a loop goes back from one before the last": (*(SOFTMAX, TURN, f"{TURN} - 128"),),
     "a loop goes back too slowly": (SOFTMAX, "y_turn - y_back", "y_turn - y_back // 2"),
     "it is another shift": (SOFTMAX, "first & (unit - 1)", "first & unit"),
     "a shift may be negative": (SOFTMAX, "first & (unit - 1)", "first % unit"),
@@ -122,7 +133,7 @@ WRONG: dict[str, tuple[Program, str, str]] = {
         "(first &",
     ),
     "a loop without a shift goes back from elsewhere": (TURNED, " * 64 - 64", " * 64"),
-    "the front of what is loaded again": (TWICE, FRONT, "y_mask = y < y_size"),
+    "the front of what is loaded again": (TWICE, FRONT, "y_mask = (y < y_size) & (y_at <= 63)"),
 }
 
 
