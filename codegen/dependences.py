@@ -91,8 +91,8 @@ def reads(one: Instruction) -> Iterator[str]:
                 yield from index.labels
             if base is not None:
                 yield base.name
-        case Lanes(start=start):
-            yield from start.labels
+        case Lanes(start=start, shifted=shifted):
+            yield from (*start.labels, *(() if shifted is None else (shifted.by,)))
         case Mask(test=test):
             yield from needed_by_test(test)
         case Scalar(value=bound):

@@ -82,7 +82,18 @@ ATOMIC = {"rsum": "tl.atomic_add", "rmax": "tl.atomic_max", "rmin": "tl.atomic_m
 # What makes NaN win there: memory compares the bits of floats.
 OF_BITS = {"rmax": "dt_nan_above", "rmin": "dt_nan_below"}
 
+# Lines are aligned to a multiple of so many elements: of two bytes each, to a line of the cache.
+UNIT = 64
+
 TEXTS = {
+    "dt_shift": """def dt_shift(first, stride, unit: tl.constexpr):
+    # How far behind a multiple of a power of two the first element is, if they lie side by side.
+    return tl.where(stride == 1, first & (unit - 1), 0)
+""",
+    "dt_line": """def dt_line(first, stride, unit: tl.constexpr):
+    # The first element less that, written so that Triton sees that it is a multiple.
+    return tl.where(stride == 1, first // unit * unit, first)
+""",
     "dt_max": """def dt_max(a, b):
     return tl.maximum(a, b, tl.PropagateNan.ALL)
 """,

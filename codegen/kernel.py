@@ -181,6 +181,18 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
+class Shifted:
+    """Lanes that are counted from an aligned place on, as `name`; an index is that less `by`.
+
+    `is_index` says whether something asks for the index.
+    """
+
+    name: str
+    by: str
+    is_index: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Lanes:
     """`name = start + step * (0 .. count - 1)`; the count may be a compile-time name."""
 
@@ -188,6 +200,7 @@ class Lanes:
     start: Affine
     count: int | str
     step: int = 1
+    shifted: Shifted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +268,29 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class LineStart:
+    """Where a line of a tensor is: along the last of the indices.
+
+    `shift` is by how many elements it begins behind an aligned place, `name` the address there. A
+    line that is not contiguous is shifted by 0.
+    """
+
+    name: str
+    shift: str
+    tensor: str
+    indices: tuple[Affine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnLine:
+    """The address of a store where two lines begin alike: from an aligned place on."""
+
+    base: Base
+    indices: tuple[Affine, ...]
+    shifts: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """What a descriptor loads in the place of addresses, where there is one.
 
@@ -299,6 +335,7 @@ class Store:
     dtype: Element
     atomic: str | None = None
     base: Base | None = None
+    line: OnLine | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,6 +443,7 @@ Instruction = (
     | Given
     | Fill
     | Address
+    | LineStart
     | Load
     | Store
     | Accumulate
@@ -493,3 +531,5 @@ class TileKernel:
     comment: tuple[str, ...] = field(default=())
     described: tuple[Described, ...] = ()
     each: int = 0  # programs for each multiprocessor, which take blocks in turn; 0 if one a block
+    lined: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
+    turned: tuple[str, ...] = ()  # labels that have loops which go backwards

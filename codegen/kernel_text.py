@@ -23,6 +23,7 @@ from .kernel import (
     Instruction,
     Lanes,
     Let,
+    LineStart,
     Load,
     Mask,
     Masked,
@@ -103,8 +104,10 @@ def _head(one: ForLoop | If) -> str:
 
 def _line(one: Instruction) -> str:
     match one:
-        case Lanes(name=name, start=start, count=count, step=step):
+        case Lanes(name=name, start=start, count=count, step=step, shifted=shifted):
             by = f" by {step}" if step != 1 else ""
+            if shifted is not None:
+                by += f" as {shifted.name}, less {shifted.by}"
             return f"lanes {name} = {count} from {show_affine(start)}{by}"
         case Mask(name=name, test=test):
             return f"mask {name} = {show_test(test)}"
@@ -121,6 +124,9 @@ def _line(one: Instruction) -> str:
             own = [show_affine(i) if at in included else ":" for at, i in enumerate(indices)]
             place = f"{tensor if one.base is None else one.base.name}[{', '.join(own)}]"
             return f"let {_tile(name, axes)} = address of {place}"
+        case LineStart(name=name, shift=shift, tensor=tensor, indices=indices):
+            line = ", ".join((*map(show_affine, indices[:-1]), ":"))
+            return f"let {shift}, {name} = line {tensor}[{line}], from where it is aligned"
         case Load(name=name, tensor=tensor, indices=indices, conditions=conditions, axes=axes):
             other = "" if one.other is None or not conditions else f" else {one.other}"
             place = _place(tensor, indices, one.base)
@@ -130,7 +136,8 @@ def _line(one: Instruction) -> str:
         case Store(tensor=tensor, indices=indices, conditions=conditions, value=value):
             how = "store" if one.atomic is None else f"atomic {one.atomic}"
             place = _place(tensor, indices, one.base)
-            return f"{how} {place} = {show_value(value)}{_where(conditions)}"
+            alike = f", aligned if {' is '.join(one.line.shifts)}" if one.line else ""
+            return f"{how} {place} = {show_value(value)}{_where(conditions)}{alike}"
         case Accumulate(name=name, reduction=reduction, value=value):
             return f"{reduction} {name} with {show_value(value)}"
         case Select(name=name, index=index, reduction=reduction, value=value, at=at):

@@ -174,7 +174,9 @@ def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
     lines: list[str] = []
     for pointer in one.kernel.tensors:
         array = wrapping.model.arrays.get(pointer.name)
+        # Of lines that may begin anywhere, variants are told nothing.
         is_own = pointer.is_scratch or (array is not None and array.func != pointer.name)
+        is_own = is_own or bool(one.kernel.lined)
         words: list[str] = []
         for axis in range(pointer.rank):
             label = plain.get((pointer.name, axis))

@@ -27,6 +27,7 @@ from .elements import Elements
 from .flattening import flattened
 from .hoisting import hoisted
 from .kernel import (
+    Flag,
     ForLoop,
     GridAxis,
     If,
@@ -45,6 +46,7 @@ from .siblings import joined_loops
 from .statements import write_tile
 from .storage import Storage
 from .tiling import tiling_of
+from .walks import walked
 
 PAIRED = ("rargmax", "rargmin")
 
@@ -62,6 +64,8 @@ def lower(
     descriptors: tuple[str, ...] = (),
     each: int = 0,
     flat: tuple[tuple[str, ...], ...] = (),
+    aligned: tuple[str, ...] = (),
+    turned: Mapping[str, str] | None = None,
 ) -> TileKernel:
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
@@ -87,6 +91,10 @@ def lower(
     body, blocks = described(
         body, _wishes(building, descriptors, {*outermost.names, *assigned(body)})
     )
+    # Programs that take blocks in turn have one line after the other.
+    lines = frozenset[str]() if each else _variables(building, aligned)
+    flags = tuple(building.flags.values())
+    done = walked(body, lines, turned or {}, frozenset(outermost.names))
     return TileKernel(
         plain(name),
         tuple(building.pointers.values()),
@@ -94,15 +102,29 @@ def lower(
         tuple((size, building.variables[size]) for size in model.params),
         tuple((tensor, axis, n) for (tensor, axis), n in building.shapes.items()),
         tuple(building.counts.items()),
-        tuple(building.flags.values()),
+        _told(flags, done.body) if done.lined or done.turned else flags,
         tuple(building.passed.items()),
         grid,
-        body,
+        done.body,
         comment,
         blocks,
         # Where values pass through memory, nothing says that blocks of a program keep apart.
         each if grid and not shared else 0,
+        tuple(name for name, one in building.pointers.items() if one.variable in done.lined),
+        done.turned,
     )
+
+
+def _told(flags: tuple[Flag, ...], body: tuple[Step, ...]) -> tuple[Flag, ...]:
+    """The flags that something asks for."""
+    text = repr(body)
+    return tuple(flag for flag in flags if f"unless='{flag.name}'" in text)
+
+
+def _variables(building: Building, tensors: tuple[str, ...]) -> frozenset[str]:
+    """What the kernel calls tensors that it reads."""
+    found = (building.pointers.get(tensor) for tensor in tensors)
+    return frozenset(one.variable for one in found if one is not None and not one.is_scratch)
 
 
 def _wishes(building: Building, tensors: tuple[str, ...], taken: set[str]) -> dict[str, Wish]:

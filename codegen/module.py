@@ -1,7 +1,7 @@
 """A judged schedule in, the generated Python file out, stage by stage."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from hashlib import sha256
 
 from dtpoly.algorithm.program import Program
@@ -47,6 +47,8 @@ class Launch:
     descriptors: tuple[str, ...] = ()
     each: int = 0  # programs for each multiprocessor; 0 if there is one for each block
     flat: tuple[tuple[str, ...], ...] = ()  # labels of loops that are one, outermost first
+    aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
+    turned: Mapping[str, str] = field(default_factory=dict[str, str])  # axis -> label
 
 
 # isl's own words would help nobody.
@@ -137,6 +139,8 @@ def _generated(
                     launch.descriptors,
                     launch.each,
                     launch.flat,
+                    launch.aligned,
+                    launch.turned,
                 )
                 for launch, name, own, nodes in zip(launches, names, mine, loops, strict=True)
             )

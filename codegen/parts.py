@@ -21,6 +21,7 @@ from .kernel import (
     Instruction,
     Lanes,
     Let,
+    LineStart,
     Load,
     Mask,
     Masked,
@@ -167,9 +168,12 @@ def assigned_by(one: Instruction) -> Iterator[str]:
         case Collapse(name=name, source=source, index=index):
             # In several steps the tiles that it starts from are used again.
             yield from (name, source, *(() if index is None else (index,)))
+        case LineStart(name=name, shift=shift):
+            yield from (shift, name)
+        case Lanes(name=name, shifted=shifted):
+            yield from (name, *(() if shifted is None else (shifted.name,)))
         case (
             ForLoop(name=name)
-            | Lanes(name=name)
             | Mask(name=name)
             | Let(name=name)
             | Scalar(name=name)

@@ -1,6 +1,7 @@
 """Kernel IR in, Triton text out: a function, its parameters, its grid, its instructions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from typing import assert_never
 
@@ -9,7 +10,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 
 from .breaking import WIDTH
-from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, function, is_float_element
+from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
 from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
 from .kernel import (
     Accumulate,
@@ -26,13 +27,16 @@ from .kernel import (
     Instruction,
     Lanes,
     Let,
+    LineStart,
     Load,
     Mask,
+    OnLine,
     Pointer,
     Product,
     Reshaped,
     Scalar,
     Select,
+    Shifted,
     Step,
     Store,
     TileKernel,
@@ -154,6 +158,20 @@ def _lines(one: Instruction, origin: str) -> list[Line]:
             return [Line(_head(one), origin), *inner]
         case Collapse():
             return [Line(text, origin) for text in _collapse(one)]
+        case Lanes(shifted=Shifted() as shifted) as lanes:
+            counted = Line(_line(replace(lanes, name=shifted.name)), origin)
+            index = Line(f"{lanes.name} = {shifted.name} - {shifted.by}", origin)
+            return [counted, index] if shifted.is_index else [counted]
+        case LineStart():
+            return [Line(text, origin) for text in _line_start(one)]
+        case Store(line=OnLine() as line):
+            aligned = replace(one, base=line.base, indices=line.indices)
+            return [
+                Line(f"if {' == '.join(line.shifts)}:", origin),
+                Line(f"    {_store(aligned)}", origin),
+                Line("else:", origin),
+                Line(f"    {_store(one)}", origin),
+            ]
         case Load(block=Block() as block):
             return [
                 Line(f"if {block.descriptor} is not None:", origin),
@@ -243,6 +261,17 @@ def _line(
             return "tl.debug_barrier()"
         case _:
             assert_never(one)
+
+
+def _line_start(one: LineStart) -> list[str]:
+    """By how much a line is shifted, and the address of the place from which."""
+    *outer, _ = one.indices
+    first = address_text(one.tensor, tuple(outer), ()).removeprefix(f"{one.tensor}_ptr + ")
+    arguments = f"{first}, {one.tensor}_stride_{len(outer)}, {UNIT}"
+    return [
+        f"{one.shift} = dt_shift({arguments})",
+        f"{one.name} = {one.tensor}_ptr + dt_line({arguments})",
+    ]
 
 
 def _reshaped(one: Reshaped) -> str:

@@ -35,7 +35,7 @@ def _items(one: Explained, sizes: Sizes, before: str) -> Iterator[Item]:
         return
     changes = [change.words(before) for change in one.changes]
     yield Item("changes", _first(changes) or ("nothing",))
-    yield Item("keeps", _first([str(each) for each in one.kept]) or ("it changes no order",))
+    yield Item("keeps", _first([str(each) for each in one.kept]) or (one.order,))
     if one.recomputed is not None:
         again = tuple(show_recomputed(each, sizes) for each in one.recomputed)
         yield Item("recomputes", again or ("nothing",))

@@ -11,6 +11,8 @@ from dtpoly.codegen.module import OPERATIONS, Generated, Launch, generate, modul
 from dtpoly.codegen.parts import inside
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.align import Align
+from dtpoly.schedule.alternate import Alternate
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
 from dtpoly.schedule.flatten import Flatten
@@ -73,6 +75,22 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
                 why = "the loops are not directly inside of each other, or not as long as a size"
                 way = "reorder them, or remove it"
                 yield _vain(directive.name, directive.span, why, way)
+        if directive.name == Align.name:
+            lined = {tensor for kernel in kernels for tensor in kernel.lined}
+            for argument in directive.arguments:
+                if argument.target not in lined:
+                    why = f"no loop over tiles of a line of '{argument.target}' may begin anywhere"
+                    way = "block all other labels by 1, tensorize that one, or remove it"
+                    yield _vain(directive.name, argument.span or directive.span, why, way)
+        if directive.name == Alternate.name:
+            turned = {label for kernel in kernels for label in kernel.turned}
+            for argument in directive.arguments:
+                if argument.target not in turned:
+                    why = (
+                        f"no second loop over tiles of '{argument.target}' has rounds in any order"
+                    )
+                    way = "remove it"
+                    yield _vain(directive.name, argument.span or directive.span, why, way)
         if directive.name == Descriptor.name:
             loaded = {one.tensor for kernel in kernels for one in kernel.described}
             for argument in directive.arguments:
@@ -157,6 +175,8 @@ def launches(state: State) -> tuple[Launch, ...]:
             kernel.options.descriptors,
             kernel.options.each,
             kernel.options.flat,
+            kernel.options.aligned,
+            dict(_turned(kernel)),
         )
         for at, kernel in enumerate(state.kernels)
     )
@@ -166,6 +186,12 @@ def _unrolled(body: Node) -> Iterator[tuple[str, int]]:
     for around in loops(body):
         if around[-1].unroll > 1:
             yield around[-1].axis.name, around[-1].unroll
+
+
+def _turned(kernel: Kernel) -> Iterator[tuple[str, str]]:
+    for around in loops(kernel.body):
+        if around[-1].axis.label in kernel.options.turned:
+            yield around[-1].axis.name, around[-1].axis.label
 
 
 def _comment(state: State, kernel: Kernel) -> Iterator[str]:

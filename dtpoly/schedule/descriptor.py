@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import TensorName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.reads import check_reads
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Name
@@ -31,21 +32,7 @@ class Descriptor(Primitive):
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """The kernel reads the input, or what another kernel left in memory."""
-        kernel = view.kernels[self.func]
-        known = kernel.inputs | kernel.stored
-        named = (*(tensor.name for tensor in view.program.tensors), *view.funcs)
-        reads = [name for name in named if name in known]
-        for item in self.inputs:
-            if item.text not in known:
-                yield Diagnostic(
-                    "DT197",
-                    Severity.ERROR,
-                    f"the kernel of '{self.func}' does not read '{item.text}'",
-                    item.span,
-                    "is not read there",
-                    (Note(f"it reads {', '.join(reads) or 'nothing from memory'}"),),
-                    "name an input that it reads, or put the directive on the Func that reads it",
-                )
+        yield from check_reads(self.inputs, self.func, view)
 
     def apply(self, state: State) -> State:
         """Recorded on the kernel."""

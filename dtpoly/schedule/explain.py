@@ -37,6 +37,7 @@ class Explained:
     kept: tuple[Kept, ...]
     recomputed: tuple[Recomputed, ...] | None
     needed: str = ""
+    order: str = Primitive.order  # what it keeps, if no dependence is concerned
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,7 @@ def _explained(text: str, one: Primitive, before: State, found: _Found) -> Expla
         changes(told_of(before), found.told, one.func),
         tuple(concerned(ways(before), found.ways, found.kept)),
         new if new or makes_copy else None,
+        order=one.order,
     )
 
 

@@ -128,7 +128,7 @@ def _is_offered(cls: type[Primitive]) -> bool:
     """Not what is said of a kernel as a whole: it changes no order."""
     labels = (Label, SizedLabel, DividedLabel)
     has_label = any(isinstance(parameter.kind, labels) for parameter in cls.parameters)
-    return cls.stage < Stage.OPTIONS or has_label
+    return cls.is_tried and (cls.stage < Stage.OPTIONS or has_label)
 
 
 def _filled(

@@ -8,6 +8,8 @@ from typing import Any
 from dtpoly.algorithm.program import Argument, Directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Edit, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.align import Align
+from dtpoly.schedule.alternate import Alternate
 from dtpoly.schedule.arguments import Refusal
 from dtpoly.schedule.atomic import Atomic
 from dtpoly.schedule.block import Block
@@ -51,6 +53,8 @@ PRIMITIVES: Primitives = (
     Precision,
     Persistent,
     Descriptor,
+    Align,
+    Alternate,
     WarpSpecialize,
 )
 

@@ -68,6 +68,8 @@ class Options:
     descriptors: tuple[str, ...] = ()
     atomic: tuple[str, ...] = ()  # labels
     flat: tuple[tuple[str, ...], ...] = ()  # labels of loops that are one, outermost first
+    aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
+    turned: tuple[str, ...] = ()  # labels whose loops take turns in direction
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,20 +87,24 @@ def accesses(call: Call, kernel: TileKernel, arguments: Mapping[str, Argument]) 
         apart = contiguous(shape_of(call, kernel, pointer.name))
         assert len(strides(pointer)) == len(apart)
         tile = Tile(tuple(lanes[name] for name in axes), step.origin)
-        steps = tuple(_distance(axis, indices, apart) for axis in tile.axes)
+        steps = tuple(_distance(axis, indices, apart, lanes) for axis in tile.axes)
         yield Access(pointer.name, is_store, tile, steps)
 
 
-def _distance(axis: LaneAxis, indices: tuple[Affine, ...], apart: tuple[int, ...]) -> int:
+Known = Mapping[str, LaneAxis]
+
+
+def _distance(
+    axis: LaneAxis, indices: tuple[Affine, ...], apart: tuple[int, ...], lanes: Known
+) -> int:
     """Elements from one lane to the next."""
     each = (
-        dict(index.terms).get(axis.name, 0) * step
+        factor * step
         for index, step in zip(indices, apart, strict=True)
+        for name, factor in index.terms
+        if lanes.get(name) == axis
     )
     return axis.step * sum(each)
-
-
-Known = Mapping[str, LaneAxis]
 
 
 def instructions(
@@ -116,9 +120,11 @@ def _below(
     lanes = dict(outer)
     for step in body:
         match step.instruction:
-            case Lanes(name=name, count=count, step=apart):
+            case Lanes(name=name, count=count, step=apart, shifted=shifted):
                 size = count if isinstance(count, int) else _constant(arguments[count])
                 lanes[name] = LaneAxis(name, size, apart, step.origin)
+                if shifted is not None:
+                    lanes[shifted.name] = lanes[name]
             case ForLoop(body=inner) | If(body=inner):
                 yield from _below(inner, lanes, arguments)
             case _:

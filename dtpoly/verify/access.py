@@ -86,6 +86,15 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
+class Shift:
+    """What lanes are shifted by: where a line begins, its stride, what the shift is below."""
+
+    first: Whole
+    stride: str
+    unit: int
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
     """A launch as it runs: its accesses and barriers, and what holds of the names in them."""
 
@@ -105,3 +114,5 @@ class Ran:
     # Program ids that are used as numbers; what holds of how many there are.
     numbers: Mapping[str, Truth]
     facts: Truth
+    # By how much lines begin behind where memory is aligned.
+    shifts: Mapping[str, Shift]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dtpoly.verify import wrapping
+from dtpoly.verify import shifts, wrapping
 from dtpoly.verify.access import Access, Array, Barrier
 from dtpoly.verify.casts import brought
 from dtpoly.verify.residues import settled
@@ -83,7 +83,8 @@ def _remember(
     array = machine.arrays[address.tensor]
     if machine.trials:
         return array, tuple(number(0) for _ in array.strides)
-    indices = indices_of(array, address.offset, line)
+    offset = shifts.along_strides(machine.shifts, array, address.offset)
+    indices = indices_of(array, offset, line)
     time = (*machine.time, machine.tick())
     wraps = (one for index in indices for one in names_of(index) if one in machine.wraps)
     machine.accesses.append(

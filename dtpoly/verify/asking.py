@@ -39,6 +39,7 @@ class Lemma(StrEnum):
     MIXED_RADIX = "a program id is taken apart by a product of extents"
     GROUPS = "a program id is taken apart in groups"
     OWN_NUMBER = "each program has a number of its own"
+    SHIFT = "lanes are shifted along a line"
     ADDRESS = "an address is a sum of index times stride"
     REACH = "an index inside of its axis, times the stride, is below the reach of the tensor"
     LOOKED_AT = "a number is not above one that the call looked at"

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dtpoly.verify import kinds, known
+from dtpoly.verify import kinds, known, shifts
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.building import applied, is_product, rounded
 from dtpoly.verify.casts import brought
@@ -52,6 +52,8 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
     meaning = known.meaning(machine.file, of)
     if meaning is not None:
         assume(Lemma.KNOWN, of, *MEANINGS[of])
+        if meaning in shifts.MEANINGS:
+            return shifts.called(machine, meaning, values, line)
         if meaning in OF_BITS.values():
             return _of_bits(machine, meaning, values, line)
         tiles = [value for value in values if isinstance(value, Tile)]

@@ -48,6 +48,8 @@ HELPERS: dict[str, str] = {
     "dt_operator_with_numbers": "cd4ef19d16dfaaab19bfe8873ca28fb4",
 }
 MEANINGS: dict[str, tuple[str, str]] = {
+    "dt_shift": ("2ed9d79d154889fd751c0c0af8043ba9", "shift"),
+    "dt_line": ("7290a6ab4c3dfcc5826e4cb728370f6e", "line"),
     "dt_nan_above": ("4600405476ec501faec2390acd3769f7", "nan above"),
     "dt_nan_below": ("5d42c11e2c9b22d9a62b97ed4bb0a83c", "nan below"),
     "dt_argmax": ("0cd352f7ddc7d431d9bb87fa323f8ece", "argmax"),

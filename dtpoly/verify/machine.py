@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dtpoly.verify import calls, loops, persistent, wrapping
-from dtpoly.verify.access import Access, Array, Barrier, Computed, Launch, Ran
+from dtpoly.verify import calls, loops, persistent, shifts, wrapping
+from dtpoly.verify.access import Access, Array, Barrier, Computed, Launch, Ran, Shift
 from dtpoly.verify.asking import about
 from dtpoly.verify.building import literal
 from dtpoly.verify.carrying import merged
@@ -78,6 +78,8 @@ class Machine:
     over_programs: persistent.OverPrograms | None = None
     # Names of remainders by a size, and where they are computed.
     wraps: dict[str, int] = field(default_factory=dict[str, int])
+    # By how much lines begin behind where memory is aligned.
+    shifts: dict[str, Shift] = field(default_factory=dict[str, Shift])
     # Of the statement that runs.
     line: int = 0
     # How many loops are being tried out: nothing that is noted there is kept.
@@ -282,6 +284,7 @@ def run_kernel(file: File, arrays: Mapping[str, Array], launch: Launch, facts: T
     machine.block(definition.body)
     persistent.check(machine)
     wrapping.check(machine)
+    shifts.check(machine)
     return Ran(
         launch,
         tuple(machine.accesses),
@@ -293,5 +296,6 @@ def run_kernel(file: File, arrays: Mapping[str, Array], launch: Launch, facts: T
         tuple(machine.numbers),
         frozenset(machine.digits.divisors),
         dict(machine.digits.numbers),
-        machine.digits.facts(),
+        both(machine.digits.facts(), *(machine.ranges[one] for one in machine.shifts)),
+        dict(machine.shifts),
     )

@@ -23,6 +23,7 @@ from dtpoly.verify.paired import beginnings
 from dtpoly.verify.regions import Region, is_single, set_of, without
 from dtpoly.verify.residues import settled
 from dtpoly.verify.rounding import split
+from dtpoly.verify.shifts import check_cases
 from dtpoly.verify.terms import (
     Apply,
     Case,
@@ -92,6 +93,7 @@ class Memory:
                 found = self.cases(at, access)
                 if tensor in self.funcs:
                     return Element(self.funcs[tensor], indices, 0, ())
+                check_cases(found, access.line)
                 return put(Stored(found), values)
             case _:
                 parts = tuple(self.seen(at, one) for one in children(term))

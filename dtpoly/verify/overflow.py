@@ -21,6 +21,7 @@ from dtpoly.verify.limits import check_time
 from dtpoly.verify.regions import everywhere, holds, is_affine, set_of
 from dtpoly.verify.room import with_room
 from dtpoly.verify.shared import rank
+from dtpoly.verify.shifts import unshifted
 from dtpoly.verify.strides import apart_from
 from dtpoly.verify.values import Tile
 from dtpoly.verify.whole import (
@@ -68,7 +69,7 @@ def _parts_of_addresses(proof: Proof, ran: Ran) -> Iterator[Finding]:
     for access in ran.accesses:
         array = proof.arrays[access.tensor]
         for part in dict.fromkeys(access.parts):
-            apart = apart_from(array.strides, part)
+            apart = apart_from(array.strides, unshifted(ran.shifts, part))
             factors = [] if apart is None else [*apart[0], apart[1]]
             # An index is not below 0: that is another layer's care.
             left = [factor for factor in factors if factor not in access.indices]

@@ -30,6 +30,7 @@ from dtpoly.verify.naming import file_of
 from dtpoly.verify.regions import NotAffine
 from dtpoly.verify.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
 from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, smallest
+from dtpoly.verify.shifts import is_shift
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Truth, both, compare, name, number
 from dtpoly.verify.witness import witness_of
@@ -247,7 +248,7 @@ def _judged(finding: Finding, wrapper: Wrapper, proof: Proof) -> Layer:
     examples = [smallest(where, _sizes_first(where)) for where in _tried(there)]
     example = examples[0]
     is_sure = example is not None and not wrapper.skipped and finding.is_exact
-    if any(one.startswith("programs(") for one in params_of(there)):
+    if any(one.startswith("programs(") or is_shift(one) for one in params_of(there)):
         is_sure = False
     if is_sure and finding.terms is not None:
         kernel, algorithm, allowed = finding.terms

@@ -36,6 +36,11 @@ MATMUL = (
     "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
     "f.block(m:32, n:32); f.tensorize(m:0, n:0, k:32);"
 )
+LINES = (
+    "Func f, total; In A; Var x; RVar y; total[x] = rsum(A[x, y], y);"
+    "f[x, y] = A[x, y] / reshape(total[x], x, 1); f.block(x:1); f.tensorize(x:0, y:64);"
+    "total.fuse_at(f, x); f.align(A); f.alternate(y);"
+)
 DESCRIBED = f"{MATMUL} f.descriptor(A, B);"
 SCALED = (
     "Func f; In A; SIn a, i: i32; Var y, x; f[y, x] = A[y, x] * a + i;"
@@ -249,6 +254,40 @@ def check_few_variants_with_descriptors() -> None:
             passed.add(sum(one is not None for one in run[9 + 12 : 9 + 14]))
         assert all(len(functions) <= MOST for functions in found.values()), found
         assert passed == {0, 2}
+
+
+def lines(A: Tensor, out: Tensor, offset: Any = tl.int32) -> Any:
+    """What a launch of a kernel of lines is given."""
+    return (A, *A.stride(), out, *out.stride(), *A.shape), {"real": tl.float32, "offset": offset}
+
+
+def check_few_variants_of_lines() -> None:
+    for seed in range(10):
+        module, chance = module_of(LINES), Random(seed)
+        found: dict[torch.dtype, set[int]] = {}
+        for _ in range(CALLS):
+            rows, columns = chance.choice(SIZES), chance.choice(SIZES)
+            dtype = chance.choice((torch.float32, torch.bfloat16))
+            A, out = (some_tensor(chance, rows, columns, dtype) for _ in range(2))
+            run = launched(module.f_launch, lines(A, out, chance.choice((tl.int32, tl.int64))))
+            found.setdefault(dtype, set()).add(run[4])
+        assert all(len(functions) <= MOST for functions in found.values()), found
+
+
+def check_lines_that_begin_anywhere_are_of_tensors_that_are_aligned() -> None:
+    """Of any length: a variant knows the address of a tensor, and nothing of its lines."""
+    module = module_of(LINES)
+    choose = module.dt_chooser(module.f_kernel, ["- -", "- -"], ())
+    found: set[int] = set()
+    for columns in (64, 1000, 50257, 128256):
+        A = Tensor((4, columns), (columns, 1))
+        args, constants = lines(A, A)
+        chosen, _, changed = choose(args, constants)
+        compiled = chosen.run(*args, grid=(1,), warmup=True, **changed)
+        known = {at for (at, *_), facts in compiled.src.attrs.items() if facts}
+        assert known == {0, 3}
+        found.add(compiled.function)
+    assert len(found) == 1
 
 
 def described(one: Tensor) -> Any:

@@ -54,6 +54,17 @@ def test_descriptor() -> None:
     assert told(f"{TWO} f.descriptor(C);") == ["DT184 C"]
 
 
+def test_align() -> None:
+    assert told(f"{TWO} f.align(B); g.align(A);") == []
+    assert told(f"{TWO} f.align(A, B);") == ["DT197 A"]
+    assert told(f"{TWO} f.align(C);") == ["DT184 C"]
+
+
+def test_alternate() -> None:
+    assert told(f"{MAP} f.alternate(y);") == []
+    assert told(f"{MAP} f.alternate(z);") == ["DT185 z"]
+
+
 def test_switches() -> None:
     assert told(f"{MAP} f.persistent(); f.warp_specialize();") == ["DT198 f.warp_specialize()"]
     assert told(f"{MAP} f.persistent(2);") == []

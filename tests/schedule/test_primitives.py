@@ -85,7 +85,7 @@ def test_an_unknown_directive(name: str, hint: str) -> None:
 
 
 def test_an_unknown_directive_that_is_like_no_other() -> None:
-    assert only(f"{MAP} f.zzz();").hint.startswith("the directives are atomic, block, compile")
+    assert only(f"{MAP} f.zzz();").hint.startswith("the directives are align, alternate, atomic")
 
 
 def test_all_wrong_arguments_of_a_directive_are_told() -> None:
@@ -101,6 +101,8 @@ def test_signatures() -> None:
     assert written["fuse_at"] == ("f.fuse_at(func, label)", "f.fuse_at(func, label, recompute)")
     assert written["precision"] == ("f.precision(tf32, tf32x3 or ieee)",)
     assert written["descriptor"] == ("f.descriptor(input, ...)",)
+    assert written["align"] == ("f.align(input, ...)",)
+    assert written["alternate"] == ("f.alternate(label, ...)",)
 
 
 @dataclass(frozen=True, slots=True)

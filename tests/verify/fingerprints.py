@@ -12,6 +12,8 @@ from dtpoly.verify.file import read_file
 from dtpoly.verify.known import fingerprint
 
 MEANINGS = {
+    "dt_shift": "shift",
+    "dt_line": "line",
     "dt_nan_above": "nan above",
     "dt_nan_below": "nan below",
     "dt_argmax": "argmax",

@@ -12,6 +12,7 @@ from dtpoly.verify.asking import Assumption, Lemma
 from dtpoly.verify.helpers import HELPERS, MEANINGS
 from dtpoly.verify.regions import ID
 from dtpoly.verify.shared import rank
+from dtpoly.verify.shifts import is_shift
 from dtpoly.verify.whole import Atom, Extreme, Whole, names_of
 
 # How often each product of atoms is there.
@@ -33,6 +34,10 @@ def _has_form(of: Assumption) -> bool:
             return one.startswith(ID)
         case Lemma.ADDRESS, (Whole() as offset, tuple() as strides, tuple() as indices):
             return len(strides) == len(indices) and _is(offset, _address(strides, indices))
+        case Lemma.SHIFT, (str() as one, Whole() as first, str() as stride, int() as unit):
+            is_power = unit > 0 and not unit & (unit - 1)
+            is_sum = all(factor > 0 for _, factor in first.terms)
+            return is_shift(one) and ".stride(" in stride and is_power and is_sum
         case Lemma.KNOWN, (str() as function, str() as text):
             return HELPERS.get(function) == text
         case Lemma.KNOWN, (str() as function, str() as text, str() as meaning):

@@ -1,0 +1,47 @@
+"""The primitive `align`: lanes along the lines of a tensor begin where its memory is aligned."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from dtpoly.diagnostics import Diagnostic
+from dtpoly.frozen import dataclass
+from dtpoly.schedule.arguments import TensorName
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.reads import check_reads
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.values import Name
+
+
+@dataclass(frozen=True, slots=True)
+class Align(Primitive):
+    """Start the tiles of loops along the lines of an input where its memory is aligned.
+
+        for y in 0..Y by 512: load(A[x, y ..])  -->  what is before the first whole tile, masked
+                                                     for y in ..Y by 512: load(A[x, y ..])
+
+    Rows of 50257 numbers begin anywhere, and what is not aligned is loaded number by number. Each
+    tensor begins elsewhere: lanes are aligned to the first load of one that is named. A store whose
+    line begins alike is aligned, too.
+    """
+
+    name: ClassVar[str] = "align"
+    stage: ClassVar[Stage] = Stage.OPTIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
+
+    order: ClassVar[str] = "each index is in another tile or lane, where that makes no difference"
+
+    inputs: tuple[Name, ...]
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """The kernel reads the input, or what another kernel left in memory."""
+        yield from check_reads(self.inputs, self.func, view)
+
+    def apply(self, state: State) -> State:
+        """Recorded on the kernel."""
+        names = tuple(item.text for item in self.inputs)
+        return state.with_kernels(
+            self.func,
+            lambda k: with_options(k, aligned=(*k.options.aligned, *names)),
+        )

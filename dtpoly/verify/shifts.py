@@ -1,0 +1,125 @@
+"""Lines that begin anywhere, in; by how much lanes are shifted to where memory is aligned, out.
+
+`dt_shift(first, stride, unit)` is some number from 0 to below the unit, the same for the same
+first element, and 0 unless the stride is 1; `dt_line` is the first element less that. No more is
+known of it, and no more is needed (lemma 8 of docs/proofs.md): so it is a name, which stands for
+the shift of the program at hand. That is sound only where programs are told apart by more than
+their shifts, which is looked at when the kernel has been run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from dtpoly.verify.access import Access, Array, Shift
+from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.terms import Case, fresh, names
+from dtpoly.verify.values import Tile, Unread, Value, scalar
+from dtpoly.verify.whole import Whole, name, names_of, number, within
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+MARK = "shifted"
+MEANINGS = ("shift", "line")
+
+
+def is_shift(one: str) -> bool:
+    """True for the name of a shift."""
+    return one.split(".")[0] == MARK
+
+
+def called(machine: Machine, meaning: str, values: list[Value], line: int) -> Value:
+    """The shift of a line, or where it begins less that."""
+    match values:
+        case [
+            Tile(axes=(), item=Whole() as first, kind=kind),
+            Tile(axes=(), item=Whole() as stride),
+            Tile(axes=(), item=Whole() as unit),
+        ]:
+            shift = name(_named(machine, first, stride, unit, line))
+            return scalar(shift if meaning == "shift" else first - shift, kind)
+        case _:
+            raise Unread(line, "a shift of what is no line")
+
+
+def _named(machine: Machine, first: Whole, stride: Whole, unit: Whole, line: int) -> str:
+    """The name of a shift: the same line has the same."""
+    along, by = stride.plain, unit.constant
+    if along is None or ".stride(" not in along or by is None or by <= 0 or by & (by - 1):
+        raise Unread(line, "a shift that is not one to a power of two along a stride")
+    if machine.loops or machine.over_programs is not None:
+        raise Unread(line, "a shift in a loop")
+    # Each program has one line: what else it may depend on is the same everywhere.
+    if names_of(first) & {*machine.ranges, *machine.digits.numbers}:
+        raise Unread(line, "a shift that is not the same in all lanes of a program")
+    shift = Shift(first, along, by)
+    for known, of in machine.shifts.items():
+        if of == shift:
+            return known
+    for monomial, coefficient in first.terms:
+        if coefficient < 0:
+            raise Unread(line, "a line that begins at a difference")
+        for atom in monomial:
+            if not (isinstance(atom, str) and ".stride(" in atom):
+                machine.divided.append((Whole((((atom,), 1),)), machine.here(), line))
+    one = fresh(MARK)
+    machine.shifts[one] = shift
+    machine.ranges[one] = within(number(0), name(one), number(by))
+    assume(Lemma.SHIFT, one, first, along, by)
+    return one
+
+
+def along_strides(shifts: Mapping[str, Shift], array: Array, offset: Whole) -> Whole:
+    """The offset with `shift * stride` for `shift`: it is 0 or the stride is 1."""
+    strides = {stride.plain for stride in array.strides}
+    for one in names_of(offset) & shifts.keys():
+        along = shifts[one].stride
+        if along in strides:
+            alone = sum(factor for monomial, factor in offset.terms if monomial == (one,))
+            offset = offset + (name(one) * name(along) - name(one)) * alone
+    return offset
+
+
+def unshifted(shifts: Mapping[str, Shift], part: Whole) -> Whole:
+    """What a part of an address is at most: where a line begins, for what is less by its shift."""
+    for one in names_of(part) & shifts.keys():
+        if part + name(one) == shifts[one].first:
+            return shifts[one].first
+    return part
+
+
+def check(machine: Machine) -> None:
+    """Refuse shifts where an element does not tell which program's they are. Raises Unread.
+
+    In all accesses to a tensor that the kernel writes, what a line depends on of the program must
+    be an index by itself, of the same axis: then of one element there is one shift.
+    """
+    if not machine.shifts:
+        return
+    programs = machine.digits.all()
+    firsts = (of.first for of in machine.shifts.values())
+    depend = frozenset[str]().union(*map(names_of, firsts)) & programs.keys()
+    written = {access.tensor for access in machine.accesses if access.kind != "load"}
+    for tensor in sorted(written):
+        accesses = [access for access in machine.accesses if access.tensor == tensor]
+        line = accesses[0].line
+        if any(access.kind not in ("load", "store") for access in accesses):
+            raise Unread(line, "shifted lanes, and atomic operations")
+        for one in sorted(depend):
+            if not _is_told(one, accesses):
+                raise Unread(line, f"'{tensor}' does not tell whose shifted lanes stored it")
+
+
+def _is_told(program: str, accesses: Iterable[Access]) -> bool:
+    """True if some axis is indexed by the coordinate of the program alone."""
+    axes = zip(*(access.indices for access in accesses), strict=True)
+    return any(all(index.plain == program for index in axis) for axis in axes)
+
+
+def check_cases(cases: Iterable[Case], line: int) -> None:
+    """Refuse stored values that depend on the shift of the program that stored them."""
+    for _, where, value in cases:
+        if any(map(is_shift, (*names_of(where), *names(value)))):
+            raise Unread(line, "a value of shifted lanes that is loaded again")
