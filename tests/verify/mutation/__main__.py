@@ -50,7 +50,7 @@ def measured(
         for one in ran
         # One that was given up has no rows.
         if len(second.get(str(one), ())) == len(one.outcomes)
-        for row, judged in zip(first[str(one)], second[str(one)], strict=True)
+        for row, judged in zip(first[str(one)], second.get(str(one), ()), strict=True)
     ]
 
 
