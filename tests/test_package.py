@@ -54,7 +54,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_the_tracked_files(wheel: Path) -> None:
     tracked = subprocess.run(
-        ["git", "ls-files", "dtpoly/*.py", "dtpoly/py.typed", "frontend", "codegen"],
+        [
+            "git",
+            "ls-files",
+            "dtpoly/*.py",
+            "dtpoly/*.json",
+            "dtpoly/py.typed",
+            "frontend",
+            "codegen",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,
