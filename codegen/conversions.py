@@ -48,12 +48,17 @@ def cast_to(value: Value, dtype: DType) -> Value:
 
 
 def _as_written(value: int | float, dtype: DType) -> int | float:
-    """A literal as a value of a type; what no whole number says becomes the smallest one."""
+    """A literal as a value of a type; a whole number wraps, and a float that is none is the least.
+
+    What such a float gives the language leaves open.
+    """
     if is_float(dtype):
         return float(value)
     if dtype is DType.BOOL:
         return int(value != 0)
     low = 0 if dtype is DType.U8 else -LARGEST[dtype] - 1
+    if isinstance(value, int):
+        return (value - low) % (LARGEST[dtype] - low + 1) + low
     if value != value or not low <= int(max(min(value, 2.0**64), -(2.0**64))) <= LARGEST[dtype]:
         return low
     return int(value)

@@ -157,12 +157,13 @@ def _strict(of: Format) -> str:
 
 
 def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
-    """A value of one type as one of another; a number as written that it has not is its least.
+    """A value of one type as one of another.
 
-    What such a cast gives the language leaves open: the least is what the compiler writes.
+    A whole number as written wraps. A float as written that is none of them is the least: what such
+    a cast gives the language leaves open, and the least is what the compiler writes.
     """
     if isinstance(operand, Integer | Float) and to in kinds.WHOLES and not fits(term, to):
-        return literal(kinds.LEAST[to])
+        return _wrapped(term, to) if isinstance(operand, Integer) else literal(kinds.LEAST[to])
     if not is_less(kind, to):
         term = settled(kind, term)
     is_kept = kinds.is_float(kind) and kinds.holds(to, kind)

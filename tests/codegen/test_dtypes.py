@@ -235,6 +235,7 @@ def test_numbers(way: str) -> None:
         "exp(A[x, y]) + sigmoid(d)",
         "B[x, y] + pow(2.75, reshape(2)) + pow(3, reshape(3))",
         "x * pow(2.75, reshape(2)) - pow(reshape(2), 3)",
+        "A[x, y] * cast(2147483648, i8) + cast(300, i8) - cast(-129, i8) + cast(-1, u8)",
     )
     run_all(head, {f"f{at}": body for at, body in enumerate(bodies)}, WAYS[way])
 
