@@ -22,10 +22,10 @@ TEXT = "Func f; In A; Var x; f[x] = A[x]; f.block(x:4); f.tensorize(x:0); f.num_
 def test_what_isl_cannot_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     state = judge(load(Source("f.dt", TEXT))).scheduled
 
-    def fails(model: Any, tiles: Any) -> Any:
+    def fails(model: Any, tiles: Any, flat: Any) -> Any:
         if any(one.lanes for one in tiles):
             raise PolyError("templ.c:21")
-        return loop_ast(model, tiles)
+        return loop_ast(model, tiles, flat)
 
     monkeypatch.setattr(module, "loop_ast", fails)
     with pytest.raises(DtpolyError) as caught:
