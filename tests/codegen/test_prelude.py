@@ -38,7 +38,8 @@ PROGRAMS = (
     "f.block(x:4); f.tensorize(x:0, y:16); f.descriptor(g); f.persistent();",
     "Func f; In A, W; Var b, h, w, o; RVar r, c; "
     "f[b, h, w, o] = rdot(A[b, h + r, w, c], W[o, r, c], r, c); f.block(b:1, h:8, w:32, o:32);"
-    "f.tensorize(b:0, h:0, w:0, o:0, c:32); f.map(b, h, w, o); f.flatten(r, c); f.descriptor(A, W); f.compile();",
+    "f.tensorize(b:0, h:0, w:0, o:0, c:32); f.map(b, h, w, o); f.flatten(r, c); f.descriptor(A, W);"
+    "f.compile();",
 )
 
 
