@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 
 import click
@@ -128,7 +129,7 @@ Examples:
     type=click.FloatRange(1.0),
     default=3.0,
     show_default=True,
-    help="Stop early what takes so many times as long as the best; 0 never.",
+    help="Stop early what takes so many times as long as the best; inf never.",
 )
 @click.option(
     "--limit",
@@ -184,7 +185,17 @@ def command(
     path = output or Path(f"{Path(file).stem}.sqlite")
     most, seconds = budget or (None, None)
     wanted = Wanted(
-        *(space, place, path, strategy, seed, most, seconds, slow or None, limit),
+        *(
+            space,
+            place,
+            path,
+            strategy,
+            seed,
+            most,
+            seconds,
+            slow if isfinite(slow) else None,
+            limit,
+        ),
         *(workers, address, model or "", again, " ".join(["dtpoly", *sys.argv[1:]])),
     )
     try:

@@ -67,6 +67,19 @@ def test_the_same_command_goes_on(explore: Explore, tmp_path: Path) -> None:
     assert json.loads(out)["known"] == 0
 
 
+def test_what_is_slow_is_stopped_early_unless_nothing_is(explore: Explore) -> None:
+    outcomes: list[dict[str, int]] = []
+    for slow in ("1", "inf"):
+        code, out, _ = explore(
+            "--json", "--again", "--slow", slow, size=f"x=64,y={512 + len(outcomes)}"
+        )
+        assert code == 0
+        outcomes.append(json.loads(out)["outcomes"])
+    assert "slow" in outcomes[0]
+    assert outcomes[1] == {"measured": 6}
+    assert explore("--slow", "0")[0] == 2
+
+
 def test_what_failed_is_tried_again_if_asked(explore: Explore, tmp_path: Path) -> None:
     explore("--fault", "fail=*x:2)*", "--fault", "wrong=*x:4)*y:16)*")
     code, out, _ = explore("--json")
