@@ -435,6 +435,15 @@ class If:
     unless: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class WhereDescribed:
+    """The body, which loads through descriptors, if all these are there; else the other one."""
+
+    descriptors: tuple[str, ...]
+    body: "tuple[Step, ...]"
+    otherwise: "tuple[Step, ...]"
+
+
 Instruction = (
     Lanes
     | Mask
@@ -454,6 +463,7 @@ Instruction = (
     | Barrier
     | ForLoop
     | If
+    | WhereDescribed
 )
 
 

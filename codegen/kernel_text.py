@@ -40,6 +40,7 @@ from .kernel import (
     TileKernel,
     Value,
     Variable,
+    WhereDescribed,
 )
 from .kinds import Element, Named
 from .loops_text import show_bound, show_condition
@@ -88,6 +89,11 @@ def show_steps(body: Sequence[Step], pad: str = "") -> Iterator[str]:
             case ForLoop(body=inner) | If(body=inner) as one:
                 yield f"{pad}{_head(one)}{origin}"
                 yield from show_steps(inner, f"{pad}  ")
+            case WhereDescribed(descriptors=names, body=inner, otherwise=otherwise):
+                yield f"{pad}if {' and '.join(names)}{origin}"
+                yield from show_steps(inner, f"{pad}  ")
+                yield f"{pad}else"
+                yield from show_steps(otherwise, f"{pad}  ")
             case one:
                 yield f"{pad}{_line(one)}{origin}"
 
@@ -154,6 +160,8 @@ def _line(one: Instruction) -> str:
             return "barrier"
         case ForLoop() | If():
             return _head(one)
+        case WhereDescribed(descriptors=names):
+            return f"if {' and '.join(names)}"
         case _:
             assert_never(one)
 

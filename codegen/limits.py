@@ -29,6 +29,7 @@ from .kernel import (
     TileKernel,
     Value,
     Variable,
+    WhereDescribed,
 )
 
 MOST = 2**20  # what Triton allows
@@ -64,6 +65,8 @@ def _tiles(body: Sequence[Step], around: Counts) -> Iterator[Elements]:
     for step in body:
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner):
+                yield from _tiles(inner, counts)
+            case WhereDescribed(otherwise=inner):  # the tiles are the same
                 yield from _tiles(inner, counts)
             case Lanes(name=name, count=count):
                 counts[name] = count

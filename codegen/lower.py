@@ -39,6 +39,7 @@ from .kernel import (
 from .kinds import REAL
 from .loading import converted_at_loads
 from .names import fresh, plain
+from .overhanging import overhanging
 from .parts import assigned
 from .rewrites import without_detours, without_empty_starts
 from .scopes import Scope, Scopes
@@ -91,6 +92,7 @@ def lower(
     body, blocks = described(
         body, _wishes(building, descriptors, {*outermost.names, *assigned(body)})
     )
+    body = overhanging(body)
     # Programs that take blocks in turn have one line after the other.
     lines = frozenset[str]() if each else _variables(building, aligned)
     flags = tuple(building.flags.values())

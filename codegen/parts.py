@@ -36,6 +36,7 @@ from .kernel import (
     Test,
     Value,
     Variable,
+    WhereDescribed,
 )
 
 Part = TypeVar("Part")
@@ -129,6 +130,8 @@ def inside(body: tuple[Step, ...]) -> Iterator[Instruction]:
         yield step.instruction
         if isinstance(step.instruction, ForLoop | If):
             yield from inside(step.instruction.body)
+        if isinstance(step.instruction, WhereDescribed):
+            yield from inside((*step.instruction.body, *step.instruction.otherwise))
 
 
 def needed(value: Value) -> Iterator[str]:

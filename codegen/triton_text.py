@@ -40,11 +40,13 @@ from .kernel import (
     Step,
     Store,
     TileKernel,
+    WhereDescribed,
     axes_of,
     is_large,
 )
 from .kinds import Element
 from .layout import fitted
+from .overhanging import descriptors_needed
 from .value_text import (
     Text,
     address_text,
@@ -97,6 +99,8 @@ def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
     # A loop inside becomes one with this one, so that loads run ahead from block to block; what
     # is done for the rest of a size would be in between.
     flat = kernel.flags[0].name if kernel.flags else "True"
+    if kernel.flags and (needed := descriptors_needed(kernel.body)):
+        flat += f" or {_are_there(needed)}"
     ends = f"tl.program_id(0), {every_block(kernel)}, tl.num_programs(0), flatten={flat}"
     return [
         *(Line(text, "") for text in count_lines(kernel)),
@@ -147,15 +151,28 @@ def helpers(text: str) -> list[str]:
     return [f"@triton.jit\n{TEXTS[name]}" for name in found]
 
 
-def _block(body: tuple[Step, ...]) -> list[Line]:
-    return [line for step in body for line in _lines(step.instruction, step.origin)]
+def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
+    """`there` are descriptors that are known to be none of those that are missing."""
+    return [line for step in body for line in _lines(step.instruction, step.origin, there)]
 
 
-def _lines(one: Instruction, origin: str) -> list[Line]:
+def _inner(body: tuple[Step, ...], there: Sequence[str]) -> list[Line]:
+    return [Line(f"    {line.text}", line.origin) for line in _block(body, there)]
+
+
+def _are_there(descriptors: Sequence[str]) -> str:
+    return " and ".join(f"{one} is not None" for one in descriptors)
+
+
+def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
     match one:
         case ForLoop(body=body) | If(body=body):
-            inner = [Line(f"    {line.text}", line.origin) for line in _block(body)]
-            return [Line(_head(one), origin), *inner]
+            return [Line(_head(one), origin), *_inner(body, there)]
+        case WhereDescribed(descriptors=needed, body=body, otherwise=otherwise):
+            first = [Line(f"if {_are_there(needed)}:", origin), *_inner(body, needed)]
+            return [*first, Line("else:", origin), *_inner(otherwise, ())]
+        case Load(block=Block() as block) if block.descriptor in there:
+            return [Line(_loaded_block(one, block), origin)]
         case Collapse():
             return [Line(text, origin) for text in _collapse(one)]
         case Lanes(shifted=Shifted() as shifted) as lanes:

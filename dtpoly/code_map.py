@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.show import show_directive
-from dtpoly.codegen.kernel import ForLoop, If, Lanes, Mask, Step, TileKernel
+from dtpoly.codegen.kernel import ForLoop, If, Lanes, Mask, Step, TileKernel, WhereDescribed
 from dtpoly.codegen.triton_text import Line, kernel_lines, pointer
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
@@ -88,6 +88,8 @@ def _masks(
             case Mask(name=name, test=test) if not step.origin:
                 yield from ((name, seen[one]) for one in test.axes[:1] if one in seen)
             case ForLoop(body=inner) | If(body=inner):
+                yield from _masks(inner, seen)
+            case WhereDescribed(otherwise=inner):  # that has the masks
                 yield from _masks(inner, seen)
             case Lanes(name=axis):
                 seen[axis] = step.origin

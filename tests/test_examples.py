@@ -53,9 +53,11 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
     "column_sum": lambda t: t["A"].sum(0),
     "conv2d": convolution,
     "cross_entropy": lambda t: functional.cross_entropy(t["L"], t["T"]),
+    "deep_conv2d": convolution,
     "dyt": lambda t: torch.tanh(t["alpha"] * t["X"]) * t["gamma"] + t["beta"],
     "few_filters_conv2d": convolution,
     "geglu": lambda t: functional.gelu(t["A"], approximate="tanh") * t["B"],
+    "half_cross_entropy": lambda t: functional.cross_entropy(t["L"], t["T"]),
     "half_matmul": lambda t: t["A"] @ t["B"],
     "half_wide_softmax": lambda t: normalized(t["A"]),
     "half_mmsigmoid": lambda t: torch.sigmoid(t["A"] @ t["B"]),
@@ -80,7 +82,10 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
     "tiny_k_matmul": lambda t: t["A"] @ t["B"],
     "tvd": lambda t: 0.5 * (t["P"] - t["Q"]).abs().sum(1).mean(),
     "two_mm_inner": two_products,
+    "two_mm_inner_1024": two_products,
+    "two_mm_inner_512": two_products,
     "two_mm_outer": two_products,
+    "two_mm_outer_512": two_products,
     "wide_softmax": lambda t: normalized(t["A"]),
 }
 SIZES = {

@@ -36,7 +36,13 @@ OF_SCALAR: dict[str, tuple[str, str]] = {
     "it is set under a condition": (BETA, f"        if block > 0:\n    {BETA}"),
     "it is loaded": (BETA, "        beta = tl.load(A_ptr + beta)\n"),
 }
-LOOP = "tl.range(tl.program_id(0), n_blocks * m_blocks, tl.num_programs(0), flatten=even)"
+THERE = "A_blocks is not None and g_blocks is not None"
+LOOP = f"""tl.range(
+        tl.program_id(0),
+        n_blocks * m_blocks,
+        tl.num_programs(0),
+        flatten=even or {THERE},
+    )"""
 WRONG: dict[str, tuple[str, str]] = {
     "a block starts elsewhere": (
         *(
@@ -70,6 +76,13 @@ WRONG: dict[str, tuple[str, str]] = {
     "turns are longer": (LOOP, LOOP.replace("tl.num_programs(0)", "tl.num_programs(0) + 1")),
     "every second turn": (LOOP, LOOP.replace("tl.num_programs(0)", "2 * tl.num_programs(0)")),
     "programs of another grid": ('dt_turns("f", programs,', 'dt_turns("f", n_size,'),
+    "it is asked of one of two": (f"if {THERE}:", "if A_blocks is not None:"),
+    "it is not asked": (f"if {THERE}:", "if m_size > 0:"),
+    "what overhangs is left out": ("tl.range(0, k_size, 16)", "tl.range(0, k_size - 15, 16)"),
+    "without a descriptor it overhangs": (
+        "tl.range(0, k_size - 15, 16)",
+        "tl.range(0, k_size, 16)",
+    ),
     "no turns at all": ('dt_turns("f", programs, device, 2)', 'dt_grid("f", n_size)'),
     "a name outlives a turn": (
         "        f_acc = tl.full((16, 32), 0.0, real)\n",
