@@ -161,10 +161,11 @@ def _are_indices(values: list[Value]) -> bool:
 
 
 def _power(tiling: Tiling, values: list[Value], element: Element) -> Value | None:
-    """A small whole power as a product; one of a literal is of the type asked for."""
+    """A small whole power as a product, in the type asked for: the base's may be narrower."""
     base, exponent = values
     if not isinstance(exponent, Number) or exponent.value not in range(1, LARGEST_PRODUCT + 1):
         return None
+    base = converted(base, element)
     if not isinstance(base, Variable):
         base = named(tiling, base, "base")
     factors = [base] * int(exponent.value)

@@ -112,6 +112,9 @@ def apply(operation: str, operands: Sequence[Value], compute: torch.dtype) -> Va
         # A number that the other side's type cannot hold is still compared as what it is.
         compared = [replace(value, weak=value.weak and _is_float(value)) for value in compared]
     values, weak = promoted(compared)
+    if result is Result.BOOL:
+        # What numbers alone are compared to is as weak as they are.
+        weak = all(value.weak for value in operands)
     if result is Result.FLOAT and not _is_float(values[0]):
         # Not by way of the whole-number type: it may not hold a number that stands beside it.
         values = [replace(value, tensor=value.tensor.to(compute)) for value in compared]

@@ -1,7 +1,7 @@
 """A Program, its generated text and sizes in; whether the kernels compute it, bit for bit, out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.program import Program, Tensor
 from dtpoly.algorithm.sizes import size_rules
+from dtpoly.frozen import dataclass
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.ring import field
 from dtpoly.ring.algorithm import in_ring
@@ -24,11 +25,12 @@ from dtpoly.runtime.load import load_module
 
 # Triton has no types.
 errors: Any = import_module("triton.runtime.errors")
+WRAPPING = (torch.int8, torch.int16, torch.int32, torch.uint8)
 # Whole numbers that nobody has written.
 UNWRITTEN = 91
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """How many elements of each output differ; none: the test found nothing wrong."""
 
@@ -57,7 +59,8 @@ def agreement(
     known = {n: v.numpy() if isinstance(v, torch.Tensor) else v for n, v in given.items()}
     wanted = in_ring(program, known, sizes)
     module = load_module(text_in_ring(text), "ring")
-    passed = {rule.label: sizes[rule.label] for rule in size_rules(program) if rule.is_passed}
+    rules = size_rules(program)
+    passed = {r.label: sizes[r.label] for r in rules if r.is_passed and r.label in sizes}
     differing: dict[str, int] = {}
     first: dict[str, tuple[int, ...]] = {}
     for output in outputs:
@@ -81,7 +84,11 @@ def agreement(
 
 
 def _inputs(program: Program, sizes: Mapping[str, int], seed: int) -> dict[str, torch.Tensor | Any]:
-    """Random inputs; a float is a random element, not a number that looks like one."""
+    """Random inputs; a float is a random element, not a number that looks like one.
+
+    Half of the whole numbers are any of their type, so that what wraps is seen to; but those of 64
+    bits stay small, as nothing is known of such that a float rounds.
+    """
     widened = wide(program)
     dtypes = {one.name: DType.F64 for one in widened.inputs}
     given: dict[str, torch.Tensor | Any] = dict(random_inputs(widened, sizes, seed, dtypes))
@@ -89,9 +96,17 @@ def _inputs(program: Program, sizes: Mapping[str, int], seed: int) -> dict[str, 
     for one in widened.inputs:
         value = given[one.name]
         if isinstance(one, Tensor) and value.is_floating_point():
-            elements = field.whole(random.integers(-(2**40), 2**40, tuple(value.shape)))
-            made = torch.tensor(elements.tolist(), dtype=torch.float64)
+            made = torch.tensor(
+                field.chosen(random, tuple(value.shape)).tolist(), dtype=torch.float64
+            )
             given[one.name] = made.reshape(value.shape)
+        elif isinstance(one, Tensor) and value.dtype in WRAPPING:
+            bounds = torch.iinfo(value.dtype)
+            shape = tuple(value.shape)
+            any_of_all = torch.tensor(random.integers(bounds.min, bounds.max + 1, shape).tolist())
+            is_small = torch.tensor(random.integers(0, 2, shape).tolist(), dtype=torch.bool)
+            made = torch.where(is_small.reshape(shape), value, any_of_all.reshape(shape))
+            given[one.name] = made.to(value.dtype)
     return given
 
 

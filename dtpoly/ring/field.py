@@ -5,14 +5,17 @@ Sums and products are taken residue by residue, so every law of rings holds exac
 residue modulo Q to a power of an element of order Q modulo P, and the one modulo R likewise:
 exp(a + b) is exp(a) * exp(b), twice nested. What has no law is a tag: a hash of its operands.
 
-An element is written as a number below 2**62 into the bits of a float: positive, finite, in the
-order of these numbers, so comparing and moving elements needs no code; inf, -inf and nan are
-themselves. Floats are only carriers here; no float arithmetic is ever done on them.
+By the remainder theorem the residues of 256 times an element are those of one whole number between
+-2**61 and 2**61. It is written as sign and bits of a float, which is finite, and floats are in the
+order of these numbers: comparing and moving elements needs no code, and numbers that have few
+binary digits after the point are in their own order. That of others means nothing, but it is one.
+0, inf, -inf and nan are themselves. Floats are only carriers here; no float arithmetic is ever done
+on them.
 """
 
 import zlib
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,24 +25,46 @@ P, Q, R = 4_188_827, 2_094_413, 523_603
 OF_ORDER_Q, OF_ORDER_R = 4, 16
 # exp2 is another homomorphism: powers of another element of the same order.
 POWER_FOR_2 = 7
+# Of what has so many parts the numbers are in order.
+SCALE = 256
+# What is smaller, in these parts, is taken for a number.
+SMALL = 2**42
 
 Elements: TypeAlias = NDArray[np.float64]
 Residues: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]
 MODULI = (np.uint64(P), np.uint64(Q), np.uint64(R))
+OF_ONE_PART = tuple(np.uint64(pow(SCALE, -1, modulus)) for modulus in (P, Q, R))
+MAGNITUDE = np.uint64(2**63 - 1)  # all bits but the sign
+P_IN_Q, PQ_IN_R = np.uint64(pow(P, -1, Q)), np.uint64(pow(P * Q, -1, R))
 
 
 def residues(elements: Elements) -> Residues:
     """The three residues of each element; of what is not finite those of 0."""
-    bits = np.where(np.isfinite(elements), elements, 0.0).astype(np.float64).view(np.uint64)
-    rest, r = np.divmod(bits, MODULI[2])
-    p, q = np.divmod(rest, MODULI[1])
-    return p % MODULI[0], q, r
+    finite = np.where(np.isfinite(elements), elements, 0.0).astype(np.float64)
+    bits = finite.view(np.uint64) & MAGNITUDE
+    is_below = np.signbit(finite)
+    parts = zip(MODULI, OF_ONE_PART, strict=True)
+    p, q, r = (np.where(is_below, m - bits % m, bits % m) * part % m for m, part in parts)
+    return p, q, r
 
 
 def packed(of: Residues) -> Elements:
     """Elements of these residues."""
-    p, q, r = of
-    return np.asarray((p * MODULI[1] + q) * MODULI[2] + r).view(np.float64)
+    pairs = zip(of, MODULI, strict=True)
+    p, q, r = (np.asarray(one * np.uint64(SCALE) % m, np.uint64) for one, m in pairs)
+    # The number with these residues, one modulus after the other.
+    rest = _lifted(p, MODULI[0], (q + MODULI[1] - p % MODULI[1]) * P_IN_Q % MODULI[1])
+    more = (r + MODULI[2] - rest % MODULI[2]) * PQ_IN_R % MODULI[2]
+    number = _lifted(rest, MODULI[0] * MODULI[1], more)
+    is_below = number > np.uint64(P * Q * R // 2)
+    bits = np.asarray(np.where(is_below, np.uint64(P * Q * R) - number, number))
+    return (bits | np.where(is_below, ~MAGNITUDE, np.uint64(0))).view(np.float64)
+
+
+def _lifted(
+    rest: NDArray[np.uint64], modulus: np.uint64, times: NDArray[Any]
+) -> NDArray[np.uint64]:
+    return np.asarray(rest + times * modulus, np.uint64)
 
 
 def number(value: float | Fraction) -> float:
@@ -54,11 +79,28 @@ def number(value: float | Fraction) -> float:
     return float(packed((parts[0], parts[1], parts[2])))
 
 
+def chosen(random: np.random.Generator, shape: tuple[int, ...]) -> Elements:
+    """Elements of which each is as likely as any other."""
+    p, q, r = (random.integers(0, modulus, shape, np.uint64) for modulus in (P, Q, R))
+    return packed((p, q, r))
+
+
 def whole(values: NDArray[np.integer]) -> Elements:
     """Whole numbers as elements."""
     wide = np.asarray(values).astype(np.int64)
     p, q, r = ((wide % np.int64(modulus)).astype(np.uint64) for modulus in (P, Q, R))
     return packed((p, q, r))
+
+
+def wholes_of(elements: Elements) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """What is before the point of numbers that a few binary digits after it suffice for.
+
+    And of which elements that is known: what is no such number seldom looks like one.
+    """
+    known = np.isfinite(elements)
+    magnitudes = np.abs(np.where(known, elements, 0.0)).view(np.int64)
+    numbers = np.where(np.signbit(elements), -1, 1) * (magnitudes // SCALE)
+    return numbers, known & (magnitudes < SMALL)
 
 
 def floats(values: NDArray[np.float64]) -> Elements:

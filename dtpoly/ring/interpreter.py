@@ -5,6 +5,7 @@ import ctypes
 import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -21,9 +22,16 @@ tl: Any = import_module("triton.language")
 interpreter: Any = import_module("triton.runtime.interpreter")
 
 # Functions of the file that compute by a series, on which the ring has no hold: here they are tags.
+# Small whole powers are products, however they are written.
 TAGS = {
     "dt_tanh": "def dt_tanh(a):\n    return tl.sin(tl.erf(a))\n",
-    "dt_pow": "def dt_pow(a, b):\n    return tl.sin(tl.erf(a) * 3.0 + b)\n",
+    "dt_pow": """def dt_pow(a, b):
+    found, product = tl.sin(tl.erf(a) * 3.0 + b), a
+    for exponent in range(1, 17):
+        found = tl.where(b == exponent, product, found)
+        product = product * a
+    return found
+""",
 }
 OPERATOR = re.compile(r'(dt_operator(?:_with_numbers)?\(\s*"\w+)"')
 FLOAT = re.compile(r"\b(tl|torch)\.(?:float(?:16|32|8\w+)|bfloat16)\b")
@@ -53,7 +61,12 @@ def tanh(a: Elements) -> Elements:
 def power(a: Elements, b: Elements) -> Elements:
     """What `TAGS` says of it."""
     three = np.asarray(field.number(3))
-    return field.tag("sin", field.add(field.multiply(field.tag("erf", a), three), b))
+    found = field.tag("sin", field.add(field.multiply(field.tag("erf", a), three), b))
+    product = a
+    for exponent in range(1, 17):
+        found = np.where(b == field.number(exponent), product, found)
+        product = field.multiply(product, a)
+    return found
 
 
 Handle = Any  # interpreter.TensorHandle
@@ -95,10 +108,10 @@ def _as_whole(source: Handle, target: Any) -> Handle:
 
 
 def whole_of(elements: Elements) -> NDArray[np.int64]:
-    """A small whole number for each element: a tag, as rounding has no law."""
-    return (np.asarray(field.tag("whole", elements)).view(np.uint64) % np.uint64(97)).astype(
-        np.int64
-    )
+    """What a cast gives: of a number what is before its point, of others a small tag."""
+    tags = np.asarray(field.tag("whole", elements)).view(np.uint64) % np.uint64(97)
+    numbers, known = field.wholes_of(elements)
+    return np.where(known, numbers, tags.astype(np.int64))
 
 
 def _type(of: Any) -> Any:
@@ -118,10 +131,14 @@ def _literal(kind: Any) -> Callable[[float], Handle]:
 
 
 def _dot(a: Handle, b: Handle, d: Handle, *_: object) -> Handle:
+    if not _is_float(d):
+        return _made(np.matmul(a.data, b.data, dtype=d.data.dtype) + d.data, d)
     return _made(field.add(field.product_of_matrices(a.data, b.data), d.data), d)
 
 
 def _fma(a: Handle, b: Handle, c: Handle) -> Handle:
+    if not _is_float(c):
+        return _made(a.data * b.data + c.data, c)
     return _made(field.add(field.multiply(a.data, b.data), c.data), c)
 
 
@@ -146,7 +163,7 @@ def _sum(self: Any, given: Any) -> Any:
         summed = field.total(data, self.axis)
         summed = np.expand_dims(summed, self.axis) if self.keep_dims else summed
     else:
-        summed = np.sum(data, axis=self.axis, keepdims=self.keep_dims)
+        summed = np.sum(data, axis=self.axis, keepdims=self.keep_dims, dtype=data.dtype)
     return self.to_tensor(summed, given.dtype)
 
 
@@ -188,17 +205,21 @@ def _any_size(data: object, kind: object) -> bool:
 
 @contextmanager
 def ring() -> Generator[None]:
-    """Kernels compute in the ring while this lasts."""
+    """Kernels compute in the ring while this lasts; whole numbers wrap, as they do on a GPU."""
     builder = interpreter.interpreter_builder
     kept = interpreter.ReduceOps.sum, interpreter._validate_np_data_size
+    options = builder.options
+    builder.options = replace(options, sanitize_overflow=False)
     for name, operation in OPERATIONS.items():
         setattr(builder, name, operation)
     interpreter.ReduceOps.sum = _sum
     interpreter._validate_np_data_size = _any_size
     interpreter._get_np_dtype = _type
     try:
-        yield
+        with np.errstate(all="ignore"):
+            yield
     finally:
+        builder.options = options
         for name in OPERATIONS:
             delattr(builder, name)
         interpreter.ReduceOps.sum, interpreter._validate_np_data_size = kept

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
-from dtpoly.ring.algorithm import NoRing
 from dtpoly.ring.execute import agreement
 from dtpoly.ring.memory import TouchError
 from dtpoly.ring.sizes import few_sizes
+from dtpoly.ring.values import NoRing
 
 # Triton has no types.
 errors: Any = import_module("triton.errors")
@@ -69,7 +69,12 @@ def tried(
     """
     end = time.monotonic() + seconds
     done: list[Mapping[str, int]] = []
-    for sizes in (*few_sizes(program), *(one for one in more if _is_small(one))):
+    few = tuple(few_sizes(program))
+    # What is said of all sizes at once names none.
+    named = (one for one in more if few and few[0].keys() <= one.keys() and _is_small(one))
+    for sizes in (*few, *named):
+        if sizes in done:
+            continue
         if done and time.monotonic() > end:
             break
         begin(sizes)

@@ -92,6 +92,18 @@ def test_powers_of_whole_numbers(dtype: DType) -> None:
     )
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_power_that_is_a_product_has_the_promoted_type(way: str) -> None:
+    """Not that of its base, in which it may not fit."""
+    head = "In A: i8, B: bool; Var x; "
+    for body in ("pow(A[x], 2.0)", "pow(B[x], 2) + 1", "A[x] * pow(len(x), 3)", "pow(A[x], 2)"):
+        some = {"A": torch.tensor([-128, 127, 3], dtype=torch.int8)}
+        some["B"] = torch.tensor([True, False, True])
+        run(f"Func f; {head} f[x] = {body}; {way}", inputs={**some}, x=3)
+    text = run(f"Func f; Var x; f[x] = pow(x, 2); {way}", x=5)
+    assert "tl.int64" in text.partition("tl.store")[0]
+
+
 def test_whole_numbers_have_no_fma() -> None:
     text = run("Func f; In A: i32; Var x; f[x] = fma(A[x], 3 - A[x], len(x)); f.block(x:2);", x=5)
     assert "tl.fma" not in text

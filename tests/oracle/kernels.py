@@ -63,7 +63,7 @@ class Plan:
     """Kernels in the order in which they run; for each the Funcs fused in, consumers first."""
 
     inlined: frozenset[str]
-    compiled: frozenset[str]
+    compiled: tuple[str, ...]  # in the order of the Program
     fused: Mapping[str, tuple[Fusion, ...]]
     settings: Mapping[str, Settings]
 
@@ -72,13 +72,13 @@ def plan(program: Program) -> Plan:
     """What the directives of a Program say. They must pass the checks of `check_schedule`."""
     settings: dict[str, Settings] = {func.name: Settings() for func in program.funcs}
     inlined: set[str] = set()
-    compiled: set[str] = set()
+    wanted: set[str] = set()
     fusions: list[Fusion] = []
     for primitive in bind(program.directives).primitives:
         mine = settings[primitive.func]
         match primitive:
             case Compile():
-                compiled.add(primitive.func)
+                wanted.add(primitive.func)
             case Inline():
                 inlined.add(primitive.func)
             case FuseAt(consumer=consumer, label=label, recompute=recompute):
@@ -101,14 +101,16 @@ def plan(program: Program) -> Plan:
     for directive in program.directives:
         if directive.name in REWRITES:
             settings[directive.func].rewrites += (directive,)
+    # In the order of the set, which is another one in each process, kernels would trade places.
+    compiled = tuple(func.name for func in program.funcs if func.name in wanted)
     needed = in_order(program, compiled or None)
     hosts, fused = _hosts(program, frozenset(inlined), compiled, fusions)
     kernels = {f.name: tuple(fused[f.name]) for f in needed if f.name in hosts[f.name]}
-    return Plan(frozenset(inlined), frozenset(compiled), kernels, settings)
+    return Plan(frozenset(inlined), compiled, kernels, settings)
 
 
 def _hosts(
-    program: Program, inlined: frozenset[str], compiled: set[str], fusions: list[Fusion]
+    program: Program, inlined: frozenset[str], compiled: tuple[str, ...], fusions: list[Fusion]
 ) -> tuple[dict[str, set[str]], dict[str, list[Fusion]]]:
     """For each Func the kernels in which it is computed; for each kernel what is fused in."""
     reads = producers(program)

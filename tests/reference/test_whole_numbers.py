@@ -21,3 +21,8 @@ class TestWholeNumbers:
         a = torch.tensor([100, 100], dtype=torch.int8)
         total = value("Func f; In A; Var x; f[x] = A[x] + 100 * x;", A=a)
         assert (total.dtype, elements(total)) == (torch.int64, [100, 200])
+
+    def test_a_comparison_of_numbers_is_a_number(self) -> None:
+        a = torch.tensor([100, -128], dtype=torch.int8)
+        total = value("Func f; In A; SIn n: i32; Var x; f[x] = A[x] + (n < 3) * 100;", A=a, n=2)
+        assert (total.dtype, elements(total)) == (torch.int8, [-56, -28])

@@ -11,7 +11,7 @@ from dtpoly.ring.field import Elements
 
 def elements(seed: int, *shape: int) -> Elements:
     """Random elements."""
-    return field.whole(np.random.default_rng(seed).integers(-(2**40), 2**40, shape))
+    return field.chosen(np.random.default_rng(seed), shape)
 
 
 A, B, C = (elements(seed, 6, 9) for seed in range(3))
@@ -40,9 +40,26 @@ def test_exp_is_a_homomorphism(power: Callable[[Elements], Elements]) -> None:
 def test_elements_are_floats_in_order() -> None:
     everything = np.concatenate([A.ravel(), field.exp(A).ravel(), field.tag("sin", A).ravel()])
     assert np.isfinite(everything).all()
-    assert (everything >= 0).all()
-    assert (everything < np.inf).all()
+    assert (np.abs(everything).view(np.uint64) < 2**61).all()
     assert (np.maximum(A, -np.inf) == A).all()
+    assert np.array_equal(field.negative(A), -A)
+    assert not np.signbit(field.negative(np.zeros(1))).any()
+
+
+def test_numbers_are_in_order() -> None:
+    numbers = [-(2.0**33), -97.0, -2.75, -1.0, -1 / 256, 0.0, 0.5, 1.0, 2.5, 128.0, 2.0**33]
+    found = [field.number(one) for one in numbers]
+    assert found == sorted(found)
+    wholes, known = field.wholes_of(np.array(found))
+    assert known.all()
+    assert wholes.tolist() == [int(one) for one in numbers]
+
+
+def test_what_is_no_number_is_seldom_taken_for_one() -> None:
+    tags = field.tag("sin", field.whole(np.arange(10_000)))
+    others = np.array([field.number(1e-5), np.inf, -np.inf, np.nan])
+    assert field.wholes_of(tags)[1].mean() < 0.001
+    assert not field.wholes_of(others)[1].any()
 
 
 def test_numbers() -> None:
