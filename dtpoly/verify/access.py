@@ -83,6 +83,8 @@ class Computed:
     line: int
     # Something is taken from it, or it from something: it may be larger than what becomes of it.
     is_less: bool = False
+    # It had 64 bits: where 32 do not hold it, it wraps, and so may the algorithm's.
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,8 +110,10 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
         case "program_id" | "num_programs" | "arange" | "full" | "zeros" | "cdiv":
             return _made(machine, word, args, named, node)
         case "cast" if len(args) == 2:
-            changed = cast(machine.tile(args[0]), _type(machine, args[1]), line)
-            machine.computed(changed.item, changed.kind, line)
+            before = machine.tile(args[0])
+            changed = cast(before, _type(machine, args[1]), line)
+            is_cut = before.kind == "tl.int64" and changed.kind == "tl.int32"
+            machine.computed(changed.item, changed.kind, line, is_cut=is_cut)
             return changed
         case "load":
             given = dict(zip(("mask", "other"), args[1:], strict=False)) | named

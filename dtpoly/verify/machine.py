@@ -94,10 +94,12 @@ class Machine:
         """What holds where the machine is now."""
         return self.where
 
-    def computed(self, item: Item, kind: str, line: int, is_less: bool = False) -> None:
+    def computed(
+        self, item: Item, kind: str, line: int, is_less: bool = False, is_cut: bool = False
+    ) -> None:
         """Note a whole number that is computed."""
         if isinstance(item, Whole) and item.constant is None:
-            self.numbers.append(Computed(item, kind, self.where, line, is_less))
+            self.numbers.append(Computed(item, kind, self.where, line, is_less, is_cut))
 
     def either(self, first: Truth, second: Truth) -> Truth:
         """One of two conditions: the weaker one, if the other implies it.

@@ -49,9 +49,9 @@ WIDE = ("tl.int64", kinds.WEAK)
 def overflow(proof: Proof) -> Iterator[Finding]:
     """Each whole number that is computed fits its type."""
     for ran in proof.runs:
-        seen: set[tuple[Whole, str, Truth, bool]] = set()
+        seen: set[tuple[Whole, str, Truth, bool, bool]] = set()
         for one in ran.computed:
-            key = (one.value, one.kind, one.where, one.is_less)
+            key = (one.value, one.kind, one.where, one.is_less, one.is_cut)
             if key in seen or one.kind in WIDE or kinds.is_float(one.kind):
                 continue
             seen.add(key)
@@ -129,7 +129,8 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
             near = within(number(HALF - NEAR), size, number(HALF))
             where = where.subtract(set_of(near))
     if not where.is_empty():
-        yield Finding("overflow", one.line, "computes a number that its 32 bits do not hold", where)
+        what = f"{'cuts' if one.is_cut else 'computes'} a number that its 32 bits do not hold"
+        yield Finding("overflow", one.line, what, where, is_exact=not one.is_cut)
 
 
 def _is_part_of_blocks(value: Whole, turns: Sequence[Whole]) -> bool:

@@ -292,7 +292,7 @@ def _apply(expr: Apply, scope: Scope) -> Bounded:
         is_weak = all(one.type.weak for one in operands)
         if has_floats:
             precision = _precision(type_, scope)
-            floats = [as_floats(value, precision) for value in values]
+            floats = _met(operands, values, precision)
             return Bounded(compared(expr.operation, *floats), labels, Type(DType.BOOL, is_weak))
         return Bounded(_whole(expr.operation, operands), labels, Type(DType.BOOL, is_weak))
     if info.result is Result.FLOAT and not has_floats:
@@ -301,9 +301,23 @@ def _apply(expr: Apply, scope: Scope) -> Bounded:
         return Bounded(_chosen(values, has_floats, operands, type_, scope), labels, type_)
     if has_floats or info.result is Result.FLOAT:
         precision = _precision(type_, scope)
-        floats = [as_floats(value, precision) for value in values]
+        floats = _met(operands, values, precision)
         return Bounded(applied(expr.operation, floats, precision), labels, type_)
     return Bounded(_whole(expr.operation, operands), labels, type_)
+
+
+def _met(
+    operands: Sequence[Bounded], values: Sequence[Allowed], precision: Precision
+) -> list[Floats]:
+    """The values as floats of a type: a number is rounded to what it meets, where that is f32.
+
+    So is a literal beside an index, also where numbers alone are computed in f64.
+    """
+    floats = [as_floats(value, precision) for value in values]
+    return [
+        perhaps_rounded(one, DType.F32) if operand.type.weak and precision is SINGLE else one
+        for operand, one in zip(operands, floats, strict=True)
+    ]
 
 
 def _joined(operands: Sequence[Bounded]) -> Type:
@@ -349,7 +363,7 @@ def _chosen(
         same = first.known & second.known & (first.tensor == second.tensor)
         return Exact(chosen.tensor, torch.broadcast_to((known & sure) | same, chosen.known.shape))
     precision = _precision(type_, scope)
-    one, two = (as_floats(value, precision) for value in values[1:])
+    one, two = _met(operands[1:], values[1:], precision)
     both = hull(one, two)
 
     def pick(a: Tensor, b: Tensor, either: Tensor) -> Tensor:
@@ -374,12 +388,12 @@ def _reduce(expr: Reduce, scope: Scope) -> Bounded:
         )
         type_ = Type(DTYPE[total.tensor.dtype])
         return Bounded(Exact(total.tensor, _known(operation, wide.allowed, len(kept))), kept, type_)
-    lines = each(wide.allowed, lambda part: part.flatten(len(kept)))
-    assert isinstance(lines, Floats)
+    precision = _precision(Type(operand.type.dtype), scope)
+    flat = each(wide.allowed, lambda part: part.flatten(len(kept)))
+    (lines,) = _met([operand], [flat], precision)
     if paired:
         find = reductions.first_largest if operation == "rargmax" else reductions.first_smallest
         return Bounded(Exact(*find(lines)), kept, Type(DType.I64))
-    precision = _precision(Type(operand.type.dtype), scope)
     type_ = Type(operand.type.dtype)
     match operation:
         case "rsum":

@@ -14,6 +14,8 @@ from dtpoly.codegen.triton_text import kernel_lines
 from dtpoly.generate import code_of
 from dtpoly.reference.values import TORCH_DTYPE
 from dtpoly.schedule.legality import judge
+from tests.codegen.allowed import allowed
+from tests.codegen.floats import Floats
 from tests.codegen.inputs import Inputs, Recipe
 from tests.codegen.running import compared, imported
 from tests.schedule.told import only, read, told
@@ -74,6 +76,25 @@ def test_a_literal_in_registers_is_as_exact_as_its_type() -> None:
         x=3,
     )
     assert "f = tl.full((), 0.1, tl.float64)" in text
+
+
+def test_what_is_allowed_of_a_literal_beside_an_index() -> None:
+    """It is rounded to f32, also in a Program of f64; beside what is f64 it is not."""
+    bodies = (
+        *("0.1 * x", "A[x] * maximum(x, 7.3)", "where(0.1 * x == 0.3, A[x], 0.0)"),
+        *("A[x] * rmax(where(k > 1, 0.1, 0.2), k)", "A[x] * 0.1"),
+    )
+    funcs = "".join(f"f{at}[x] = {body}; f{at}.compile();" for at, body in enumerate(bodies))
+    names = ", ".join(f"f{at}" for at in range(len(bodies)))
+    text = f"Func {names}; In A: f64; Var x; RVar k; {funcs}"
+    run(text, DType.F64, x=50, k=3)
+    program, sizes = read(text), {"x": 50, "k": 3}
+    bounds = allowed(program, Recipe(3).inputs(program, sizes), sizes)
+    for at, is_rounded in ((0, True), (1, True), (3, True), (4, False)):
+        found = bounds[f"f{at}"]
+        assert isinstance(found, Floats)
+        width = ((found.high - found.low) / found.size.clamp(min=1)).max()
+        assert (width > 1e-9) == is_rounded
 
 
 def test_a_power_of_a_scalar_and_a_tile() -> None:
