@@ -61,12 +61,18 @@ def peers(kernel: str, kinds: Mapping[str, str]) -> list[Peer]:
 
 def kinds_here(chosen: tuple[str, ...]) -> dict[str, str]:
     """Of each kind that was chosen, an empty text, or why there are none."""
-    return {
-        kind: ""
-        if kind not in PACKAGES or find_spec(PACKAGES[kind]) is not None
-        else f"{PACKAGES[kind]} is not installed"
-        for kind in chosen
-    }
+    return {kind: _why_not(kind) if kind in PACKAGES else "" for kind in chosen}
+
+
+def _why_not(kind: str) -> str:
+    """Why there are no peers of a kind, if there are none."""
+    if find_spec(PACKAGES[kind]) is None:
+        return f"{PACKAGES[kind]} is not installed"
+    try:
+        import_module(MODULES[kind])
+    except ImportError as error:  # it is for another version of torch or Triton
+        return f"{PACKAGES[kind]} cannot be imported: {error}"
+    return ""
 
 
 def _eager(run: Callable[..., Tensor], _: Row, given: Inputs) -> Run:

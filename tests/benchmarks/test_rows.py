@@ -4,12 +4,22 @@ import pytest
 import torch
 
 from benchmarks.gpu.inputs import SHAPES, inputs, size_in_bytes, tensors
-from benchmarks.gpu.peers import EAGER, Unfit, peers
+from benchmarks.gpu.peers import EAGER, MODULES, PACKAGES, Unfit, kinds_here, peers
 from benchmarks.gpu.references import CUT, off, reference
 from benchmarks.gpu.rows import AIMS, DERIVED, GROUPS, Row, files, flops, rows, tiny_rows
 from dtpoly.timing.failures import Wrong
 
 TINY = {row.kernel: row for row in tiny_rows()}
+
+
+def test_a_peer_that_cannot_be_imported_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be for another version of torch, and ends no run."""
+    monkeypatch.setitem(PACKAGES, "helion", "torch")
+    monkeypatch.setitem(MODULES, "helion", "benchmarks.gpu.not_there")
+    told = kinds_here(("torch", "helion"))
+    assert told["torch"] == ""
+    assert told["helion"].startswith("torch cannot be imported: No module named")
+    assert "Helion" not in {peer.name for peer in peers("softmax", told)}
 
 
 def test_names_are_unique_and_every_family_has_an_aim() -> None:

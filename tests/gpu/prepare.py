@@ -4,6 +4,7 @@ This half needs isl and no GPU; the other one needs a GPU and no isl. Inputs and
 kept: the other half makes them anew, from seeds.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -35,7 +36,9 @@ RANDOM = 330
 
 def main() -> None:
     """Write all cases into a folder."""
-    folder = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(prog="tests.gpu.prepare", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     cases = [
         *listings(folder),
