@@ -106,6 +106,8 @@ def _apply(tiling: Tiling, expr: Apply, order: Axes) -> Value:
     info = OPERATION[operation]
     if info.result is Result.CHOSEN:
         values = [values[0], *(converted(value, element) for value in values[1:])]
+        if element is DType.BOOL:
+            values = [values[0], *(_spread(tiling, value, values) for value in values[1:])]
     elif info.precedence == COMPARISON:
         common = building.passing(computed(joined(kinds), building.elements.numbers))
         if common in LARGEST and not all(map(partial(_is_kept, common), values, kinds)):

@@ -125,6 +125,14 @@ def test_a_power_that_is_a_product_has_the_promoted_type(way: str) -> None:
     assert "tl.int64" in text.partition("tl.store")[0]
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_single_truths_chosen_by_a_tile(way: str) -> None:
+    """Of which one may be no more than a number to Triton's interpreter."""
+    body = "not where(x < 3, 1e+16 < len(x), 2 == len(x)) or A[x] < 0"
+    some = {"A": torch.tensor([1.0, -1, 1, 1, -1])}
+    run(f"Func f; In A; Var x; f[x] = {body}; {way}", inputs={**some}, x=5)
+
+
 def test_whole_numbers_have_no_fma() -> None:
     text = run("Func f; In A: i32; Var x; f[x] = fma(A[x], 3 - A[x], len(x)); f.block(x:2);", x=5)
     assert "tl.fma" not in text
