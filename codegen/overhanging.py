@@ -69,7 +69,7 @@ def _with_rest(step: Step, after: Step) -> Step | None:
         return None
     loads = [one for one in inside(loop.body) if isinstance(one, Load)]
     names = dict.fromkeys(one.block.descriptor for one in loads if isinstance(one.block, Block))
-    if not names or not all(isinstance(one, Load) and one.block for one in loads):
+    if not names or not all(one.block for one in loads):
         return None
     if not _is_same(loop, end):
         return None
