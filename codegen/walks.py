@@ -299,8 +299,9 @@ def _ends(walking: Walking, walk: Walk, line: LineStart | None, before: list[Ste
         # The first unit is in front, also of a line that begins or ends in it.
         first = Affine((), UNIT)
         ends = Ends(first, Affine(((end, 1),)), Affine(((stop, 1),)), line.shift)
-        before.append(Step(Scalar(stop, walk.size + shift), ""))
-        before.append(Step(Scalar(end, _units(Combined("max", (ends.stop, first)))), ""))
+        units = _units(Combined("max", (ends.stop, first)))
+        before.append(Step(Scalar(stop, walk.size + shift), walk.origins[0]))
+        before.append(Step(Scalar(end, units), walk.origins[0]))
         walking.ends[key] = ends
     return walking.ends[key]
 
@@ -349,7 +350,7 @@ class _Tile:
         sign = "+" if apart > 0 else "-"
         turn = Combined(sign, (last, Affine((), abs(apart)))) if apart else last
         name = self.walking.turns[key] = self.walking.name(f"{self.walk.lanes.name}_turn")
-        before.append(Step(Scalar(name, turn), ""))
+        before.append(Step(Scalar(name, turn), self.walk.origins[0]))
         return name
 
     def front(self) -> tuple[Step, ...]:
@@ -367,7 +368,7 @@ class _Tile:
         """Whole units that are not a whole tile: of each all lanes compute, or none."""
         first, end, counter = self.ends.first, self.ends.end, self.walk.loop.name
         length = _remainder(end - first, self.walk.loop.step)
-        begin = Step(Scalar(counter, Combined("-", (end, length))), origin)
+        begin = Step(Scalar(counter, Combined("-", (end, length))), self.walk.origins[0])
         name = self.walk.lanes.name
         test = Test(end - Affine(((self._at, 1),)) + Affine((), -1), (name,))
         mask = Step(Mask(self.walk.mask.name, test), "")

@@ -55,6 +55,7 @@ def _origins(
     masks = dict(_masks(kernel.body))
     known: dict[str, Origin] = {}
     statements = by_name(state.model)
+    begun: Origin | None = None  # what a call over several lines comes from, at the head
     for at, line in enumerate(lines):
         name = names[at] or masks.get(_assigned(line.text), "")
         if line.text.strip() == BARRIER:
@@ -69,8 +70,13 @@ def _origins(
             if name not in known:
                 known[name] = origin_of(state, node, name)
             yield known[name]
+        elif begun is not None:
+            yield begun
+            begun = None if line.text.lstrip().startswith(")") else begun
         else:
-            yield _of_head(state, node, kernel, line.text)
+            found = _of_head(state, node, kernel, line.text)
+            begun = found if line.text.endswith("tl.range(") else None
+            yield found
 
 
 def _assigned(text: str) -> str:
@@ -133,6 +139,8 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
             return find_directive(state, node, words, axis.label)
         if variable == f"{axis.label}_in_group":
             return find_directive(state, node, GROUPS, axis.label)
+    if word.startswith("for block in "):
+        return find_option(state, node, "persistent")
     if variable == "pid" or word.startswith("# Grid"):
         return find_option(state, node, *GROUPS, *GRID)
     return Origin()
