@@ -1,0 +1,45 @@
+"""A layout in; by what share it seems slower than it is predicted, out.
+
+The cost model does not tell apart what differs in these ways alone, or only by chance. What it does
+tell apart these shares are too small to turn round.
+"""
+
+from math import log2, prod
+
+from dtpoly.autoschedule.layout import Layout
+from dtpoly.autoschedule.nest import Nest
+
+WARP = 32
+# Elements of a thread that keep its loads wide and leave others room.
+FEW, LOTS = 8, 32
+EACH_DOUBLING, NARROW, SHALLOW, FEWER_STAGES = 0.004, 0.004, 0.006, 0.003
+PLAIN_ORDER, OTHER_GROUPS, USUAL_GROUP = 0.004, 0.001, 8
+DEEP = 128  # bytes
+
+
+def reluctance(nest: Nest, layout: Layout) -> float:
+    """A share of the time."""
+    return _of_products(nest, layout) if nest.products else _of_threads(nest, layout)
+
+
+def _of_threads(nest: Nest, layout: Layout) -> float:
+    spans = {x: layout.tile(x) or layout.block(x) or nest.sizes[x] for x in nest.sizes}
+    labels = dict.fromkeys((*nest.labels, *nest.reduced))
+    each = prod(spans[x] for x in labels) / (layout.warps * WARP)
+    away = max(log2(FEW / each), log2(each / LOTS), 0.0) if each else 0.0
+    return EACH_DOUBLING * away
+
+
+def _of_products(nest: Nest, layout: Layout) -> float:
+    one = nest.products[-1]
+    blocks = dict(layout.blocks)
+    rows = prod(blocks.get(x, 1) for x in nest.labels if x in one.left)
+    columns = prod(blocks.get(x, 1) for x in nest.labels if x in one.right)
+    width = max((load.size for load in nest.loads if load.is_operand), default=4)
+    deep = prod(layout.tile(x) or nest.sizes[x] for x in one.labels) * width
+    share = NARROW if columns < rows else 0.0
+    share += SHALLOW * abs(log2(deep / DEEP)) if deep else 0.0
+    share += FEWER_STAGES * max(4 - layout.stages, 0)
+    if layout.group is None:
+        return share + (PLAIN_ORDER if layout.order else 0.0)
+    return share + OTHER_GROUPS * abs(log2(layout.group.count / USUAL_GROUP))
