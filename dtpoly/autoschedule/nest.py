@@ -12,12 +12,16 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     children,
     free_labels,
+    reads,
 )
-from dtpoly.algorithm.program import Func, Program
+from dtpoly.algorithm.inference import types_of
+from dtpoly.algorithm.program import Directive, Func, Program, Scalar, Tensor
 from dtpoly.algorithm.sizes import Sizes, input_shapes
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.compile import Compile
 from dtpoly.targets.arguments import BYTES
 
+ALIGNED = 16  # bytes
 LITTLE = 16  # a tensor that is smaller by so much decides nothing
 
 
@@ -47,11 +51,17 @@ class Load:
     size: int  # bytes of an element
     func: str  # by which it is read
     is_operand: bool = False  # of a product
+    is_between: bool = False  # kernels: what one leaves for another begins every row aligned
 
     @property
     def bytes(self) -> int:
         """Of the whole tensor."""
         return prod(self.shape) * self.size
+
+    @property
+    def row(self) -> int:
+        """Bytes from the beginning of a row to that of the next one, if that is all one knows."""
+        return ALIGNED if self.is_between or not self.shape else self.shape[-1] * self.size
 
     @property
     def labels(self) -> frozenset[str]:
@@ -71,7 +81,7 @@ class Nest:
     """One kernel before anything is decided of its loops."""
 
     func: Func
-    members: tuple[Func, ...]  # what is fused into it, producers first, and the Func itself
+    program: Program  # it and what is fused into it, producers first; all else is passed
     sums: tuple[Sum, ...]
     loads: tuple[Load, ...]
     store: Load
@@ -101,6 +111,11 @@ class Nest:
         return tuple(one for one in self.sums if one.is_product)
 
     @property
+    def is_chain(self) -> bool:
+        """Whether something else than one product of the Func itself is reduced."""
+        return bool(self.products) and len(self.sums) > 1
+
+    @property
     def memory(self) -> tuple[Load, ...]:
         """All that moves."""
         return (*self.loads, self.store)
@@ -117,34 +132,52 @@ class Nest:
 
 
 def nest_of(
-    program: Program, members: tuple[str, ...], sizes: Sizes, dtype: DType, taken: frozenset[str]
+    program: Program,
+    members: tuple[str, ...],
+    fusions: tuple[Directive, ...],
+    sizes: Sizes,
+    dtype: DType,
+    taken: frozenset[str],
 ) -> Nest:
     """The kernel of the last of some Funcs, into which the others are fused."""
-    funcs = tuple(program.func(name) for name in members)
-    shapes = input_shapes(program, sizes)
-    dtypes = {tensor.name: tensor.dtype for tensor in program.tensors}
-    dtypes |= {func.name: func.dtype for func in program.funcs}
-    of_funcs = {f.name: tuple(sizes[x] for x in f.labels) for f in program.funcs}
-    shapes = {**shapes, **of_funcs}
+    alone = _alone(program, members, fusions)
+    shapes = input_shapes(alone, sizes)
+    dtypes = {tensor.name: tensor.dtype or dtype for tensor in alone.tensors}
     sums: list[Sum] = []
     loads: dict[Load, None] = {}
-    for func in funcs:
+    for func in alone.funcs:
         for node, is_operand in _nodes(func.body):
-            if isinstance(node, Read) and node.tensor not in members:
-                size = BYTES[dtypes[node.tensor] or dtype]
-                shape = shapes[node.tensor]
-                one = Load(node.tensor, node.indices, shape, size, func.name, is_operand)
+            if isinstance(node, Read) and node.tensor in shapes:
+                name = node.tensor
+                one = Load(
+                    *(name, node.indices, shapes[name], BYTES[dtypes[name]]),
+                    *(func.name, is_operand, program.find_func(name) is not None),
+                )
                 loads[one] = None
             elif isinstance(node, Reduce):
                 sums.append(Sum(func.name, node.labels, free_labels(node)))
             elif isinstance(node, Dot):
                 sides = free_labels(node.left), free_labels(node.right)
                 sums.append(Sum(func.name, node.labels, free_labels(node), *sides))
-    host = funcs[-1]
+    host = alone.funcs[-1]
     at = tuple(Affine(((label, 1),)) for label in host.labels)
-    width = BYTES[host.dtype or dtype]
-    store = Load(host.name, at, of_funcs[host.name], width, host.name)
-    return Nest(host, funcs, tuple(sums), tuple(loads), store, sizes, taken)
+    shape = tuple(sizes[label] for label in host.labels)
+    store = Load(host.name, at, shape, BYTES[host.dtype or dtype], host.name)
+    return Nest(host, alone, tuple(sums), tuple(loads), store, sizes, taken)
+
+
+def _alone(program: Program, members: tuple[str, ...], fusions: tuple[Directive, ...]) -> Program:
+    """A Program of one kernel alone: what other kernels compute is passed to it."""
+    funcs = tuple(program.func(name) for name in members)
+    types = types_of(program)
+    wanted = {one.tensor for func in funcs for one in reads(func.body)} - {*members}
+    passed = (func.name for func in program.funcs if func.name in wanted)
+    inputs = (
+        *(one for one in program.inputs if isinstance(one, Scalar) or one.name in wanted),
+        *(Tensor(name, types[name].dtype) for name in passed),
+    )
+    compiled = Directive(members[-1], Compile.name)
+    return Program(program.labels, inputs, funcs, (*fusions, compiled))
 
 
 def _nodes(expr: Expr, is_operand: bool = False) -> Iterator[tuple[Expr, bool]]:
@@ -153,3 +186,13 @@ def _nodes(expr: Expr, is_operand: bool = False) -> Iterator[tuple[Expr, bool]]:
     inside = is_operand or isinstance(expr, Dot)
     for child in children(expr):
         yield from _nodes(child, inside)
+
+
+def sides_of(nest: Nest, one: Sum) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Labels of the left side alone, of the right side alone, and of both, in the Func's order."""
+    left, right = set(one.left) - set(one.labels), set(one.right) - set(one.labels)
+    return (
+        tuple(x for x in nest.labels if x in left - right),
+        tuple(x for x in nest.labels if x in right - left),
+        tuple(x for x in nest.labels if x not in left ^ right),
+    )

@@ -8,6 +8,7 @@ from math import log2, prod
 
 from dtpoly.autoschedule.layout import Layout
 from dtpoly.autoschedule.nest import Nest
+from dtpoly.explore.devices import Device
 
 WARP = 32
 # Elements of a thread that keep its loads wide and leave others room.
@@ -15,11 +16,37 @@ FEW, LOTS = 8, 32
 EACH_DOUBLING, NARROW, SHALLOW, FEWER_STAGES = 0.004, 0.004, 0.006, 0.003
 PLAIN_ORDER, OTHER_GROUPS, USUAL_GROUP = 0.004, 0.001, 8
 DEEP = 128  # bytes
+# The other way round than tensor cores take 32-bit operands, and element by element: what either
+# costs was measured at 4 and at 3 times the time. Half of that is enough to be behind.
+TURNED, BY_ELEMENT = 1.0, 1.0
+HOPPER = 90
+WIDE = 16  # elements that rows must be multiples of
 
 
-def reluctance(nest: Nest, layout: Layout) -> float:
+def reluctance(nest: Nest, layout: Layout, device: Device) -> float:
     """A share of the time."""
-    return _of_products(nest, layout) if nest.products else _of_threads(nest, layout)
+    if not nest.products:
+        return _of_threads(nest, layout)
+    return _of_products(nest, layout) + _of_operands(nest, device)
+
+
+def is_hopper(device: Device) -> bool:
+    """Whether it has a copy engine for tiles, and tensor cores that read shared memory."""
+    kind, _, number = str(device.target).partition(":")
+    return kind == "cuda" and int(number) >= HOPPER
+
+
+def _of_operands(nest: Nest, device: Device) -> float:
+    """How operands lie in memory: what no layout of this kernel changes, but another plan does."""
+    share = 0.0
+    summed = {label for one in nest.products for label in one.labels}
+    for one in nest.loads:
+        if one.is_operand and one.shape:
+            is_row = bool(summed & {*one.contiguous})
+            share += TURNED if is_hopper(device) and one.size == 4 and not is_row else 0.0
+            is_ragged = not one.is_between and one.shape[-1] % WIDE != 0
+            share += BY_ELEMENT if is_ragged and one.shape[-1] > 1 else 0.0
+    return share
 
 
 def _of_threads(nest: Nest, layout: Layout) -> float:

@@ -1,14 +1,16 @@
-"""A plan with layouts in; what the cost model says of each of its kernels, out."""
+"""A kernel with a layout in; what the cost model says of it, out."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.sizes import Sizes
 from dtpoly.autoschedule.layout import Layout, directives_of
-from dtpoly.autoschedule.plans import Plan, directive_of, with_directives
+from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.preferences import reluctance
 from dtpoly.diagnostics import has_errors
-from dtpoly.explore.cost import Cost, KernelCost, cost
+from dtpoly.explore.cost import KernelCost, cost
 from dtpoly.explore.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.check import check_schedule
@@ -18,48 +20,60 @@ from dtpoly.schedule.resolve import resolve
 
 @dataclass(frozen=True)
 class Call:
-    """What is scheduled: a Program with nothing but what it computes, sizes, and a device."""
+    """What is scheduled: a Program with nothing but what is asked for, sizes, and a device."""
 
     program: Program
-    kept: tuple[Directive, ...]  # what is compiled
     sizes: Sizes
     dtype: DType
     device: Device
+    precision: str = ""  # of products of 32-bit numbers
     is_warm: bool = False
 
-
-def schedule_of(call: Call, plan: Plan, layouts: Mapping[str, Layout]) -> tuple[Directive, ...]:
-    """The whole schedule: kernel after kernel, each with what is fused into it."""
-    found: list[Directive] = []
-    for members in plan.kernels:
-        host = members[-1]
-        found += [d for d in directives_of(layouts[host])]
-        placed = (directive_of(plan.find(name)) for name in members[:-1])
-        found += [d for d in placed if d is not None]
-    inlined = (directive_of(one) for one in plan.placed if one.how == "inline")
-    return (*(d for d in inlined if d is not None), *found, *call.kept)
+    @property
+    def compiled(self) -> tuple[Directive, ...]:
+        """What is asked for."""
+        return self.program.directives
 
 
-def priced(
-    call: Call, plan: Plan, layouts: Mapping[str, Layout]
-) -> Mapping[str, tuple[KernelCost, ...]] | None:
-    """The kernels of each Func; None where the schedule cannot be or does not fit.
+@dataclass(frozen=True, slots=True, eq=False)
+class Priced:
+    """A layout of a kernel, and how long its launches take apart from being launched.
 
-    Whether it is legal is not asked: that takes longer, and few are left that must be.
+    The score is that with what the cost model does not know.
     """
-    program = with_directives(call.program, schedule_of(call, plan, layouts))
-    if has_errors(check_schedule(program)):
-        return None
-    state = resolve(program, bind(program.directives).primitives)
-    found: Cost = cost(state, call.sizes, call.dtype, call.device, call.is_warm)
-    if not found.fits:
-        return None
-    mine: dict[str, tuple[KernelCost, ...]] = {}
-    for kernel, one in zip(state.kernels, found.kernels, strict=True):
-        mine[kernel.func] = (*mine.get(kernel.func, ()), one)
-    return mine
+
+    layout: Layout
+    busy: float
+    score: float
+    launches: tuple[KernelCost, ...]
 
 
-def seconds(kernels: Iterable[KernelCost]) -> float:
-    """Of some kernels together."""
-    return sum(one.seconds for one in kernels)
+def priced(call: Call, nest: Nest, layouts: Iterable[Layout]) -> Iterator[Priced]:
+    """Those of some layouts that can be and that fit.
+
+    Whether they are legal is not asked: that takes longer, and few are left that must be.
+    """
+    for layout in layouts:
+        directives = (*directives_of(layout), *nest.program.directives)
+        program = replace(nest.program, directives=directives)
+        if has_errors(check_schedule(program)):
+            continue
+        state = resolve(program, bind(directives).primitives)
+        found = cost(state, call.sizes, call.dtype, call.device, call.is_warm)
+        if found.fits and _is_full(layout, found.kernels):
+            busy = sum(one.seconds - one.launch for one in found.kernels)
+            score = busy * (1 + reluctance(nest, layout, call.device))
+            yield Priced(layout, busy, score, found.kernels)
+
+
+def launching(call: Call, count: int) -> float:
+    """Seconds that so many launches take."""
+    following = call.device["next_launch"]
+    first = following if call.is_warm else call.device["launch"]
+    return first + (count - 1) * following
+
+
+def _is_full(layout: Layout, kernels: tuple[KernelCost, ...]) -> bool:
+    """Whether programs that stay take about all the room there is, and no more."""
+    room = kernels[-1].resources.resident
+    return not layout.each or room - 1 <= layout.each <= room

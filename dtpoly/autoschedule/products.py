@@ -6,8 +6,9 @@ from itertools import product
 from math import prod
 
 from dtpoly.autoschedule.layout import Group, Layout, new_name
-from dtpoly.autoschedule.nest import Load, Nest, Sum
+from dtpoly.autoschedule.nest import ALIGNED, Load, Nest, Sum, sides_of
 from dtpoly.autoschedule.powers import above, pieces, powers
+from dtpoly.autoschedule.preferences import is_hopper
 from dtpoly.explore.devices import Device
 
 # Sides of a block of the result; sums of a thread that fit in registers beside all else.
@@ -17,29 +18,27 @@ WARP = 32
 SMALLEST = 16  # what a matrix unit multiplies
 DEEP = 128  # bytes of a row of a tile: what shared memory is wide
 MOST_STAGES = 4
-ALIGNED = 16  # bytes: the copy engine wants rows that begin at multiples
-COPY_ENGINE = 90  # the first NVIDIA architecture that has one for tiles
 
 
 def products(nest: Nest, device: Device, precision: str) -> Iterator[Layout]:
     """Blocks of the last product's two sides, steps along what it sums over."""
     last = nest.products[-1]
-    if len(nest.products) > 1 or last.func != nest.func.name:
-        yield from _chained(nest, device, precision)
-        return
     for rows, columns in product(powers(*SIDES), powers(*SIDES)):
         for deep in _depths(nest):
-            made = _single(nest, device, precision, last, (rows, columns, deep))
-            if made is not None:
-                yield from made
+            for is_square in _fills(nest, last):
+                made = _single(nest, device, precision, (rows, columns, deep), is_square)
+                if made is not None:
+                    yield from made
 
 
 def _single(
-    nest: Nest, device: Device, precision: str, one: Sum, wanted: tuple[int, int, int]
+    nest: Nest, device: Device, precision: str, wanted: tuple[int, int, int], is_square: bool
 ) -> Iterator[Layout] | None:
     """A result's block is all lanes; None where a side is shorter than is wanted."""
-    left, right, batch = _sides(nest, one)
-    sides = _fill(nest, left, wanted[0]) | _fill(nest, right, wanted[1])
+    one = nest.products[-1]
+    left, right, batch = sides_of(nest, one)
+    fill = _square if is_square else _fill
+    sides = fill(nest, left, wanted[0]) | fill(nest, right, wanted[1])
     if prod(sides[x] for x in left) < wanted[0] or prod(sides[x] for x in right) < wanted[1]:
         return None
     blocks = {x: 1 for x in batch} | sides
@@ -87,7 +86,7 @@ def refined(nest: Nest, device: Device, layout: Layout) -> Iterator[Layout]:
     for ordered, count in product(orders, sorted(stages, reverse=True)):
         staged = replace(ordered, stages=count)
         yield staged
-        for each in (1, 2):
+        for each in (1, 2, 3):
             if programs > each * many:
                 yield replace(staged, each=each)
 
@@ -95,7 +94,7 @@ def refined(nest: Nest, device: Device, layout: Layout) -> Iterator[Layout]:
 def _grouped(nest: Nest, layout: Layout, blocks: Mapping[str, int]) -> Iterator[Layout]:
     """Groups of blocks of rows that share columns, where both sides have one label."""
     one = nest.products[-1]
-    left, right, _ = _sides(nest, one)
+    left, right, _ = sides_of(nest, one)
     if len(left) != 1 or len(right) != 1 or not layout.order:
         return
     (label,) = left
@@ -108,67 +107,12 @@ def _grouped(nest: Nest, layout: Layout, blocks: Mapping[str, int]) -> Iterator[
             yield replace(layout, group=Group(label, name, group))
 
 
-def _chained(nest: Nest, device: Device, precision: str) -> Iterator[Layout]:
-    """Several products in one kernel: the first ones make operands of the last one."""
-    last = nest.products[-1]
-    _, right, batch = _sides(nest, last)
-    mine = [x for x in nest.labels if x not in batch]
-    inner = [x for x in nest.reduced if x not in nest.labels]
-    sides: list[list[tuple[str, int, int]]] = []  # label, block or 0, tile
-    for label in mine:
-        size = nest.sizes[label]
-        tiles = [x for x in powers(SMALLEST, 128) if x < 2 * size]
-        blocked = [(label, x, 0) for x in tiles]
-        if label in right:
-            blocked += [(label, 0, x) for x in (0, *tiles) if x != 0 or size <= SIDES[1]]
-        sides.append(blocked)
-    for label in inner:
-        size = nest.sizes[label]
-        tiles = [x for x in (32, 64, 128) if x < size]
-        sides.append([(label, 0, x) for x in ((0, *tiles) if size <= SIDES[1] else tiles)])
-    for chosen in product(*sides):
-        yield from _chain(nest, precision, batch, chosen)
-
-
-def _chain(
-    nest: Nest, precision: str, batch: tuple[str, ...], chosen: tuple[tuple[str, int, int], ...]
-) -> Iterator[Layout]:
-    blocks = {label: 1 for label in batch} | {x: size for x, size, _ in chosen if size}
-    tiles = {label: 0 for label in batch} | {x: tile for x, _, tile in chosen}
-    spans = {
-        x: min(blocks.get(x) or nest.sizes[x], tiles.get(x) or nest.sizes[x]) for x in nest.sizes
-    }
-    largest = max(prod(spans[x] for x in one.kept) for one in nest.sums)
-    sizes = tuple((x, blocks[x]) for x in nest.labels if x in blocks)
-    order = tuple(x for x, _ in sizes)
-    made = Layout(
-        nest.func.name,
-        sizes,
-        tiles=tuple(tiles.items()),
-        order=order if len(order) > 1 else (),
-        precision=precision,
-    )
-    for warps in (4, 8):
-        if largest / (warps * WARP) <= SUMS:
-            yield replace(made, warps=warps, stages=2)
-
-
 def _depths(nest: Nest) -> tuple[int, ...]:
     """How much is summed up in a step: rows of tiles that are as wide as shared memory is."""
     width = max(one.size for one in nest.loads if one.is_operand)
     size = above(prod(above(nest.sizes[x]) for x in nest.products[-1].labels))
     found = (min(DEEP // width, size), min(DEEP // width // 2, size))
     return tuple(dict.fromkeys(max(x, SMALLEST) for x in found))
-
-
-def _sides(nest: Nest, one: Sum) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Labels of the left side alone, of the right side alone, and of both, in the Func's order."""
-    left, right = set(one.left) - set(one.labels), set(one.right) - set(one.labels)
-    return (
-        tuple(x for x in nest.labels if x in left - right),
-        tuple(x for x in nest.labels if x in right - left),
-        tuple(x for x in nest.labels if x not in left ^ right),
-    )
 
 
 def _summed(nest: Nest, one: Sum) -> tuple[str, ...]:
@@ -186,15 +130,28 @@ def _fill(nest: Nest, labels: tuple[str, ...], wanted: int) -> dict[str, int]:
     return found
 
 
+def _fills(nest: Nest, one: Sum) -> tuple[bool, ...]:
+    """Whether sides of several labels may be long, or square."""
+    left, right, _ = sides_of(nest, one)
+    is_several = any(sum(nest.sizes[x] > 1 for x in side) > 1 for side in (left, right))
+    return (False, True) if is_several else (False,)
+
+
+def _square(nest: Nest, labels: tuple[str, ...], wanted: int) -> dict[str, int]:
+    """So many indices in the last two labels, in as much of both."""
+    first = _fill(nest, labels[-1:], 1 << (wanted.bit_length() // 2))
+    rest = _fill(nest, labels[:-1], wanted // prod(first.values()))
+    left = wanted // max(prod(rest.values()), 1)
+    return rest | _fill(nest, labels[-1:], left)
+
+
 def _described(nest: Nest, device: Device, spans: Mapping[str, int]) -> tuple[str, ...]:
     """Operands whose tiles the copy engine can bring: boxes of rows that begin aligned."""
-    target = str(device.target)
-    if not target.startswith("cuda:") or int(target.partition(":")[2]) < COPY_ENGINE:
+    if not is_hopper(device):
         return ()
     return tuple(dict.fromkeys(one.tensor for one in nest.loads if _is_box(one, spans)))
 
 
 def _is_box(one: Load, spans: Mapping[str, int]) -> bool:
-    row = one.shape[-1] * one.size if one.shape else 0
     beside = max((spans.get(x, 1) for x in one.contiguous), default=1)
-    return one.is_operand and row % ALIGNED == 0 and beside * one.size >= ALIGNED
+    return one.is_operand and one.row % ALIGNED == 0 and beside * one.size >= ALIGNED

@@ -15,6 +15,7 @@ WHOLE, PART = 65536, (1024, 16384)
 # Those of a thread.
 OF_WHOLE, OF_PART, OF_COLUMNS = (4, 128), (4, 64), (8, 64)
 ROWS = 256
+LONG = 16384  # a line that is enough for a program
 FEWEST = 512
 # Side by side in memory, where what is contiguous is no label that is reduced.
 BESIDE = (32, 256)
@@ -42,8 +43,8 @@ def _lines(nest: Nest, line: str) -> Iterator[Layout]:
         if elements <= WHOLE and elements >= min(FEWEST, room * longest):
             for number in warps(elements, *OF_WHOLE):
                 yield _layout(nest, blocks, {line: 0, **dict.fromkeys(inner, 1)}, number)
-        for part in powers(max(PART[0] // count, 256), min(PART[1] // count, longest // 2)):
-            if count > 4:
+        for part in powers(PART[0], min(PART[1] // count, longest // 2)):
+            if count > (1 if longest > LONG else 4):
                 continue
             for number in warps(count * part, *OF_PART):
                 yield _layout(nest, blocks, {line: part, **dict.fromkeys(inner, 1)}, number)

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dtpoly.autoschedule.layout import Layout
-from dtpoly.autoschedule.nest import Load, Nest
+from dtpoly.autoschedule.nest import ALIGNED, Load, Nest
 
-ALIGNED = 16  # bytes
 UNIT = 64  # elements, of which tiles that are shifted are multiples
 
 
@@ -32,4 +31,4 @@ def variants(nest: Nest, layout: Layout) -> Iterator[Layout]:
 
 def is_ragged(one: Load, line: str) -> bool:
     """Whether lines begin where memory is not aligned."""
-    return len(one.shape) > 1 and line in one.contiguous and one.shape[-1] * one.size % ALIGNED != 0
+    return len(one.shape) > 1 and line in one.contiguous and one.row % ALIGNED != 0

@@ -10,10 +10,9 @@ from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.show import show_directive
 from dtpoly.autoschedule.algorithm import algorithm_of, bare
 from dtpoly.autoschedule.amounts import duration
-from dtpoly.autoschedule.choose import candidates
 from dtpoly.autoschedule.pricing import Call
-from dtpoly.autoschedule.selection import selected
-from dtpoly.autoschedule.settle import Settled, settled
+from dtpoly.autoschedule.schedules import schedules
+from dtpoly.autoschedule.settle import Settled
 from dtpoly.autoschedule.text import whole_text
 from dtpoly.cli.device_option import device_option
 from dtpoly.cli.files import file_name
@@ -72,10 +71,9 @@ def command(
     given = parse_sizes(sizes, [label.name for label in program.labels])
     check_dtype(program, DType(dtype))
     known = filled(program, given)
-    call = Call(program, program.directives, known, DType(dtype), device)
     exact = precision or algorithm.precision
-    ranked = candidates(call, "" if exact == "ieee" else exact)
-    best = next(settled(call, selected(ranked, MOST)), None)
+    call = Call(program, known, DType(dtype), device, "" if exact == "ieee" else exact)
+    best = next(schedules(call), None)
     if best is None:
         tell_error(f"no schedule was found for '{source.name}' that fits on {device.name}")
         return 1
