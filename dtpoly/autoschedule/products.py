@@ -69,11 +69,14 @@ def _launched(
     rows, columns, deep = wanted
     width = max(one.size for one in nest.loads if one.is_operand)
     stage = (rows + columns) * deep * width
-    stages = min(MOST_STAGES, int(device["block_shared"]) // stage)
+    # As many as one program has room for, and as many as leave room for a second one.
+    alone = min(MOST_STAGES, int(device["block_shared"]) // stage)
+    beside = min(MOST_STAGES, int(device["shared_bytes"]) // 2 // stage)
     for warps in (4, 8):
         each = rows * columns / (warps * WARP)
-        if each <= SUMS and (warps == 4 or each >= SUMS / 4) and stages:
-            yield replace(layout, warps=warps, stages=stages if stages > 1 else 0)
+        if each <= SUMS and (warps == 4 or each >= SUMS / 4):
+            for stages in sorted({alone, beside} - {0}, reverse=True):
+                yield replace(layout, warps=warps, stages=stages if stages > 1 else 0)
 
 
 def refined(nest: Nest, device: Device, layout: Layout) -> Iterator[Layout]:
