@@ -13,6 +13,8 @@ from dtpoly.explore.devices import Device
 WARP = 32
 # Elements of a thread that keep its loads wide and leave others room.
 FEW, LOTS = 8, 32
+# Of a line side by side, and warps that hide what each of them waits for.
+LINE, WARPS, SHORT, ALONE = 1024, 4, 0.002, 0.002
 EACH_DOUBLING, NARROW, SHALLOW, FEWER_STAGES = 0.004, 0.004, 0.006, 0.003
 PLAIN_ORDER, OTHER_GROUPS, USUAL_GROUP = 0.004, 0.001, 8
 DEEP = 128  # bytes
@@ -54,7 +56,10 @@ def _of_threads(nest: Nest, layout: Layout) -> float:
     labels = dict.fromkeys((*nest.labels, *nest.reduced))
     each = prod(spans[x] for x in labels) / (layout.warps * WARP)
     away = max(log2(FEW / each), log2(each / LOTS), 0.0) if each else 0.0
-    return EACH_DOUBLING * away
+    line = next(iter(nest.contiguous()), "")
+    short = max(log2(min(LINE, nest.sizes.get(line, 1)) / max(spans.get(line, 1), 1)), 0.0)
+    alone = max(log2(WARPS / layout.warps), 0.0)
+    return EACH_DOUBLING * away + SHORT * short + ALONE * alone
 
 
 def _of_products(nest: Nest, layout: Layout) -> float:

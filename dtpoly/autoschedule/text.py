@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show, show_directive
+from dtpoly.autoschedule.algorithm import Algorithm
 from dtpoly.autoschedule.plans import with_directives
 from dtpoly.autoschedule.reasons import Line
 from dtpoly.source import Source
@@ -16,9 +16,10 @@ def schedule_text(lines: Iterable[Line]) -> str:
     return "".join(f"{line}\n" for line in _lines(list(lines)))
 
 
-def whole_text(source: Source, program: Program, head: str, lines: Iterable[Line]) -> str:
+def whole_text(source: Source, given: Algorithm, head: str, lines: Iterable[Line]) -> str:
     """The algorithm as its author wrote it, if that says nothing of a schedule; else printed."""
-    algorithm = show(with_directives(program, ())) if program.directives else source.text
+    is_scheduled = bool(given.left or given.program.directives)
+    algorithm = show(with_directives(given.program, ())) if is_scheduled else source.text
     return f"{algorithm.rstrip()}\n\n# {head}\n{schedule_text(lines)}"
 
 

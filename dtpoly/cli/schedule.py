@@ -122,7 +122,7 @@ def command(
     answer = Answer(call, every)
     if wants[0] != 0:
         answer = _measured(answer, source.name, wants, place)
-    text = whole_text(source, algorithm.program, _head(answer), answer.best.lines)
+    text = whole_text(source, algorithm, _head(answer), answer.best.lines)
     if as_json:
         write(json.dumps(_document(file, answer, text), indent=2) + "\n")
     elif count is not None:
