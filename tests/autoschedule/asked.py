@@ -23,7 +23,9 @@ def example(name: str) -> Source:
     return Source(f"{name}.dt", (EXAMPLES / f"{name}.dt").read_text())
 
 
-def call_of(source: Source | str, dtype: str = "f32", device: str = "h200", **sizes: int) -> Call:
+def call_of(
+    source: Source | str, dtype: str = "f32", device: str = "h200", /, **sizes: int
+) -> Call:
     """A text at sizes."""
     given = Source("text.dt", source) if isinstance(source, str) else source
     algorithm = algorithm_of(given)
