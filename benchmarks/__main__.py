@@ -9,7 +9,17 @@ import click
 from dtpoly.cli.lazy import LazyGroup
 
 PROGRAM = "python -m benchmarks"
-COMMANDS = ("legality", "cost", "prepare", "run", "report", "compare")
+COMMANDS = (
+    "legality",
+    "cost",
+    "blind",
+    "schedule",
+    "prepare",
+    "run",
+    "report",
+    "compare",
+    "scheduled",
+)
 
 
 @click.group(

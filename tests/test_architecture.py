@@ -53,6 +53,10 @@ ALLOWED: dict[str, set[str]] = {
         *("reference", "schedule", "frontend", "plugins", "compile", "codegen", "generate"),
         *("runtime", "targets", "verify", "verification", "timing"),
     },
+    "autoschedule": {
+        *("source", "diagnostics", "algorithm", "frontend", "schedule", "compile", "generate"),
+        *("targets", "explore"),
+    },
     "cli": {
         "",
         "source",
@@ -75,7 +79,7 @@ ALLOWED: dict[str, set[str]] = {
         "plugins",
         "compile",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table"),
-        "explore",
+        *("explore", "autoschedule"),
     },
     "notebook": {
         *("diagnostics", "render", "pictures", "explanation", "schedule", "compile"),

@@ -15,7 +15,7 @@ from benchmarks.gpu.inputs import Inputs
 from benchmarks.gpu.manifest import Manifest, Prepared
 from benchmarks.gpu.peers import Peer, Run, peers
 from benchmarks.gpu.results import OURS, PEER
-from benchmarks.gpu.rows import Row
+from benchmarks.gpu.rows import Row, tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,16 @@ def ours(row: Row, folder: Path, manifest: Manifest) -> Iterator[Candidate]:
     """
     own = {text.name: text for text in manifest.texts}
     texts = [own[file] for file in row.files if file in own]
-    texts += [text for text in manifest.texts if text.is_variant and is_of(row, text.of)]
+    texts += [text for text in manifest.texts if text.is_variant and is_of(row, text)]
     for text in texts:
         load = partial(_function, folder, text)
         yield Candidate(text.name, partial(_ours, load), partial(_ours_for_host, load), text)
 
 
-def is_of(row: Row, name: str) -> bool:
-    """Whether a variant of that name is one of this row: of one of its files, or of its kernel."""
-    return name in row.files or name == row.kernel
+def is_of(row: Row, text: Prepared) -> bool:
+    """Whether a variant is one of this row: of one of its files, or of its kernel."""
+    is_here = text.tag in ("", tag(row.case))
+    return is_here and (text.of in row.files or text.of == row.kernel)
 
 
 def _peer(peer: Peer) -> Candidate:

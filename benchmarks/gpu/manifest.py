@@ -17,7 +17,7 @@ PROVED = "proved"
 class Prepared:
     """One emitted text; if there is none, why."""
 
-    name: str  # KERNEL, or KERNEL__VARIANT
+    name: str  # KERNEL, KERNEL__VARIANT, or KERNEL__CASE__VARIANT
     source: str  # the .dt file, as its name alone
     func: str = ""
     file: str = ""  # below the folder of the manifest
@@ -33,6 +33,12 @@ class Prepared:
     def of(self) -> str:
         """The file or the kernel of the table that it is a variant of; itself, if it is none."""
         return self.name.partition("__")[0]
+
+    @property
+    def tag(self) -> str:
+        """The case that it is for, if it is for one alone."""
+        parts = self.name.split("__")
+        return parts[1] if len(parts) > 2 else ""
 
     @property
     def is_variant(self) -> bool:

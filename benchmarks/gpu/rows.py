@@ -217,6 +217,11 @@ def row(group: Group, case: str) -> Row:
     return Row(group.kernel, group.family, group.files, case, dict(pairs), dtype, group.way)
 
 
+def tag(case: str) -> str:
+    """A case as a part of a file's name."""
+    return case.replace(" ", "_")
+
+
 def files(groups: Sequence[Group] = GROUPS) -> tuple[str, ...]:
     """The names of all files that the table asks for, in its order; those derived as well."""
     return tuple(dict.fromkeys(name for group in groups for name in group.files))

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 import sys
 from collections.abc import Callable
 from math import isfinite
@@ -14,6 +13,7 @@ from dtpoly.algorithm.dtypes import FLOATS
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
+from dtpoly.cli.budget import Budget
 from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, write
@@ -39,25 +39,6 @@ from dtpoly.render.printable import printable
 COMPILE = ("compile", "compile_to_kernel")
 VERSION = 1  # of the JSON document
 INTERRUPTED = 130
-
-_BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|min|h)|([0-9]+)")
-_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
-
-
-class Budget(click.ParamType[tuple[int | None, float | None]]):
-    """`200` candidates, `60s`, `10min` or `2h`."""
-
-    name = "budget"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int | None, float | None]:
-        """Candidates or seconds; the other one is None."""
-        match = _BUDGET.fullmatch(str(value))
-        if match is None:
-            self.fail(f"'{value}' is no budget: take 200, 60s, 10min or 2h", param, ctx)
-        number, unit, count = match.groups()
-        return (int(count), None) if count else (None, float(number) * _SECONDS[unit])
 
 
 class Fault(click.ParamType[tuple[str, str]]):

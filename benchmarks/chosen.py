@@ -1,0 +1,86 @@
+"""Results with what the autoscheduler chose in; how near it comes to the best known, out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from benchmarks.gpu.results import Results, RowResult, Timed
+from benchmarks.gpu.rows import tag
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """One row: milliseconds of the best schedule known, of the first chosen, of the best chosen."""
+
+    row: str
+    chosen: int  # so many have a time
+    failed: int
+    known: float
+    known_name: str
+    first: float  # 0 where it has no time
+    best: float
+    place: int  # of the best chosen
+
+    @property
+    def share(self) -> float:
+        """Of the best known, if all are measured; it may be among them."""
+        return min(self.known, self.best) / self.best
+
+    @property
+    def share_of_first(self) -> float:
+        """The same of the one that is taken unmeasured."""
+        return min(self.known, self.best) / self.first if self.first else 0.0
+
+
+def reached(given: Sequence[Results]) -> Iterator[Reached]:
+    """Each row in which something chosen was timed; of every text the best time of all results."""
+    rows: dict[str, list[RowResult]] = {}
+    for results in given:
+        for row in results.rows:
+            rows.setdefault(row.name, []).append(row)
+    for name, lines in rows.items():
+        chosen, known, failed = _sorted_out(lines)
+        if chosen and known:
+            best = min(chosen, key=lambda place: chosen[place].median)
+            other = min(known, key=lambda one: one.median)
+            yield Reached(
+                name,
+                len(chosen),
+                failed,
+                other.median,
+                other.name,
+                chosen[1].median if 1 in chosen else 0.0,
+                chosen[best].median,
+                best,
+            )
+
+
+def _sorted_out(lines: list[RowResult]) -> tuple[Mapping[int, Timed], list[Timed], int]:
+    """What was chosen for a row by its place, all else of ours, and how many have no time."""
+    chosen: dict[int, Timed] = {}
+    known: list[Timed] = []
+    failed = 0
+    for line in lines:
+        for one in (time for time in line.times if time.is_ours):
+            place = place_of(line, one.name)
+            if place is None:
+                known += [one] if one.median else []
+            elif not one.median:
+                failed += 1
+            elif place not in chosen or one.median < chosen[place].median:
+                chosen[place] = one
+    return chosen, known, failed
+
+
+def place_of(line: RowResult, name: str) -> int | None:
+    """The place of a text among those chosen for a row, if it is one of these."""
+    parts = name.split("__")
+    is_one = len(parts) == 3 and parts[1] == tag(line.case) and parts[2].isdigit()
+    return int(parts[2]) if is_one else None
+
+
+def mean(shares: Sequence[float]) -> float:
+    """The geometric one; 0 where something has no time."""
+    if not shares or not all(shares):
+        return 0.0
+    return exp(sum(map(log, shares)) / len(shares))

@@ -1,0 +1,56 @@
+"""A source in; what it computes, and what its author says of how, apart from it, out."""
+
+from dataclasses import replace
+
+from dtpoly.algorithm.program import Directive, Program
+from dtpoly.compile import understand
+from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.frontend.parse import parse
+from dtpoly.frontend.syntax import Alternatives, Constraint, DirectiveCall
+from dtpoly.frozen import dataclass
+from dtpoly.schedule.compile import Compile
+from dtpoly.schedule.precision import Precision
+from dtpoly.source import Source
+
+# What is no question of where and when: which Funcs are asked for, and how exact products are.
+COMPILED = (Compile.name, *Compile.aliases)
+KEPT = (*COMPILED, Precision.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A Program whose directives are those that say what is asked for.
+
+    `left` is how many others the file has, which say how it is computed now.
+    """
+
+    program: Program
+    precision: str
+    left: int
+
+    @property
+    def compiled(self) -> tuple[Directive, ...]:
+        """What is asked for; nothing where the file does not say it."""
+        return tuple(d for d in self.program.directives if d.name in COMPILED)
+
+
+def algorithm_of(source: Source) -> Algorithm:
+    """Read a source without its schedule. Raises DtpolyError for what is wrong with the rest."""
+    parsed = parse(source)
+    open_ones = (Alternatives, Constraint)
+    schedule = [s for s in parsed.file.statements if isinstance(s, (DirectiveCall, *open_ones))]
+    kept = [s for s in schedule if isinstance(s, DirectiveCall) and s.name.text in KEPT]
+    rest = tuple(s for s in parsed.file.statements if s not in schedule or s in kept)
+    checked = understand(replace(parsed.file, statements=rest), parsed.found)
+    if checked.program is None or has_errors(checked.diagnostics):
+        raise DtpolyError(checked.diagnostics)
+    program = checked.program
+    words = [str(d.arguments[0].target) for d in program.directives if d.name == Precision.name]
+    return Algorithm(program, words[0] if words else "", len(schedule) - len(kept))
+
+
+def bare(algorithm: Algorithm) -> Program:
+    """The Program with nothing but what is asked for; its last Func, where nothing is."""
+    program = algorithm.program
+    compiled = algorithm.compiled or (Directive(program.funcs[-1].name, Compile.name),)
+    return replace(program, directives=compiled)

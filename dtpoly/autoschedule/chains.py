@@ -1,0 +1,88 @@
+"""A kernel with several products in; what there is to choose of it, and its layouts, out."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from math import prod
+
+from dtpoly.autoschedule.layout import Layout
+from dtpoly.autoschedule.nest import Nest, sides_of
+from dtpoly.autoschedule.powers import powers
+from dtpoly.frozen import dataclass
+
+SMALLEST, LARGEST = 16, 128  # tiles of a label
+WHOLE = 256  # indices of a label that may be one tile
+SUMS = 128  # of a thread, in registers
+WARP = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """One way to walk a label: in blocks of programs, or in tiles; 0 for none, for all of it."""
+
+    label: str
+    block: int
+    tile: int
+
+
+Option = Along | int
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What is chosen one by one: each label's walk, then warps, then stages."""
+
+    nest: Nest
+    precision: str
+    knobs: tuple[tuple[Option, ...], ...]
+    fixed: tuple[str, ...] = field(default=())  # labels that go by one
+
+    def layout(self, chosen: Sequence[int]) -> Layout | None:
+        """The layout of an option of each knob.
+
+        None where sums do not fit in registers, and where there is no loop that has stages.
+        """
+        options = [knob[at] for knob, at in zip(self.knobs, chosen, strict=True)]
+        along = {one.label: one for one in options if isinstance(one, Along)}
+        warps, stages = (one for one in options if isinstance(one, int))
+        spans = {x: self._span(along[x]) if x in along else 1 for x in self.nest.sizes}
+        sums = max(prod(spans[x] for x in one.kept) for one in self.nest.sums)
+        is_loop = any(0 < spans[x] < self.nest.sizes[x] and not o.block for x, o in along.items())
+        if sums / (warps * WARP) > SUMS or (stages and not is_loop):
+            return None
+        blocks = {x: 1 for x in self.fixed} | {x: o.block for x, o in along.items() if o.block}
+        sizes = tuple((x, blocks[x]) for x in self.nest.labels if x in blocks)
+        order = tuple(x for x, _ in sizes)
+        tiles = {x: 0 for x in self.fixed} | {x: one.tile for x, one in along.items()}
+        return Layout(
+            self.nest.func.name,
+            sizes,
+            tiles=tuple(tiles.items()),
+            order=order if len(order) > 1 else (),
+            precision=self.precision,
+            warps=warps,
+            stages=stages,
+        )
+
+    def _span(self, one: Along) -> int:
+        return one.tile or one.block or self.nest.sizes[one.label]
+
+
+def chain(nest: Nest, precision: str) -> Chain:
+    """Rows in blocks, columns in blocks or walked, what is summed up whole or in steps."""
+    last = nest.products[-1]
+    left, right, batch = sides_of(nest, last)
+    knobs: list[tuple[Option, ...]] = []
+    for label in (*left, *right):
+        size = nest.sizes[label]
+        tiles = tuple(powers(SMALLEST, min(LARGEST, max(2 * size - 1, SMALLEST))))
+        found = [Along(label, x, 0) for x in tiles]
+        if label in right:
+            whole = (0,) if size <= WHOLE else ()
+            found += [Along(label, 0, x) for x in (*whole, *tiles)]
+        knobs.append(tuple(found))
+    for label in (x for x in nest.reduced if x not in nest.labels):
+        size = nest.sizes[label]
+        tiles = tuple(x for x in powers(2 * SMALLEST, LARGEST) if x < size)
+        some = (0, *tiles) if size <= WHOLE or not tiles else tiles
+        knobs.append(tuple(Along(label, 0, x) for x in some))
+    return Chain(nest, precision, (*knobs, (4, 8), (0, 2, 3)), batch)

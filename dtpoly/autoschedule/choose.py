@@ -1,0 +1,151 @@
+"""An algorithm, sizes and a device in; schedules in the order in which they seem fast, out."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from heapq import nsmallest
+from math import inf
+
+from dtpoly.algorithm.program import Directive, Program
+from dtpoly.autoschedule.chains import chain
+from dtpoly.autoschedule.descent import descended
+from dtpoly.autoschedule.elementwise import elementwise
+from dtpoly.autoschedule.layout import Layout, directives_of
+from dtpoly.autoschedule.nest import Nest, nest_of
+from dtpoly.autoschedule.plans import How, Plan, directive_of, plans
+from dtpoly.autoschedule.pricing import Call, Priced, launching, priced
+from dtpoly.autoschedule.products import products, refined
+from dtpoly.autoschedule.reductions import reductions
+from dtpoly.autoschedule.variants import variants
+from dtpoly.frozen import dataclass
+from dtpoly.generate import outputs
+from dtpoly.targets.arguments import BYTES
+
+REFINED = 6  # blocks of products that are looked at more closely
+LIMIT = 1.5  # times what the best plan so far takes: one that is slower is given up
+DECIDES = 0.1  # of a schedule's time: a kernel that takes less has its best layout only
+KEPT = 300  # layouts of a kernel that takes more
+
+Known = dict[Program, list[Priced]]  # by kernel: plans have many in common
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A schedule, and how long it should take; by the cost model alone, and all in all."""
+
+    plan: Plan
+    kernels: tuple[Priced, ...]  # in the plan's order
+    seconds: float
+    score: float
+
+
+def candidates(call: Call) -> list[Candidate]:
+    """All that were looked at, the fastest first."""
+    width = BYTES[call.dtype]
+    many = int(call.device["multiprocessors"])
+    every = plans(call.program, outputs(call.program), call.sizes, width, many)
+    found: list[Candidate] = []
+    known: Known = {}
+    # What has fewest kernels is mostly best, and shows early what others must be better than.
+    for plan in sorted(every, key=lambda one: len(one.kernels)):
+        best = min((one.seconds for one in found), default=inf)
+        found += _of_plan(call, plan, known, LIMIT * best)
+    return sorted(found, key=lambda one: one.score)
+
+
+def schedule_of(call: Call, one: Candidate) -> tuple[Directive, ...]:
+    """The whole schedule: what is inlined, then kernel after kernel with what is fused into it."""
+    places = {placed.func: directive_of(placed) for placed in one.plan.placed}
+    inlined = [places[p.func] for p in one.plan.placed if p.how is How.INLINE]
+    found: list[Directive] = []
+    for members, kernel in zip(one.plan.kernels, one.kernels, strict=True):
+        found += directives_of(kernel.layout)
+        found += [d for name in members[:-1] if (d := places[name]) is not None]
+    return (*(d for d in inlined if d is not None), *found, *call.compiled)
+
+
+def alike(call: Call, one: Candidate) -> Iterator[Candidate]:
+    """What the cost model cannot tell from a candidate: its slowest kernel in other ways."""
+    at = max(range(len(one.kernels)), key=lambda number: one.kernels[number].busy)
+    slowest = one.kernels[at]
+    for layout in variants(nests_of(call, one.plan)[at], slowest.layout):
+        other = replace(slowest, layout=layout)
+        yield replace(one, kernels=(*one.kernels[:at], other, *one.kernels[at + 1 :]))
+
+
+def nests_of(call: Call, plan: Plan) -> tuple[Nest, ...]:
+    """The kernels of a plan."""
+    program = plan.substituted(call.program)
+    names = (*call.program.labels, *call.program.inputs, *call.program.funcs)
+    taken = frozenset(one.name for one in names)
+    places = {placed.func: directive_of(placed) for placed in plan.placed}
+    found: list[Nest] = []
+    for members in plan.kernels:
+        fusions = tuple(d for name in members[:-1] if (d := places[name]) is not None)
+        found.append(nest_of(program, members, fusions, call.sizes, call.dtype, taken))
+    return tuple(found)
+
+
+def _of_plan(call: Call, plan: Plan, known: Known, limit: float) -> Iterator[Candidate]:
+    """Kernel after kernel, until they take longer together than another plan does."""
+    nests = nests_of(call, plan)
+    ranked: list[list[Priced]] = []
+    left = limit - launching(call, len(nests))
+    for nest in nests:
+        if left <= 0:
+            return
+        if nest.program not in known:
+            found = _ranked(call, nest, left)
+            known[nest.program] = sorted(found, key=lambda one: one.score)
+        mine = known[nest.program]
+        if not mine:
+            return
+        left -= min(one.busy for one in mine)
+        ranked.append(mine)
+    whole = sum(mine[0].busy for mine in ranked)
+    kept = [mine[:KEPT] if mine[0].busy > DECIDES * whole else mine[:1] for mine in ranked]
+    # Each beside the best of the others, and not all with all.
+    best = tuple(mine[0] for mine in kept)
+    seen = {
+        (*best[:at], one, *best[at + 1 :]): None for at, mine in enumerate(kept) for one in mine
+    }
+    for combined in seen:
+        launch = launching(call, sum(len(one.launches) for one in combined))
+        seconds = launch + sum(one.busy for one in combined)
+        score = launch + sum(one.score for one in combined)
+        yield Candidate(plan, combined, seconds, score)
+
+
+def _ranked(call: Call, nest: Nest, limit: float) -> list[Priced]:
+    """The layouts of a kernel that were looked at, with what they take."""
+    if nest.is_chain:
+        return _descended(call, nest, limit)
+    found = list(priced(call, nest, _layouts(call, nest)))
+    if nest.products:
+        best = nsmallest(REFINED, found, key=lambda one: one.score)
+        closer = [x for one in best for x in refined(nest, call.device, one.layout)]
+        found += priced(call, nest, dict.fromkeys(closer))
+    return found
+
+
+def _layouts(call: Call, nest: Nest) -> Iterator[Layout]:
+    if nest.products:
+        return products(nest, call.device, call.precision)
+    if nest.sums:
+        return reductions(nest, int(call.device["multiprocessors"]))
+    return elementwise(nest)
+
+
+def _descended(call: Call, nest: Nest, limit: float) -> list[Priced]:
+    """Of the many layouts of a chain of products those on the way to a good one."""
+    made = chain(nest, call.precision)
+    found: dict[tuple[int, ...], Priced] = {}
+
+    def price(choice: tuple[int, ...]) -> float | None:
+        layout = made.layout(choice)
+        for one in priced(call, nest, () if layout is None else (layout,)):
+            found[choice] = one
+            return one.score
+        return None
+
+    descended([len(knob) for knob in made.knobs], price, limit)
+    return list(found.values())

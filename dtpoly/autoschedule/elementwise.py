@@ -1,0 +1,61 @@
+"""A kernel that reduces nothing in, ways to cut its result into blocks out."""
+
+from collections.abc import Iterator
+from math import prod
+
+from dtpoly.autoschedule.layout import Layout
+from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.powers import above, powers
+from dtpoly.autoschedule.threads import warps
+
+# Elements that a program computes, all at once; and those of a thread.
+FEWEST, MOST = 512, 8192
+EACH = (4, 32)
+SIDES = (32, 128)  # of blocks that are contiguous one way here and the other way there
+
+
+def elementwise(nest: Nest) -> Iterator[Layout]:
+    """Blocks along what is contiguous in memory; square ones where two labels are."""
+    lines = [label for label in nest.contiguous() if label in nest.labels]
+    if not nest.labels:
+        yield Layout(nest.func.name, warps=1)
+        return
+    if len(lines) > 1:
+        for one, other in ((a, b) for a in powers(*SIDES) for b in powers(*SIDES)):
+            yield from _of(nest, {lines[0]: one, lines[1]: other})
+        return
+    line = lines[0] if lines else nest.labels[-1]
+    longest = above(nest.sizes[line])
+    for along in powers(min(256, longest), min(MOST, longest)):
+        for rows in _rows(nest, line, along, longest):
+            yield from _of(nest, {line: along, **rows})
+
+
+def _rows(nest: Nest, line: str, along: int, longest: int) -> Iterator[dict[str, int]]:
+    """How many lines a block has: several if they are short, or share what they read."""
+    others = [label for label in reversed(nest.labels) if label != line]
+    shared = any(not {*others} <= one.labels for one in nest.loads) and others
+    most = MOST // along if along == longest or shared else 1
+    for count in powers(1, max(most, 1)):
+        if count * along < min(FEWEST, longest * prod(nest.sizes[x] for x in others)):
+            continue
+        if along != longest and count > 8:
+            continue
+        yield filled(nest, others, count)
+
+
+def filled(nest: Nest, labels: list[str], count: int) -> dict[str, int]:
+    """So many indices in all of some labels, the first of which is filled first."""
+    found: dict[str, int] = {}
+    for label in labels:
+        found[label] = min(above(nest.sizes[label]), count)
+        count //= found[label]
+    return found
+
+
+def _of(nest: Nest, blocks: dict[str, int]) -> Iterator[Layout]:
+    sizes = tuple((label, blocks.get(label, 1)) for label in nest.labels)
+    order = nest.labels if len(nest.labels) > 1 else ()
+    tiles = tuple((label, 0) for label in nest.labels)
+    for count in warps(prod(size for _, size in sizes), *EACH):
+        yield Layout(nest.func.name, sizes, tiles=tiles, order=order, warps=count)

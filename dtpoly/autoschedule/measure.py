@@ -1,0 +1,139 @@
+"""Schedules in; their times on this machine's GPU, as far as a budget goes, out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show, show_directive
+from dtpoly.autoschedule.pricing import Call
+from dtpoly.autoschedule.settle import Settled
+from dtpoly.explore.field import Axis, Point
+from dtpoly.explore.process import NotOpened
+from dtpoly.explore.question import Asked
+from dtpoly.explore.results import Result
+from dtpoly.explore.session import Wanted, known_device, session
+from dtpoly.explore.stopping import NoWorkers
+from dtpoly.explore.store import open_store
+from dtpoly.explore.workers import Place
+from dtpoly.frozen import dataclass
+from dtpoly.generate import outputs
+
+# Where the driver of a GPU shows that there is one; asking torch takes seconds.
+DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
+
+
+class NothingMeasured(Exception):
+    """There is no device that candidates could run on."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Schedules as a space of one axis: their places."""
+
+    every: tuple[Settled, ...]
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The places, from 1."""
+        return (Axis("place", tuple(str(at + 1) for at in range(self.count))),)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.every)
+
+    def at(self, index: int) -> Point | None:
+        """The point of a place."""
+        return (index,)
+
+    def settled(self, point: Point) -> Point | None:
+        """Itself, if there is such a place."""
+        return point if 0 <= point[0] < self.count else None
+
+    def short(self, point: Point) -> str:
+        """All directives, so that it names the same schedule in any space."""
+        return " ".join(show_directive(one) for one in self.program_of(point).directives)
+
+    def parameters(self, point: Point) -> Mapping[str, str]:
+        """Its place."""
+        return {"place": str(point[0] + 1)}
+
+    def program_of(self, point: Point) -> Program:
+        """The Program with that schedule."""
+        return self.every[point[0]].program
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came of each schedule that was tried, on which device; none of those left out."""
+
+    device: str
+    results: tuple[Result | None, ...]
+    is_interrupted: bool
+
+    @property
+    def nearer(self) -> str:
+        """The device of the cost model that it is; nothing where that knows none such."""
+        return known_device(self.device)
+
+    @property
+    def best(self) -> int | None:
+        """The place of the fastest, from 0."""
+        timed = [(one.median, at) for at, one in enumerate(self.results) if one and one.median]
+        return min(timed)[1] if timed else None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """So many schedules, or so many seconds."""
+
+    count: int | None = None
+    seconds: float | None = None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing is measured."""
+        return self.count == 0 or self.seconds == 0.0
+
+
+def has_driver(paths: Sequence[str] = DRIVERS) -> bool:
+    """Whether there may be a GPU here."""
+    return any(Path(path).exists() for path in paths)
+
+
+def measured(
+    call: Call,
+    name: str,
+    every: Sequence[Settled],
+    budget: Budget,
+    path: Path,
+    kind: str = "cuda",
+    tell: Callable[[object], None] = lambda _: None,
+) -> Measured:
+    """Check and time schedules, the first ones first, each in a process that may die.
+
+    Raises NothingMeasured where there is no device.
+    """
+    bare = replace(call.program, directives=())
+    func = outputs(call.program)[-1]
+    asked = Asked(name, show(bare), func, dict(call.sizes), str(call.dtype))
+    space = Listed(tuple(every))
+    wanted = Wanted(
+        *(space, Place(kind, asked), path, "exhaustive"),
+        most=budget.count,
+        seconds=budget.seconds,
+        command="dtpoly schedule",
+    )
+    try:
+        finished = session(wanted, tell, lambda _: None)
+    except (NotOpened, NoWorkers) as error:
+        raise NothingMeasured(str(error)) from error
+    store = open_store(path)
+    try:
+        number = store.ask(finished.question)
+        shorts = [space.short((at,)) for at in range(space.count)]
+        results = tuple(store.result(number, short) for short in shorts)
+    finally:
+        store.close()
+    return Measured(finished.question.facts.device, results, finished.ended.is_interrupted)

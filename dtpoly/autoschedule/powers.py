@@ -1,0 +1,26 @@
+"""Numbers in, the powers of two around them out."""
+
+from collections.abc import Iterator
+
+
+def above(number: int) -> int:
+    """The smallest power of two that is not smaller."""
+    return 1 << max(number - 1, 0).bit_length()
+
+
+def below(number: int) -> int:
+    """The largest power of two that is not larger; 1 for none."""
+    return 1 << max(number, 1).bit_length() - 1
+
+
+def powers(low: int, high: int) -> Iterator[int]:
+    """The powers of two from one number to another one, both included."""
+    power = above(low)
+    while power <= high:
+        yield power
+        power *= 2
+
+
+def pieces(size: int, part: int) -> int:
+    """How many parts of that size there are, the last one maybe not whole."""
+    return -(-size // part)

@@ -1,0 +1,77 @@
+"""A layout in; by what share it seems slower than it is predicted, out.
+
+The cost model does not tell apart what differs in these ways alone, or only by chance. What it does
+tell apart these shares are too small to turn round.
+"""
+
+from math import log2, prod
+
+from dtpoly.autoschedule.layout import Layout
+from dtpoly.autoschedule.nest import Nest
+from dtpoly.explore.devices import Device
+
+WARP = 32
+# Elements of a thread that keep its loads wide and leave others room.
+FEW, LOTS = 8, 32
+# Of a line side by side, and warps that hide what each of them waits for.
+LINE, WARPS, SHORT, ALONE = 1024, 4, 0.002, 0.002
+EACH_DOUBLING, NARROW, SHALLOW, FEWER_STAGES = 0.004, 0.004, 0.006, 0.003
+PLAIN_ORDER, OTHER_GROUPS, USUAL_GROUP = 0.004, 0.001, 8
+DEEP = 128  # bytes
+# The other way round than tensor cores take 32-bit operands, and element by element: what either
+# costs was measured at 4 and at 3 times the time. Half of that is enough to be behind.
+TURNED, BY_ELEMENT = 1.0, 1.0
+HOPPER = 90
+WIDE = 16  # elements that rows must be multiples of
+
+
+def reluctance(nest: Nest, layout: Layout, device: Device) -> float:
+    """A share of the time."""
+    if not nest.products:
+        return _of_threads(nest, layout)
+    return _of_products(nest, layout) + _of_operands(nest, device)
+
+
+def is_hopper(device: Device) -> bool:
+    """Whether it has a copy engine for tiles, and tensor cores that read shared memory."""
+    kind, _, number = str(device.target).partition(":")
+    return kind == "cuda" and int(number) >= HOPPER
+
+
+def _of_operands(nest: Nest, device: Device) -> float:
+    """How operands lie in memory: what no layout of this kernel changes, but another plan does."""
+    share = 0.0
+    summed = {label for one in nest.products for label in one.labels}
+    for one in nest.loads:
+        if one.is_operand and one.shape:
+            is_row = bool(summed & {*one.contiguous})
+            share += TURNED if is_hopper(device) and one.size == 4 and not is_row else 0.0
+            is_ragged = not one.is_between and one.shape[-1] % WIDE != 0
+            share += BY_ELEMENT if is_ragged and one.shape[-1] > 1 else 0.0
+    return share
+
+
+def _of_threads(nest: Nest, layout: Layout) -> float:
+    spans = {x: layout.tile(x) or layout.block(x) or nest.sizes[x] for x in nest.sizes}
+    labels = dict.fromkeys((*nest.labels, *nest.reduced))
+    each = prod(spans[x] for x in labels) / (layout.warps * WARP)
+    away = max(log2(FEW / each), log2(each / LOTS), 0.0) if each else 0.0
+    line = next(iter(nest.contiguous()), "")
+    short = max(log2(min(LINE, nest.sizes.get(line, 1)) / max(spans.get(line, 1), 1)), 0.0)
+    alone = max(log2(WARPS / layout.warps), 0.0)
+    return EACH_DOUBLING * away + SHORT * short + ALONE * alone
+
+
+def _of_products(nest: Nest, layout: Layout) -> float:
+    one = nest.products[-1]
+    blocks = dict(layout.blocks)
+    rows = prod(blocks.get(x, 1) for x in nest.labels if x in one.left)
+    columns = prod(blocks.get(x, 1) for x in nest.labels if x in one.right)
+    width = max((load.size for load in nest.loads if load.is_operand), default=4)
+    deep = prod(layout.tile(x) or nest.sizes[x] for x in one.labels) * width
+    share = NARROW if columns < rows else 0.0
+    share += SHALLOW * abs(log2(deep / DEEP)) if deep else 0.0
+    share += FEWER_STAGES * max(4 - layout.stages, 0)
+    if layout.group is None:
+        return share + (PLAIN_ORDER if layout.order else 0.0)
+    return share + OTHER_GROUPS * abs(log2(layout.group.count / USUAL_GROUP))

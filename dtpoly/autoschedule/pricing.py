@@ -1,0 +1,79 @@
+"""A kernel with a layout in; what the cost model says of it, out."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.program import Directive, Program
+from dtpoly.algorithm.sizes import Sizes
+from dtpoly.autoschedule.layout import Layout, directives_of
+from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.preferences import reluctance
+from dtpoly.diagnostics import has_errors
+from dtpoly.explore.cost import KernelCost, cost
+from dtpoly.explore.devices import Device
+from dtpoly.frozen import dataclass
+from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.resolve import resolve
+
+
+@dataclass(frozen=True)
+class Call:
+    """What is scheduled: a Program with nothing but what is asked for, sizes, and a device."""
+
+    program: Program
+    sizes: Sizes
+    dtype: DType
+    device: Device
+    precision: str = ""  # of products of 32-bit numbers
+    is_warm: bool = False
+
+    @property
+    def compiled(self) -> tuple[Directive, ...]:
+        """What is asked for."""
+        return self.program.directives
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priced:
+    """A layout of a kernel, and how long its launches take apart from being launched.
+
+    The score is that with what the cost model does not know.
+    """
+
+    layout: Layout
+    busy: float
+    score: float
+    launches: tuple[KernelCost, ...]
+
+
+def priced(call: Call, nest: Nest, layouts: Iterable[Layout]) -> Iterator[Priced]:
+    """Those of some layouts that can be and that fit.
+
+    Whether they are legal is not asked: that takes longer, and few are left that must be.
+    """
+    for layout in layouts:
+        directives = (*directives_of(layout), *nest.program.directives)
+        program = replace(nest.program, directives=directives)
+        if has_errors(check_schedule(program)):
+            continue
+        state = resolve(program, bind(directives).primitives)
+        found = cost(state, call.sizes, call.dtype, call.device, call.is_warm)
+        if found.fits and _is_full(layout, found.kernels):
+            busy = sum(one.seconds - one.launch for one in found.kernels)
+            score = busy * (1 + reluctance(nest, layout, call.device))
+            yield Priced(layout, busy, score, found.kernels)
+
+
+def launching(call: Call, count: int) -> float:
+    """Seconds that so many launches take."""
+    following = call.device["next_launch"]
+    first = following if call.is_warm else call.device["launch"]
+    return first + (count - 1) * following
+
+
+def _is_full(layout: Layout, kernels: tuple[KernelCost, ...]) -> bool:
+    """Whether programs that stay take about all the room there is, and no more."""
+    room = kernels[-1].resources.resident
+    return not layout.each or room - 1 <= layout.each <= room

@@ -1,0 +1,13 @@
+"""An algorithm, sizes and a device in; usable schedules, the one that seems fastest first, out."""
+
+from collections.abc import Iterator
+
+from dtpoly.autoschedule.choose import alike, candidates
+from dtpoly.autoschedule.pricing import Call
+from dtpoly.autoschedule.selection import in_turn
+from dtpoly.autoschedule.settle import Settled, settled
+
+
+def schedules(call: Call) -> Iterator[Settled]:
+    """Each when it is asked for: whoever wants one does not wait for more."""
+    return settled(call, in_turn(candidates(call), lambda one: alike(call, one)))

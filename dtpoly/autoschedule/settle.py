@@ -1,0 +1,59 @@
+"""Candidates in; those whose schedules are proved legal and have code, with reasons, out."""
+
+from collections.abc import Iterable, Iterator
+
+from dtpoly.algorithm.program import Directive, Program
+from dtpoly.autoschedule.choose import Candidate, nests_of, schedule_of
+from dtpoly.autoschedule.plans import directive_of, with_directives
+from dtpoly.autoschedule.pricing import Call
+from dtpoly.autoschedule.reasons import Decided, Line, lines_of
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.frozen import dataclass
+from dtpoly.generate import code_of
+from dtpoly.schedule.legality import judge
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A schedule that can be used, with the reason for each directive."""
+
+    program: Program
+    lines: tuple[Line, ...]
+    seconds: float
+
+
+def settled(call: Call, candidates: Iterable[Candidate]) -> Iterator[Settled]:
+    """Those that are legal for all sizes and have code that no other one has, as they come."""
+    seen: set[str] = set()
+    for one in candidates:
+        program = with_directives(call.program, schedule_of(call, one))
+        text = _code(program)
+        if text is not None and text not in seen:
+            seen.add(text)
+            yield Settled(program, tuple(_lines(call, one)), one.seconds)
+
+
+def _code(program: Program) -> str | None:
+    """The emitted text without comments, which say by what directives it was made."""
+    try:
+        verdict = judge(program)
+        if not verdict.is_legal:
+            return None
+        lines = code_of(verdict.scheduled).text.splitlines()
+    except DtpolyError:
+        return None
+    return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+
+
+def _lines(call: Call, one: Candidate) -> Iterator[Line]:
+    """In the order of the schedule."""
+    reasons: dict[Directive, str] = {}
+    for placed in one.plan.placed:
+        directive = directive_of(placed)
+        if directive is not None:
+            reasons[directive] = placed.why
+    for nest, kernel in zip(nests_of(call, one.plan), one.kernels, strict=True):
+        decided = Decided(nest, kernel.layout, kernel.launches[0], call.device)
+        reasons |= {line.directive: line.why for line in lines_of(decided)}
+    for directive in schedule_of(call, one):
+        yield Line(directive, reasons.get(directive, ""))

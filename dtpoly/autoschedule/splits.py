@@ -1,0 +1,42 @@
+"""A layout with too few programs in; the same with reductions split over several programs, out."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+
+from dtpoly.autoschedule.layout import Layout, Partial, new_name
+from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.powers import above, pieces
+
+# Programs for each multiprocessor that are enough, and that are tried.
+ENOUGH = 4
+TRIED = (4, 8, 16, 32)
+LEAST = 8192  # elements that are worth a program
+AT_ONCE = 16384  # partial results
+
+
+def split(nest: Nest, layout: Layout, processors: int) -> Iterator[Layout]:
+    """Blocks of what the Func itself reduces: partial results, and a second kernel for them."""
+    own = {label for one in nest.sums if one.func == nest.func.name for label in one.labels}
+    free = [label for label in nest.reduced if label in own and label not in nest.labels]
+    if not free:
+        return
+    label = max(free, key=lambda one: nest.sizes[one])
+    size = nest.sizes[label]
+    programs = prod(pieces(nest.sizes[x], block) for x, block in layout.blocks)
+    if programs >= ENOUGH * processors or layout.tile(label) == 0:
+        return
+    beside = prod(block for _, block in layout.blocks)
+    tile = layout.tile(label)
+    seen: set[int] = set()
+    for each in TRIED:
+        wanted = pieces(each * processors, programs)
+        part = max(above(pieces(size, wanted)), tile, LEAST // beside)
+        count = pieces(size, part)
+        if part in seen or count < 2:
+            continue
+        seen.add(part)
+        name = new_name(label, "b", nest.taken)
+        at_once = min(above(count), max(AT_ONCE // beside, 1))
+        tiles = (*layout.tiles, (name, at_once))
+        yield replace(layout, partial=Partial(label, name, part), tiles=tiles)

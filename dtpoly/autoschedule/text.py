@@ -1,0 +1,39 @@
+"""A source and directives with reasons in; the .dt text with that schedule and no other, out."""
+
+from collections.abc import Iterable, Iterator
+
+from dtpoly.algorithm.show import show, show_directive
+from dtpoly.autoschedule.algorithm import Algorithm
+from dtpoly.autoschedule.plans import with_directives
+from dtpoly.autoschedule.reasons import Line
+from dtpoly.source import Source
+
+WIDTH = 100
+
+
+def schedule_text(lines: Iterable[Line]) -> str:
+    """A directive a line, each with its reason."""
+    return "".join(f"{line}\n" for line in _lines(list(lines)))
+
+
+def whole_text(source: Source, given: Algorithm, head: str, lines: Iterable[Line]) -> str:
+    """The algorithm as its author wrote it, if that says nothing of a schedule; else printed."""
+    is_scheduled = bool(given.left or given.program.directives)
+    algorithm = show(with_directives(given.program, ())) if is_scheduled else source.text
+    return f"{algorithm.rstrip()}\n\n# {head}\n{schedule_text(lines)}"
+
+
+def _lines(lines: list[Line]) -> Iterator[str]:
+    shown = [show_directive(one.directive) for one in lines]
+    column = max((len(text) for text in shown), default=0)
+    for text, one in zip(shown, lines, strict=True):
+        comment = f"# {one.why}"
+        if not one.why:
+            yield text
+        elif column + 2 + len(comment) <= WIDTH:
+            yield f"{text.ljust(column)}  {comment}"
+        elif len(text) + 2 + len(comment) <= WIDTH:
+            yield f"{text}  {comment}"
+        else:
+            yield comment
+            yield text

@@ -1,0 +1,22 @@
+"""How many elements a program has at once in, how many warps may share them out."""
+
+from collections.abc import Iterator
+
+from dtpoly.autoschedule.powers import powers
+
+WARP = 32
+MOST = 32  # warps of a program
+
+
+def warps(elements: int, few: int, lots: int) -> Iterator[int]:
+    """All numbers of warps whose threads have so few to so many elements each.
+
+    The one that comes nearest where none has.
+    """
+    found = [w for w in powers(1, MOST) if few <= elements / (w * WARP) <= lots]
+    if found:
+        yield from found
+    elif elements < few * WARP:
+        yield 1
+    else:
+        yield MOST

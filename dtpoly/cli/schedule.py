@@ -1,0 +1,232 @@
+"""`dtpoly schedule FILE`: an algorithm and sizes in; a schedule that is fast for them, out."""
+
+import json
+import sys
+from contextlib import redirect_stdout
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from dtpoly.algorithm.dtypes import FLOATS, DType
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.show import show_directive
+from dtpoly.autoschedule.algorithm import Algorithm, algorithm_of, bare
+from dtpoly.autoschedule.amounts import duration
+from dtpoly.autoschedule.pricing import Call
+from dtpoly.autoschedule.schedules import schedules
+from dtpoly.autoschedule.settle import Settled
+from dtpoly.autoschedule.text import whole_text
+from dtpoly.cli.budget import Budget
+from dtpoly.cli.device_option import device_option
+from dtpoly.cli.files import file_name
+from dtpoly.cli.lazy import load
+from dtpoly.cli.output import write
+from dtpoly.cli.saving import save, tell_error
+from dtpoly.cli.size_option import parse_sizes
+from dtpoly.explore.devices import Device
+from dtpoly.frontend.reading import read_file
+from dtpoly.frozen import dataclass
+from dtpoly.render.printable import printable
+from dtpoly.targets.subject import check_dtype
+
+VERSION = 1  # of the JSON document
+MOST = 20  # schedules that are worth a measurement
+PRECISIONS = ("ieee", "tf32", "tf32x3")
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The schedules that were looked at, which of them is taken, and what is known of times."""
+
+    call: Call
+    every: tuple[Settled, ...]
+    place: int = 0
+    milliseconds: tuple[float | None, ...] = ()  # measured
+    outcomes: tuple[str, ...] = ()
+    device: str = ""  # that was measured on
+    is_interrupted: bool = False
+
+    @property
+    def best(self) -> Settled:
+        """The schedule that is taken."""
+        return self.every[self.place]
+
+
+@click.command(
+    short_help="Choose a schedule for sizes and a GPU.",
+    epilog="""\b
+Examples:
+  dtpoly schedule matmul.dt --size m=4096,n=4096,k=4096 --dtype bf16
+  dtpoly schedule softmax.dt --size x=4096,y=4096 --budget 0
+  dtpoly schedule softmax.dt --size x=64,y=512 --budget 30s -o fast.dt""",
+)
+@file_name
+@click.option("--size", "sizes", multiple=True, metavar="x=..,y=..", help="Sizes of labels.")
+@click.option(
+    "--dtype",
+    type=click.Choice([str(dtype) for dtype in FLOATS]),
+    default=str(DType.F32),
+    show_default=True,
+    help="Of inputs that declare none.",
+)
+@device_option
+@click.option(
+    "--budget",
+    type=Budget(),
+    default="10s",
+    show_default=True,
+    metavar="20|60s",
+    help="How many schedules to measure, or how long; 0 for none, which needs no GPU.",
+)
+@click.option(
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    help="How exact products of 32-bit numbers are.  [default: as FILE says, else ieee]",
+)
+@click.option("--list", "count", type=click.IntRange(1, 200), help="Print so many, the best first.")
+@click.option("-o", "output", type=click.Path(path_type=Path), help="Write the .dt file.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@click.option("--place", default="cuda", hidden=True)
+def command(
+    file: str,
+    sizes: tuple[str, ...],
+    dtype: str,
+    device: Device,
+    budget: tuple[int | None, float | None],
+    precision: str | None,
+    count: int | None,
+    output: Path | None,
+    as_json: bool,
+    place: str,
+) -> int:
+    """Choose a schedule for the algorithm of FILE, and say of each directive why.
+
+    What is computed where, blocks, tiles, order and warps follow from what is read and reduced;
+    the cost model ranks them; the first ones are measured, if there is a GPU. A schedule in FILE
+    does not count, but for what is compiled and how exact products are.
+    """
+    source = read_file(file)
+    algorithm = algorithm_of(source)
+    if algorithm.left:
+        _note(f"the {algorithm.left} directives of '{source.name}' are left aside")
+    call = _call(algorithm, sizes, DType(dtype), device, precision)
+    wants = budget if place != "cuda" or _has_gpu(budget) else (0, None)
+    every = tuple(islice(schedules(call), count or (1 if wants[0] == 0 else wants[0] or MOST)))
+    if not every:
+        tell_error(f"no schedule was found for '{source.name}' that fits on {device.name}")
+        return 1
+    answer = Answer(call, every)
+    if wants[0] != 0:
+        answer = _measured(answer, source.name, wants, place)
+    text = whole_text(source, algorithm, _head(answer), answer.best.lines)
+    if as_json:
+        write(json.dumps(_document(file, answer, text), indent=2) + "\n")
+    elif count is not None:
+        write(_listed(answer))
+    elif output is None:
+        write(text)
+    if output is not None and not save(output, text.encode()):
+        return 1
+    return INTERRUPTED if answer.is_interrupted else 0
+
+
+def _call(
+    algorithm: Algorithm, words: tuple[str, ...], dtype: DType, device: Device, exact: str | None
+) -> Call:
+    program = bare(algorithm)
+    given = parse_sizes(words, [label.name for label in program.labels])
+    check_dtype(program, dtype)
+    precision = exact or algorithm.precision
+    known = filled(program, given)
+    return Call(program, known, dtype, device, "" if precision == "ieee" else precision)
+
+
+def _has_gpu(budget: tuple[int | None, float | None]) -> bool:
+    if budget[0] == 0:
+        return True
+    found: bool = load("dtpoly.autoschedule.measure").has_driver()
+    if not found:
+        _note("there is no GPU here: chosen by the cost model alone")
+    return found
+
+
+def _measured(
+    answer: Answer, name: str, budget: tuple[int | None, float | None], place: str
+) -> Answer:
+    """The same with times; without, where no device could be opened."""
+    measure: Any = load("dtpoly.autoschedule.measure")
+    with TemporaryDirectory() as folder, redirect_stdout(sys.stderr):
+        path = Path(folder) / "results.sqlite"
+        wanted = measure.Budget(*budget)
+        try:
+            found = measure.measured(answer.call, name, answer.every, wanted, path, place)
+        except measure.NothingMeasured as error:
+            _note(f"nothing was measured: {error}: chosen by the cost model alone")
+            return answer
+    times = tuple(one.median if one else None for one in found.results)
+    outcomes = tuple(str(one.outcome) if one else "" for one in found.results)
+    best = found.best
+    if found.nearer not in ("", answer.call.device.key):
+        _note(f"ranked as if for {answer.call.device.name}: say --device {found.nearer}")
+    if best is None:
+        _note("no schedule could be measured: chosen by the cost model alone")
+    more = (times, outcomes, found.device, found.is_interrupted)
+    return Answer(answer.call, answer.every, best or 0, *more)
+
+
+def _head(answer: Answer) -> str:
+    call, at = answer.call, answer.place
+    sizes = ", ".join(f"{label}={size}" for label, size in call.sizes.items())
+    taken = answer.milliseconds[at] if answer.milliseconds else None
+    if taken is None:
+        about = duration(answer.best.seconds)
+        return f"For {sizes} in {call.dtype} on {call.device.name}: about {about}, not measured."
+    timed = sum(one is not None for one in answer.milliseconds)
+    took = duration(taken / 1e3)
+    return f"For {sizes} in {call.dtype} on {answer.device}: {took}, the best of {timed} measured."
+
+
+def _listed(answer: Answer) -> str:
+    """A schedule a line: its place, what it should take, what it took, and what it is."""
+    lines: list[str] = []
+    for at, one in enumerate(answer.every):
+        took = answer.milliseconds[at] if answer.milliseconds else None
+        measured = "" if took is None else f"  {duration(took / 1e3):>8}"
+        words = " ".join(show_directive(line.directive) for line in one.lines)
+        lines.append(f"{at + 1:3}  {duration(one.seconds):>8}{measured}  {words}\n")
+    return "".join(lines)
+
+
+def _document(file: str, answer: Answer, text: str) -> dict[str, object]:
+    call = answer.call
+    times, outcomes = answer.milliseconds, answer.outcomes
+    return {
+        "version": VERSION,
+        "file": file,
+        "sizes": dict(call.sizes),
+        "dtype": str(call.dtype),
+        "device": call.device.key,
+        "measured_on": answer.device or None,
+        "chosen": answer.place,
+        "candidates": [
+            {
+                "predicted_ms": 1e3 * one.seconds,
+                "measured_ms": times[at] if times else None,
+                "outcome": (outcomes[at] or None) if outcomes else None,
+                "schedule": [
+                    {"directive": show_directive(line.directive), "why": line.why}
+                    for line in one.lines
+                ],
+            }
+            for at, one in enumerate(answer.every)
+        ],
+        "text": text,
+    }
+
+
+def _note(message: str) -> None:
+    print(printable(f"note: {message}"), file=sys.stderr)

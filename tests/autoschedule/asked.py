@@ -1,0 +1,46 @@
+"""Calls to schedule: examples, or texts, at sizes."""
+
+from pathlib import Path
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.filling import filled
+from dtpoly.autoschedule.algorithm import algorithm_of, bare
+from dtpoly.autoschedule.choose import nests_of
+from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.plans import Plan, plans
+from dtpoly.autoschedule.pricing import Call
+from dtpoly.explore.devices import find_device
+from dtpoly.generate import outputs
+from dtpoly.source import Source
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+H200 = find_device("h200")
+SUM = "Func f; In A; Var x; RVar y; f[x] = rsum(A[x, y], y);"
+
+
+def example(name: str) -> Source:
+    """The text of an example."""
+    return Source(f"{name}.dt", (EXAMPLES / f"{name}.dt").read_text())
+
+
+def call_of(
+    source: Source | str, dtype: str = "f32", device: str = "h200", /, **sizes: int
+) -> Call:
+    """A text at sizes."""
+    given = Source("text.dt", source) if isinstance(source, str) else source
+    algorithm = algorithm_of(given)
+    program = bare(algorithm)
+    known = filled(program, sizes)
+    chosen = find_device(device)
+    return Call(program, known, DType(dtype), chosen, algorithm.precision)
+
+
+def plans_of(call: Call) -> tuple[Plan, ...]:
+    """The plans of a call, for f32."""
+    return plans(call.program, outputs(call.program), call.sizes, 4, 132)
+
+
+def nest_of(call: Call) -> Nest:
+    """The kernel of the first plan that has one."""
+    plan = min(plans_of(call), key=lambda one: len(one.kernels))
+    return nests_of(call, plan)[-1]

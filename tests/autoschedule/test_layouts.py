@@ -1,0 +1,172 @@
+"""Ways to cut a kernel: what there is of them, and that each is a schedule."""
+
+from collections.abc import Iterator
+from math import prod
+
+import pytest
+
+from dtpoly.algorithm.show import show_directive
+from dtpoly.autoschedule.chains import chain
+from dtpoly.autoschedule.elementwise import elementwise
+from dtpoly.autoschedule.layout import Group, Layout, Partial, directives_of, new_name
+from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.products import products, refined
+from dtpoly.autoschedule.reductions import reductions
+from dtpoly.autoschedule.threads import warps
+from dtpoly.autoschedule.variants import variants
+from tests.autoschedule.asked import H200, SUM, call_of, example, nest_of
+
+
+def shown(layout: Layout) -> str:
+    return " ".join(show_directive(one) for one in directives_of(layout))
+
+
+def test_a_layout_as_directives() -> None:
+    layout = Layout(
+        *("f", (("m", 128), ("n", 64)), Partial("k", "kb", 512), (("m", 0), ("k", 32), ("r", 1))),
+        order=("m", "n"),
+        group=Group("m", "mi", 8),
+        flat=("r", "k"),
+        precision="tf32",
+        descriptors=("A", "B"),
+        aligned=("A",),
+        turned=("k",),
+        each=2,
+        warps=8,
+        stages=3,
+    )
+    assert shown(layout) == (
+        "f.precision(tf32); f.block(m:128, n:64, k:kb/512); f.tensorize(m:0, k:32);"
+        " f.map(m:mi/8, n, mi); f.flatten(r, k); f.descriptor(A, B); f.align(A); f.alternate(k);"
+        " f.persistent(2); f.num_warps(8); f.num_stages(3);"
+    )
+    assert shown(Layout("f", warps=1)) == "f.num_warps(1);"
+
+
+def test_new_names_are_new() -> None:
+    assert new_name("m", "i", frozenset({"m"})) == "mi"
+    assert new_name("m", "i", frozenset({"mi", "mi2"})) == "mi3"
+
+
+def test_threads_have_some_elements_each() -> None:
+    assert list(warps(4096, 8, 32)) == [4, 8, 16]
+    assert list(warps(16, 8, 32)) == [1]
+    assert list(warps(1 << 20, 8, 32)) == [32]
+
+
+def test_what_reduces_nothing_goes_along_memory() -> None:
+    nest = nest_of(call_of(example("geglu"), x=16384, y=16384))
+    found = list(elementwise(nest))
+    assert found
+    for layout in found:
+        blocks = dict(layout.blocks)
+        assert blocks["x"] == 1
+        assert 256 <= blocks["y"] <= 8192
+        assert layout.order == ("x", "y")
+        assert 4 <= blocks["y"] / (32 * layout.warps) <= 32
+
+
+def test_what_is_contiguous_both_ways_is_square() -> None:
+    text = "Func f; In A; Var x, y; f[x, y] = A[y, x];"
+    found = list(elementwise(nest_of(call_of(text, x=4096, y=4096))))
+    assert all(32 <= size <= 128 for layout in found for _, size in layout.blocks)
+
+
+def test_short_lines_go_many_at_a_time() -> None:
+    nest = nest_of(call_of(SUM, x=1 << 20, y=64))
+    found = list(reductions(nest, 132))
+    assert all(dict(layout.blocks)["x"] >= 8 for layout in found)
+    assert max(dict(layout.blocks)["x"] for layout in found) == 256
+
+
+def test_long_lines_go_in_parts() -> None:
+    nest = nest_of(call_of(SUM, x=4096, y=1 << 20))
+    found = list(reductions(nest, 132))
+    assert {layout.tile("y") for layout in found} == {1024, 2048, 4096, 8192, 16384}
+    assert {dict(layout.blocks)["x"] for layout in found} == {1}
+
+
+@pytest.mark.parametrize(("rows", "is_split"), [(16, True), (1 << 16, False)])
+def test_few_lines_are_split(rows: int, is_split: bool) -> None:
+    nest = nest_of(call_of(SUM, x=rows, y=1 << 22))
+    parts = [layout.partial for layout in reductions(nest, 132) if layout.partial is not None]
+    assert bool(parts) is is_split
+    assert {part.name for part in parts} <= {"yb"}
+
+
+def test_columns_are_side_by_side() -> None:
+    text = "Func f; In A; Var y; RVar x; f[y] = rsum(A[x, y], x);"
+    for layout in reductions(nest_of(call_of(text, x=16384, y=16384)), 132):
+        assert 32 <= dict(layout.blocks)["y"] <= 256
+        assert layout.tile("y") == 0
+        assert layout.tile("x") > 1
+
+
+def layouts_of_products(nest: Nest) -> Iterator[Layout]:
+    for layout in products(nest, H200, ""):
+        yield layout
+        yield from refined(nest, H200, layout)
+
+
+def test_products_have_room() -> None:
+    nest = nest_of(call_of(example("half_matmul"), "bf16", m=4096, n=4096, k=4096))
+    found = list(layouts_of_products(nest))
+    for layout in found:
+        rows, columns = dict(layout.blocks)["m"], dict(layout.blocks)["n"]
+        assert rows * columns <= 128 * 32 * layout.warps
+        assert (rows + columns) * layout.tile("k") * 2 * max(layout.stages, 1) <= 232448
+        assert layout.descriptors == ("A", "B")
+    assert any(layout.group and layout.each for layout in found)
+    assert {layout.tile("k") for layout in found} == {32, 64}
+
+
+def test_the_copy_engine_wants_aligned_rows_and_a_gpu_that_has_one() -> None:
+    sizes = {"m": 4096, "n": 4095, "k": 4096}
+    ragged = nest_of(call_of(example("half_matmul"), "bf16", **sizes))
+    assert {layout.descriptors for layout in products(ragged, H200, "")} == {("A",)}
+    call = call_of(example("half_matmul"), "bf16", "a100", m=4096, n=4096, k=4096)
+    assert {layout.descriptors for layout in products(nest_of(call), call.device, "")} == {()}
+
+
+def test_a_convolution_sums_in_steps_of_channels_in_one_loop() -> None:
+    nest = nest_of(call_of(example("conv2d"), "f16", b=4, c=64, h=110, w=110, f=128, r=3, s=3))
+    for layout in products(nest, H200, ""):
+        assert layout.flat == ("r", "s", "c")
+        assert (layout.tile("r"), layout.tile("s")) == (1, 1)
+        assert layout.tile("c") in (32, 64)
+        sides = dict(layout.blocks)
+        assert prod((sides["b"], sides["h"], sides["w"])) >= 16
+
+
+def test_one_channel_is_too_few_for_a_step() -> None:
+    call = call_of(example("one_channel_conv2d"), "f16", b=8, c=1, h=157, w=696, f=64, r=5, s=5)
+    for layout in products(nest_of(call), H200, ""):
+        assert prod(layout.tile(label) for label in "rsc") >= 16
+
+
+def test_chains_keep_sums_in_registers() -> None:
+    nest = nest_of(call_of(example("attention"), m=256, n=256, k=256, l=256))
+    made = chain(nest, "tf32")
+    first = made.layout([0] * len(made.knobs))
+    assert first is not None
+    assert (first.precision, first.warps, first.stages) == ("tf32", 4, 0)
+    assert first.block("m") == 16
+    sums = [layout for at in range(4) if (layout := made.layout([at, 3, 0, 0, 0, 0])) is not None]
+    assert [layout.block("m") for layout in sums] == [16, 32, 64]
+
+
+def test_variants_are_what_the_model_cannot_tell() -> None:
+    call = call_of(example("wide_softmax"), x=8192, y=50257)
+    nest = nest_of(call)
+    layout = next(one for one in reductions(nest, 132) if one.tile("y") == 8192)
+    found = list(variants(nest, layout))
+    assert [(one.aligned, one.turned) for one in found] == [
+        (("A",), ("y",)),
+        ((), ("y",)),
+        (("A",), ()),
+    ]
+    even = nest_of(call_of(example("wide_softmax"), x=8192, y=65536))
+    assert [(one.aligned, one.turned) for one in variants(even, layout)] == [((), ("y",))]
+    product = nest_of(call_of(example("half_matmul"), "bf16", m=4096, n=4096, k=4096))
+    one = next(products(product, H200, ""))
+    assert [other.descriptors for other in variants(product, one)] == [()]

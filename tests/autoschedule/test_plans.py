@@ -1,0 +1,80 @@
+"""Where Funcs could be computed."""
+
+from dtpoly.algorithm.program import Argument, Directive
+from dtpoly.autoschedule.plans import How, directive_of
+from tests.autoschedule.asked import call_of, example, plans_of
+
+NORM = "In A; Var x; RVar y; s[x] = rsum(A[x, y], y); f[x, y] = A[x, y] / reshape(s[x], x, 1);"
+
+
+def kinds(name: str, **sizes: int) -> set[tuple[tuple[str, str], ...]]:
+    call = call_of(example(name), **sizes)
+    return {tuple((one.func, str(one.how)) for one in plan.placed) for plan in plans_of(call)}
+
+
+def test_what_belongs_to_a_row_is_computed_in_it() -> None:
+    found = kinds("safe_softmax", x=4096, y=4096)
+    rest = (("total", "fused"), ("safe_softmax", "kernel"))
+    assert found == {
+        (("top", "fused"), ("e", "fused"), *rest),
+        (("top", "fused"), ("e", "inline"), *rest),
+    }
+
+
+def test_few_rows_are_no_reason_for_few_programs() -> None:
+    call = call_of(f"Func s, f; {NORM}", x=16, y=1_000_000)
+    (fused, kernel) = (plan.find("s") for plan in plans_of(call))
+    assert (fused.how, kernel.how) == (How.FUSED, How.KERNEL)
+    assert kernel.why == "16 rows are too few for 132 multiprocessors"
+    assert [
+        plan.find("s").how for plan in plans_of(call_of(f"Func s, f; {NORM}", x=4096, y=64))
+    ] == [How.FUSED]
+
+
+def test_a_product_may_be_stored_or_computed_again() -> None:
+    call = call_of(example("two_mm_outer"), m=1024, n=1024, k=64, l=64)
+    places = [plan.find("mm") for plan in plans_of(call)]
+    assert [(one.how, one.label) for one in places] == [
+        (How.FUSED, "m"),
+        (How.FUSED, "l"),
+        (How.KERNEL, ""),
+    ]
+    assert places[-1].why.endswith("not computed again for each block of n")
+
+
+def test_what_is_reduced_for_a_sum_keeps_its_loops() -> None:
+    call = call_of(example("cross_entropy"), x=8192, y=50257)
+    plan = plans_of(call)[0]
+    assert plan.find("loss").how is How.KERNEL
+    assert plan.kernels == (("top", "total", "picked", "loss"), ("cross_entropy",))
+
+
+def test_a_copy_is_read_where_it_is_or_stored_the_other_way_round() -> None:
+    call = call_of(example("tf32_matmul"), m=8192, n=8192, k=8192)
+    assert [plan.find("columns").how for plan in plans_of(call)] == [How.INLINE, How.KERNEL]
+
+
+def test_what_is_asked_for_has_a_kernel() -> None:
+    text = f"Func s, f; {NORM} s.compile(); f.compile();"
+    (plan,) = plans_of(call_of(text, x=4096, y=64))
+    assert plan.kernels == (("s",), ("f",))
+    assert [directive_of(one) for one in plan.placed] == [None, None]
+
+
+def test_places_are_directives() -> None:
+    call = call_of(example("safe_softmax"), x=4096, y=4096)
+    found = [directive_of(one) for plan in plans_of(call) for one in plan.placed]
+    assert Directive("e", "inline") in found
+    arguments = (Argument("safe_softmax"), Argument("x"))
+    assert Directive("total", "fuse_at", arguments) in found
+
+
+def test_what_is_inlined_is_read_where_its_readers_are() -> None:
+    text = (
+        "Func a, b, c; In A; Var x, y; a[x, y] = exp(A[x, y]); b[x, y] = a[x, y] + 1;"
+        " c[x, y] = b[x, y] * 2;"
+    )
+    (plan,) = plans_of(call_of(text, x=64, y=64))
+    assert plan.kernels == (("c",),)
+    program = plan.substituted(call_of(text, x=64, y=64).program)
+    assert [func.name for func in program.funcs] == ["c"]

@@ -1,0 +1,126 @@
+"""Schedules that come out: legal, right, told with reasons, and near what people wrote."""
+
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.show import show_directive
+from dtpoly.autoschedule.algorithm import algorithm_of
+from dtpoly.autoschedule.amounts import amount, duration, listed, many
+from dtpoly.autoschedule.measure import Budget, measured
+from dtpoly.autoschedule.pricing import Call
+from dtpoly.autoschedule.schedules import schedules
+from dtpoly.autoschedule.text import schedule_text, whole_text
+from dtpoly.compile import check
+from dtpoly.explore.cost import cost
+from dtpoly.explore.results import Outcome
+from dtpoly.frontend.parse import parse
+from dtpoly.frontend.resolve import resolve
+from dtpoly.schedule.legality import judge
+from dtpoly.schedule.resolve import scheduled
+from dtpoly.source import Source
+from tests.autoschedule.asked import SUM, call_of, example
+from tests.conftest import Golden
+
+# What each of some examples is asked for, and in which sizes it is small enough to be interpreted.
+ASKED: dict[str, tuple[str, dict[str, int], dict[str, int]]] = {
+    "dyt": ("bf16", {"x": 16384, "y": 16384}, {"x": 5, "y": 77}),
+    "tvd": ("f32", {"x": 8192, "y": 32768}, {"x": 7, "y": 300}),
+    "wide_softmax": ("f32", {"x": 8192, "y": 50257}, {"x": 3, "y": 333}),
+    "column_sum": ("f32", {"x": 16384, "y": 16384}, {"x": 70, "y": 50}),
+    "half_matmul": ("bf16", {"m": 4096, "n": 4096, "k": 4096}, {"m": 50, "n": 70, "k": 40}),
+    "attention": ("f32", dict.fromkeys("mnkl", 256), {"m": 20, "n": 33, "k": 17, "l": 40}),
+    "few_filters_conv2d": (
+        "f16",
+        {"b": 8, "c": 32, "h": 75, "w": 332, "f": 32, "r": 5, "s": 10},
+        {"b": 1, "c": 6, "h": 5, "w": 7, "f": 4, "r": 3, "s": 2},
+    ),
+}
+# What people wrote may be ranked before what is chosen, but not by more.
+NEAR = 1.02
+
+
+def asked(name: str) -> Call:
+    dtype, sizes, _ = ASKED[name]
+    return call_of(example(name), dtype, **sizes)
+
+
+@pytest.mark.parametrize("name", ["dyt", "tvd", "half_matmul"])
+def test_as_it_was(name: str, golden: Golden) -> None:
+    source, call = example(name), asked(name)
+    (best,) = islice(schedules(call), 1)
+    text = whole_text(source, algorithm_of(source), "For these sizes.", best.lines)
+    golden(f"autoschedule/{name}.dt", text)
+
+
+@pytest.mark.parametrize("name", ["dyt", "wide_softmax", "column_sum"])
+def test_what_comes_first_is_no_slower_than_by_hand_and_checks(name: str) -> None:
+    call = asked(name)
+    (best,) = islice(schedules(call), 1)
+    hand = scheduled(resolve(parse(example(name)).file).program)
+    assert best.seconds <= NEAR * cost(hand, call.sizes, call.dtype, call.device).seconds
+    source = example(name)
+    text = whole_text(source, algorithm_of(source), "A schedule.", best.lines)
+    checked = check(Source(name, text))
+    assert checked.diagnostics == ()
+    assert checked.verdict is not None
+    assert checked.verdict.is_legal
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ASKED)
+def test_all_that_would_be_measured_is_legal_and_near(name: str) -> None:
+    call = asked(name)
+    found = list(islice(schedules(call), 20))
+    hand = scheduled(resolve(parse(example(name)).file).program)
+    assert len(found) >= 15
+    assert found[0].seconds <= NEAR * cost(hand, call.sizes, call.dtype, call.device).seconds
+    texts = {tuple(show_directive(line.directive) for line in one.lines) for one in found}
+    assert len(texts) == len(found)
+    for one in found:
+        assert all(line.why or line.directive.name == "compile" for line in one.lines)
+        assert judge(one.program).is_legal
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ASKED)
+def test_what_is_chosen_computes_what_it_should(name: str, tmp_path: Path) -> None:
+    call = asked(name)
+    found = list(islice(schedules(call), 4))
+    sizes = filled(call.program, ASKED[name][2])
+    small = replace(call, sizes=sizes)
+    result = measured(small, name, found, Budget(count=4), tmp_path / "a.sqlite", "cpu")
+    assert [one.outcome for one in result.results if one] == [Outcome.MEASURED] * len(found)
+
+
+def test_measuring_decides(tmp_path: Path) -> None:
+    call = call_of(SUM, x=4096, y=4096)
+    found = list(islice(schedules(call), 3))
+    result = measured(call, "f", found, Budget(count=3), tmp_path / "a.sqlite", "simulated")
+    times = [one.median for one in result.results if one and one.median]
+    assert len(times) == 3
+    assert result.best == times.index(min(times))
+    assert (result.nearer, result.is_interrupted) == ("", False)
+
+
+def test_reasons_stand_behind_directives_or_above() -> None:
+    call = call_of(SUM, x=1 << 20, y=64)
+    (best,) = islice(schedules(call), 1)
+    lines = schedule_text(best.lines).splitlines()
+    assert all(len(line) <= 100 for line in lines)
+    assert sum(line.count("#") for line in lines) == len(best.lines) - 1
+    assert lines[-1] == "f.compile();"
+
+
+def test_words() -> None:
+    assert [amount(one) for one in (12, 999, 16_384, 5.2e9)] == [
+        *("12 bytes", "999 bytes", "16.4 kB", "5.2 GB")
+    ]
+    assert [duration(one) for one in (2.5e-6, 0.0012, 3.0)] == ["2.5 us", "1.2 ms", "3 s"]
+    assert (many(1, "row"), many(4096, "row")) == ("1 row", "4,096 rows")
+    assert (listed(("A",)), listed(("A", "B")), listed(("A", "B", "C"))) == (
+        *("A", "A and B", "A, B and C"),
+    )

@@ -1,0 +1,109 @@
+"""`dtpoly schedule`: what it says and writes, and what it does not need."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Entry
+from tests.cli.process import environment
+
+SUM = b"# Sums.\nFunc f; In A; Var x; RVar y; f[x] = rsum(A[x, y], y);\n"
+SIZES = ("--size", "x=4096,y=4096")
+
+
+def test_the_text_is_the_algorithm_with_a_schedule(call: Entry, tmp_path: Path) -> None:
+    code, out, err = call("schedule", "-", *SIZES, "--budget", "0", stdin=SUM)
+    assert (code, err) == (0, "")
+    assert out.startswith(SUM.decode())
+    assert "# For x=4096, y=4096 in f32 on NVIDIA H200 SXM: about " in out
+    assert out.endswith("f.compile();\n")
+    path = tmp_path / "f.dt"
+    path.write_text(out)
+    assert call("check", str(path))[0] == 0
+
+
+def test_a_schedule_that_is_there_is_left_aside(call: Entry) -> None:
+    text = SUM + b"f.block(x:64); f.tensorize(x:0, y:4); f.compile();\n"
+    code, out, err = call("schedule", "-", *SIZES, "--budget", "0", stdin=text)
+    assert (code, err) == (0, "note: the 2 directives of '<stdin>' are left aside\n")
+    assert "x:64" not in out
+    assert out.count("f.compile();") == 1
+
+
+def test_one_that_is_wrong_too(call: Entry) -> None:
+    text = SUM + b"f.block(z:64); { f.num_warps(4) | f.num_warps({1, 2}) }; where block.z < 4;\n"
+    code, out, _ = call("schedule", "-", *SIZES, "--budget", "0", stdin=text)
+    assert code == 0
+    assert "z:64" not in out
+
+
+def test_precision_is_kept_or_asked_for(call: Entry) -> None:
+    product = b"Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);\n"
+    asked = ("schedule", "-", "--size", "m=64,n=64,k=64", "--budget", "0")
+    kept = product + b"f.precision(tf32x3); f.compile();"
+    assert "f.precision(tf32x3);" in call(*asked, stdin=kept)[1]
+    assert "precision" not in call(*asked, "--precision", "ieee", stdin=kept)[1]
+
+
+def test_a_list_has_a_line_for_each(call: Entry) -> None:
+    code, out, _ = call("schedule", "-", *SIZES, "--budget", "0", "--list", "3", stdin=SUM)
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["1", "2", "3"]
+
+
+def test_json_and_files(call: Entry, tmp_path: Path) -> None:
+    path = tmp_path / "fast.dt"
+    given = ("schedule", "-", *SIZES, "--budget", "0", "--list", "3", "--json", "-o", str(path))
+    code, out, err = call(*given, stdin=SUM)
+    document = json.loads(out)
+    assert (code, err) == (0, f"wrote {path}\n")
+    assert (document["version"], document["chosen"], document["measured_on"]) == (1, 0, None)
+    assert len(document["candidates"]) == 3
+    assert path.read_text() == document["text"]
+    first = document["candidates"][0]
+    assert first["schedule"][0]["directive"].startswith("f.block(x:")
+    assert first["schedule"][0]["why"]
+
+
+def test_times_are_measured(call: Entry) -> None:
+    given = ("schedule", "-", *SIZES, "--place", "simulated", "--budget", "3", "--json")
+    code, out, _ = call(*given, stdin=SUM)
+    document = json.loads(out)
+    times = [one["measured_ms"] for one in document["candidates"]]
+    assert (code, document["measured_on"], len(times)) == (0, "simulated", 3)
+    assert times[document["chosen"]] == min(times)
+    assert ", the best of 3 measured." in document["text"]
+
+
+def test_without_a_gpu_the_model_decides(call: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dtpoly.autoschedule.measure.has_driver", lambda: False)
+    code, out, err = call("schedule", "-", *SIZES, stdin=SUM)
+    assert (code, err) == (0, "note: there is no GPU here: chosen by the cost model alone\n")
+    assert "not measured" in out
+
+
+def test_what_is_wrong(call: Entry) -> None:
+    code, _, err = call("schedule", "-", "--size", "x=4", "--budget", "0", stdin=SUM)
+    assert code == 1
+    assert "error[DT170]: the size of 'y' must be passed" in err
+    code, _, err = call("schedule", "-", *SIZES, "--budget", "0", stdin=SUM.replace(b"A[x", b"B[x"))
+    assert code == 1
+    assert "error[" in err
+    assert call("schedule", "-", *SIZES, "--budget", "soon", stdin=SUM)[0] == 2
+    assert call("schedule", "-", *SIZES, "--device", "abacus", stdin=SUM)[0] == 2
+
+
+def test_neither_torch_nor_rich_is_needed(tmp_path: Path) -> None:
+    path = tmp_path / "f.dt"
+    path.write_bytes(SUM)
+    code = (
+        "import sys; from dtpoly.cli.main import entry; "
+        f"entry(['schedule', {str(path)!r}, '--size', 'x=4096,y=4096', '--budget', '0']); "
+        "print(sorted({'torch', 'rich', 'numpy', 'triton'} & set(sys.modules)), file=sys.stderr)"
+    )
+    ran = [sys.executable, "-c", code]
+    done = subprocess.run(ran, capture_output=True, text=True, check=True, env=environment())
+    assert done.stderr.strip() == "[]"
