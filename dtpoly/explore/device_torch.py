@@ -188,7 +188,10 @@ def compiling(place: str) -> Generator[None]:
     whole = jit.run
 
     def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
-        return whole(self, *args, grid=grid, warmup=True, **options)
+        kernel = whole(self, *args, grid=grid, warmup=True, **options)
+        # It is loaded too: only then Triton knows what the device has too little of.
+        kernel._init_handles()
+        return kernel
 
     jit.run = whole if place == "cpu" else run
     try:

@@ -64,10 +64,15 @@ def result_of(device: TorchDevice, given: Candidate, bound: float | None) -> Res
 
 
 def test_kernels_are_compiled_before_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[bool] = []
+    seen: list[bool | str] = []
 
-    def run(*_: object, grid: object, warmup: bool) -> None:
+    class Kernel:
+        def _init_handles(self) -> None:
+            seen.append("loaded")
+
+    def run(*_: object, grid: object, warmup: bool) -> Kernel:
         seen.append(warmup)
+        return Kernel()
 
     monkeypatch.setattr(JITFunction, "run", run)
     with compiling("cuda"):
@@ -75,7 +80,7 @@ def test_kernels_are_compiled_before_they_run(monkeypatch: pytest.MonkeyPatch) -
     with compiling("cpu"):
         JITFunction.run(None, 1, grid=(1,), warmup=False)
     JITFunction.run(None, 1, grid=(1,), warmup=False)
-    assert seen == [True, False, False]
+    assert seen == [True, "loaded", False, False]
 
 
 def test_a_right_text_has_a_time_and_those_of_the_baselines(
