@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from dtpoly.explore.count import counted
-from dtpoly.explore.short import point_of
-from dtpoly.explore.space import Space
-from dtpoly.explore.space_file import load_space
+from dtpoly.explore.space.count import counted
+from dtpoly.explore.space.file import load_space
+from dtpoly.explore.space.short import point_of
+from dtpoly.explore.space.space import Space
 from dtpoly.source import Source
 
 TOTAL = """\

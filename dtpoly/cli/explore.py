@@ -20,20 +20,20 @@ from dtpoly.cli.output import report, write
 from dtpoly.cli.saving import tell_error
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.explore.database import StoreError
-from dtpoly.explore.device_simulated import FAULTS
-from dtpoly.explore.devices import devices
-from dtpoly.explore.emission import Emission
+from dtpoly.explore.bench.simulated import FAULTS
+from dtpoly.explore.devices.devices import devices
 from dtpoly.explore.extras import MissingExtra
-from dtpoly.explore.process import NotOpened
-from dtpoly.explore.question import Asked, Question
-from dtpoly.explore.run import Ended
-from dtpoly.explore.schedules import Schedules, schedules
-from dtpoly.explore.session import NoModel, Wanted, emit_only, session
-from dtpoly.explore.space_file import read_space
-from dtpoly.explore.stopping import NoWorkers
+from dtpoly.explore.run.emission import Emission
+from dtpoly.explore.run.run import Ended
+from dtpoly.explore.run.session import NoModel, Wanted, emit_only, session
+from dtpoly.explore.run.stopping import NoWorkers
+from dtpoly.explore.space.file import read_space
+from dtpoly.explore.space.schedules import Schedules, schedules
+from dtpoly.explore.store.database import StoreError
+from dtpoly.explore.store.question import Asked, Question
 from dtpoly.explore.strategies.choice import STRATEGIES, NoStrategy
-from dtpoly.explore.workers import Opened, Place
+from dtpoly.explore.workers.process import NotOpened
+from dtpoly.explore.workers.workers import Opened, Place
 from dtpoly.render.printable import printable
 
 COMPILE = ("compile", "compile_to_kernel")

@@ -11,11 +11,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dtpoly.explore.emission import Emission
-from dtpoly.explore.progress import Snapshot
-from dtpoly.explore.question import Question
-from dtpoly.explore.results import Outcome
-from dtpoly.explore.run import Ended
+from dtpoly.explore.run.emission import Emission
+from dtpoly.explore.run.progress import Snapshot
+from dtpoly.explore.run.run import Ended
+from dtpoly.explore.store.question import Question
+from dtpoly.explore.store.results import Outcome
 
 KINDS = 6  # lines of the histogram
 WIDTH = 24  # of its longest bar

@@ -9,13 +9,13 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
-from dtpoly.explore.device import Candidate
-from dtpoly.explore.messages import Message
-from dtpoly.explore.process import Gone, How, Process
-from dtpoly.explore.question import Asked
-from dtpoly.explore.results import Call, Outcome
-from dtpoly.explore.servants import job_of, result_of
-from dtpoly.explore.workers import Place
+from dtpoly.explore.bench.bench import Candidate
+from dtpoly.explore.store.question import Asked
+from dtpoly.explore.store.results import Call, Outcome
+from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.workers.process import Gone, How, Process
+from dtpoly.explore.workers.servants import job_of, result_of
+from dtpoly.explore.workers.workers import Place
 from dtpoly.frozen import dataclass
 
 ASKED = Asked("twice.dt", "Func f; In A; Var x;\nf[x] = 2 * A[x];\n", "f", {"x": 1 << 24})

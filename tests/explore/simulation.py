@@ -6,16 +6,16 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from dtpoly.algorithm.show import show
-from dtpoly.explore.crew import Crew, Event, Limits
-from dtpoly.explore.device_simulated import MEASURED
-from dtpoly.explore.field import Point
-from dtpoly.explore.process import Process, Worker
-from dtpoly.explore.question import Asked, Facts, Question
-from dtpoly.explore.results import Call, Result, Text
-from dtpoly.explore.run import DEVICES, EMITTERS, Ended, Plan, Tell, explore
-from dtpoly.explore.store import Store, open_store
+from dtpoly.explore.bench.simulated import MEASURED
+from dtpoly.explore.run.run import Ended, Plan, Tell, explore
+from dtpoly.explore.space.field import Point
+from dtpoly.explore.store.question import Asked, Facts, Question
+from dtpoly.explore.store.results import Call, Result, Text
+from dtpoly.explore.store.store import Store, open_store
 from dtpoly.explore.strategies.choice import chosen
 from dtpoly.explore.strategies.strategy import Setting, Strategy
+from dtpoly.explore.workers.crew import EMITTING, MEASURING, Crew, Event, Limits
+from dtpoly.explore.workers.process import Process, Worker
 from tests.explore.fields import Template, softmax
 
 
@@ -98,7 +98,7 @@ class Simulation:
         workers = self.workers or [simulated(self.faults, self.folder)]
 
         def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
-            emitters = Crew(EMITTERS, [Process({"kind": "emit", "model": {}})], events)
-            return emitters, Crew(DEVICES, workers, events, self.limits)
+            emitters = Crew(EMITTING, [Process({"kind": "emit", "model": {}})], events)
+            return emitters, Crew(MEASURING, workers, events, self.limits)
 
         return crews

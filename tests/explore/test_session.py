@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.explore.process import NotOpened
-from dtpoly.explore.progress import Snapshot
-from dtpoly.explore.session import NoModel, Wanted, emit_only, known_device, session
-from dtpoly.explore.store import open_store
-from dtpoly.explore.workers import Place, local, visible
+from dtpoly.explore.run.progress import Snapshot
+from dtpoly.explore.run.session import NoModel, Wanted, emit_only, known_device, session
+from dtpoly.explore.store.store import open_store
+from dtpoly.explore.workers.process import NotOpened
+from dtpoly.explore.workers.workers import Place, local, visible
 from tests.explore.fields import softmax
 from tests.explore.simulation import question_of
 

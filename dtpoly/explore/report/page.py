@@ -5,7 +5,7 @@ from html import escape
 
 from dtpoly.explore.report.figures import as_svg, figures_of, heading
 from dtpoly.explore.report.study import NEAR, Study, axes_of
-from dtpoly.explore.results import Outcome
+from dtpoly.explore.store.results import Outcome
 
 BEST = 10
 

@@ -1,0 +1,67 @@
+"""A candidate in, what its kernels need of a GPU, or why it is dropped, out; imports triton."""
+
+from dtpoly.compile import check
+from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.explore.prune.prune import Call, Candidate, Needs, Outcome, Reason
+from dtpoly.generate import code_of
+from dtpoly.runtime.load import load_module
+from dtpoly.source import Source
+from dtpoly.targets.advice import is_launchable, too_large
+from dtpoly.targets.binary import Binary, Failed, kib, occupancy
+from dtpoly.targets.compiled import compile_kernel
+from dtpoly.targets.subject import Subject, subjects
+
+
+def outcome(candidate: Candidate, call: Call) -> Outcome:
+    """Compile each kernel of a candidate, until one is not worth a run."""
+    checked = check(Source(candidate.key, candidate.text))
+    if checked.program is None or checked.verdict is None:
+        errors = [one.title for one in checked.diagnostics if has_errors([one])]
+        return Outcome(candidate.key, Reason.REFUSED, "; ".join(errors) or "there is no Func")
+    state = checked.verdict.scheduled
+    try:
+        code = code_of(state)
+        every = subjects(state, code.stages, call.sizes, call.dtype)
+    except DtpolyError as error:
+        detail = "; ".join(one.title for one in error.diagnostics)
+        return Outcome(candidate.key, Reason.REFUSED, detail)
+    for subject in every:
+        for wrong in too_large(subject):
+            return Outcome(candidate.key, Reason.TILE, wrong.title)
+    module = load_module(code.text, "kernels")
+    found: list[Needs] = []
+    for subject, launch in zip(every, code.stages.launches, strict=True):
+        arguments = subject.arguments.values()
+        try:
+            binary = compile_kernel(
+                module, subject.kernel, arguments, call.target, launch.num_warps, launch.num_stages
+            )
+        except Failed as failure:
+            return Outcome(candidate.key, Reason.UNCOMPILED, str(failure), tuple(found))
+        found.append(_needs(subject, binary))
+        reason = _dropped(binary, call)
+        if reason is not None:
+            return Outcome(candidate.key, *reason, tuple(found))
+    return Outcome(candidate.key, None, "", tuple(found))
+
+
+def _needs(subject: Subject, binary: Binary) -> Needs:
+    share = occupancy(binary).share if is_launchable(binary) else 0.0
+    return Needs(
+        subject.node.name,
+        binary.num_warps,
+        binary.registers,
+        binary.spilled,
+        binary.shared,
+        share,
+    )
+
+
+def _dropped(binary: Binary, call: Call) -> tuple[Reason, str] | None:
+    """Why a kernel is not worth a run, and how much too much it takes."""
+    if not is_launchable(binary):
+        most = kib(call.target.limits.block_shared)
+        return Reason.SHARED, f"{binary.kernel} needs {kib(binary.shared)}; a block has {most}"
+    if binary.spilled > call.spilled:
+        return Reason.SPILLS, f"{binary.kernel} spills {binary.spilled} bytes of each lane"
+    return None
