@@ -103,7 +103,7 @@ EXPLORE: dict[str, set[str]] = {
     "bench": {"store"},
     "workers": {"extras", "bench", "store"},
     "strategies": {"extras", "space"},
-    "run": {"space", "devices", "store", "bench", "workers", "strategies"},
+    "run": {"space", "legality", "devices", "store", "bench", "workers", "strategies"},
     "report": {"extras", "store"},
 }
 MOST_FILES = 13  # of a room there, with its __init__.py

@@ -13,10 +13,10 @@ from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.explore.legality import verdicts
 from dtpoly.explore.legality.classes import Class, class_of, is_aligned
+from dtpoly.explore.legality.shared import Disagreement
 from dtpoly.explore.legality.verdicts import (
     Answer,
     Asked,
-    Disagreement,
     Rule,
     answer_of,
     decided,

@@ -28,6 +28,7 @@ from typing import TypeVar
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import DtpolyError, Severity
 from dtpoly.explore.legality.classes import class_of, is_aligned
+from dtpoly.explore.legality.shared import Disagreement
 from dtpoly.explore.legality.tiles import MOST_ELEMENTS, largest_tile, tiled
 from dtpoly.explore.space.short import short
 from dtpoly.explore.space.space import Point, Space, program_of
@@ -87,10 +88,6 @@ class Decided:
     answer: Answer
     is_shared: bool = False
     is_again: bool = False
-
-
-class Disagreement(Exception):
-    """A point whose own verdict is not that of its class: a bug of dtpoly, or of the lemma."""
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """A candidate in, what its kernels need of a GPU, or why it is dropped, out; imports triton."""
 
-from dtpoly.compile import check
-from dtpoly.diagnostics import DtpolyError, has_errors
+from dataclasses import asdict
+
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.explore.prune.emit import Emitted, Prepared, prepared
 from dtpoly.explore.prune.prune import Call, Candidate, Needs, Outcome, Reason
-from dtpoly.generate import code_of
+from dtpoly.explore.store.results import Fit, Refused
 from dtpoly.runtime.load import load_module
-from dtpoly.source import Source
 from dtpoly.targets.advice import is_launchable, too_large
 from dtpoly.targets.binary import Binary, Failed, kib, occupancy
 from dtpoly.targets.compiled import compile_kernel
@@ -14,13 +15,26 @@ from dtpoly.targets.subject import Subject, subjects
 
 def outcome(candidate: Candidate, call: Call) -> Outcome:
     """Compile each kernel of a candidate, until one is not worth a run."""
-    checked = check(Source(candidate.key, candidate.text))
-    if checked.program is None or checked.verdict is None:
-        errors = [one.title for one in checked.diagnostics if has_errors([one])]
-        return Outcome(candidate.key, Reason.REFUSED, "; ".join(errors) or "there is no Func")
-    state = checked.verdict.scheduled
+    found = prepared(candidate.key, candidate.text)
+    if isinstance(found, Emitted):
+        assert isinstance(found.made, Refused)
+        return Outcome(candidate.key, Reason.REFUSED, found.made.reason)
+    return _outcome(candidate, found, call)
+
+
+def fit_of(name: str, text: str, call: Call) -> Fit:
+    """What the compiler says of a .dt text that is known to be legal."""
+    found = prepared(name, text, is_legal=True)
+    if isinstance(found, Emitted):
+        assert isinstance(found.made, Refused)
+        return Fit(found.made.kind, found.made.reason)
+    said = _outcome(Candidate(name, text), found, call)
+    return Fit(said.reason or "", said.detail, [asdict(kernel) for kernel in said.kernels])
+
+
+def _outcome(candidate: Candidate, made: Prepared, call: Call) -> Outcome:
+    state, code = made.state, made.code
     try:
-        code = code_of(state)
         every = subjects(state, code.stages, call.sizes, call.dtype)
     except DtpolyError as error:
         detail = "; ".join(one.title for one in error.diagnostics)

@@ -1,6 +1,7 @@
 """A Program with a schedule in; its emitted text, or in a few words why there is none, out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dtpoly import __version__
@@ -18,6 +19,8 @@ from dtpoly.frontend.parse import parse
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
+from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.source import Source
 
@@ -31,28 +34,56 @@ class Emitted:
 
     made: Text | Refused
     expected: float | None = None
+    # What the order of its instances says, where it came to that.
+    is_legal: bool | None = None
 
 
-def emitted(name: str, text: str, expect: Expect | None = None) -> Emitted:
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A schedule that is legal, and its code."""
+
+    state: State
+    code: Code
+
+
+def emitted(
+    name: str, text: str, expect: Expect | None = None, is_legal: bool | None = None
+) -> Emitted:
     """The kernels of a .dt text, if its schedule is legal for all sizes.
 
-    What would be legal instead is not looked for: a space has other points.
+    Whether it is may be known: a class of schedules shares a verdict. What would be legal instead
+    is not looked for: a space has other points.
     """
+    found = prepared(name, text, is_legal)
+    if isinstance(found, Emitted):
+        return found
+    made = Text(found.code.text, _call(found.state, found.code))
+    return Emitted(made, None if expect is None else expect(found.state), True)
+
+
+def prepared(name: str, text: str, is_legal: bool | None = None) -> Prepared | Emitted:
+    """The code of a .dt text, or why there is none."""
     parsed = parse(Source(name, text))
     with deep_recursion():
         checked = understand(parsed.file, parsed.found)
         if checked.program is None:
             return _refused(checked.diagnostics)
         try:
-            verdict = judge(checked.program, checked.primitives)
-            if not verdict.is_legal:
-                first = verdict.violations[0]
-                return Emitted(Refused(f"illegal: {first.kind}", str(first)))
-            code = code_of(verdict.scheduled, header(__version__, name))
+            if is_legal is None:
+                verdict = judge(checked.program, checked.primitives)
+                if not verdict.is_legal:
+                    first = verdict.violations[0]
+                    return Emitted(Refused(f"illegal: {first.kind}", str(first)), None, False)
+                state = verdict.scheduled
+            else:
+                chosen = bind(checked.program.directives, checked.primitives).primitives
+                state = resolve(checked.program, chosen)
         except DtpolyError as error:
             return _refused(error.diagnostics)
-    made = Text(code.text, _call(verdict.scheduled, code))
-    return Emitted(made, None if expect is None else expect(verdict.scheduled))
+        try:
+            return Prepared(state, code_of(state, header(__version__, name)))
+        except DtpolyError as error:
+            return replace(_refused(error.diagnostics), is_legal=True)
 
 
 def expectation(model: Mapping[str, Any]) -> Expect:

@@ -80,7 +80,7 @@ def _study(store: Store, number: int, question: Question) -> Study:
             row.result.outcome is Outcome.SLOW,
         )
         for row in rows
-        if row.result.median is not None
+        if row.result.is_timed and row.result.median is not None
     ]
     timed.sort(key=lambda one: one.time)
     beside: dict[str, list[float]] = {}

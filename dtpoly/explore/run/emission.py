@@ -1,51 +1,82 @@
-"""Points as .dt texts in; their emitted texts in a store, before any device is there, out."""
+"""Points in; what can be known of each without a device, in a store, out."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 
+from dtpoly.explore.run.preparation import News, Out, Proved, Ready, Wants, prepares
 from dtpoly.explore.run.stopping import TICK, NoWorkers, stopping
+from dtpoly.explore.space.field import Field, Point
 from dtpoly.explore.store.question import Asked
-from dtpoly.explore.store.results import Refused, Text
+from dtpoly.explore.store.results import Proven
 from dtpoly.explore.store.store import Store
 from dtpoly.explore.workers.crew import Crew, Event, GaveUp
-from dtpoly.explore.workers.messages import Message
-from dtpoly.explore.workers.process import Gone
-from dtpoly.explore.workers.servants import expected_of, made_of
 from dtpoly.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """How far it is."""
+    """How far it is: texts that are worth a run, and what is proved of texts."""
 
     texts: int = 0
     refused: int = 0
+    proved: int = 0
+    unproved: int = 0
+    refuted: int = 0
+    known: int = 0  # points of which nothing was left to do
     is_interrupted: bool = False
+
+    def with_news(self, news: Iterable[News]) -> "Emission":
+        """With what has come."""
+        found = self
+        for one in news:
+            match one:
+                case Ready():
+                    found = replace(found, texts=found.texts + 1)
+                case Out():
+                    found = replace(found, refused=found.refused + 1)
+                case Proved(_, proof):
+                    match proof.verdict:
+                        case Proven.PROVED:
+                            found = replace(found, proved=found.proved + 1)
+                        case Proven.UNKNOWN:
+                            found = replace(found, unproved=found.unproved + 1)
+                        case Proven.REFUTED:
+                            found = replace(found, refuted=found.refuted + 1)
+        return found
 
 
 def emit(
-    points: Iterable[tuple[str, str]],
+    points: Iterable[Point],
+    space: Field,
     crew_of: Callable[[SimpleQueue[Event]], Crew],
     store: Store,
     asked: Asked,
+    wants: Wants,
     tell: Callable[[Emission], None],
 ) -> Emission:
-    """Emit the texts of points, given by short form and .dt text, and keep them.
+    """Prepare points, and keep all that is known of them.
 
-    Raises StoreError and NoWorkers; what is stored is kept.
+    Raises StoreError, NoWorkers and Disagreement; what is stored is kept.
     """
     events: SimpleQueue[Event] = SimpleQueue()
     crew = crew_of(events)
-    given, waiting, done = iter(points), 0, Emission()
+    preparation = prepares(asked, space, store, crew, wants)
+    given, done = iter(points), Emission()
     crew.begin()
     try:
         with stopping() as stop:
             while not stop.is_set():
-                while waiting < 2 * len(crew.workers) and (one := next(given, None)) is not None:
-                    crew.give(one[0], {"name": asked.name, "text": one[1]})
-                    waiting += 1
-                if not waiting:
+                point = None
+                while len(preparation.open) < 2 * len(crew.workers):
+                    point = next(given, None)
+                    if point is None:
+                        break
+                    short = space.short(point)
+                    done = done.with_news(preparation.begin(short, point))
+                    if short not in preparation.open:
+                        done = replace(done, known=done.known + 1)
+                if not preparation.open and point is None:
                     return done
                 try:
                     event = events.get(timeout=TICK)
@@ -55,24 +86,8 @@ def emit(
                     if not event.left:
                         raise NoWorkers(f"there is no worker left: {event.reason}")
                     continue
-                waiting -= 1
-                made = keep_text(store, asked, event.job, event.answer)
-                is_text = isinstance(made, Text)
-                done = Emission(done.texts + is_text, done.refused + (not is_text))
+                done = done.with_news(preparation.take(event))
                 tell(done)
             return replace(done, is_interrupted=True)
     finally:
         crew.end()
-
-
-def keep_text(store: Store, asked: Asked, point: str, answer: Message | Gone) -> Text | Refused:
-    """Keep what an emitter answered, and what it expects; an emitter that hung refuses."""
-    if isinstance(answer, Gone):
-        made: Text | Refused = Refused(f"emitting it {answer.how}", answer.reason)
-    else:
-        made = made_of(answer)
-        expected = expected_of(answer)
-        if expected is not None:
-            store.predict(asked.key, {point: expected})
-    store.emit(asked.program_hash, {point: made})
-    return made

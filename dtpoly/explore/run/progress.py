@@ -9,6 +9,8 @@ from statistics import median
 from dtpoly.explore.store.results import Outcome, Result
 from dtpoly.frozen import dataclass
 
+UNTRIED = (Outcome.REFUSED, Outcome.BUG)
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -33,7 +35,7 @@ class Snapshot:
     @property
     def tried(self) -> int:
         """Points that a device was given."""
-        return self.looked_at - self.outcomes.get(Outcome.REFUSED, 0)
+        return self.looked_at - sum(self.outcomes.get(one, 0) for one in UNTRIED)
 
 
 @dataclass(slots=True)
@@ -54,7 +56,7 @@ class Tally:
     @property
     def tried(self) -> int:
         """Points that a device was given, now or before."""
-        return self.outcomes.total() - self.outcomes[Outcome.REFUSED]
+        return self.outcomes.total() - sum(self.outcomes[one] for one in UNTRIED)
 
     def add(self, point: str, result: Result, is_known: bool) -> None:
         """One more."""
@@ -62,8 +64,9 @@ class Tally:
         self.outcomes[result.outcome] += 1
         if result.outcome is not Outcome.MEASURED:
             self.kinds[result.outcome, result.kind] += 1
-        if result.median is not None and (self.best is None or result.median < self.best):
-            self.best, self.best_point = result.median, point
+        time = result.median if result.is_timed else None
+        if time is not None and (self.best is None or time < self.best):
+            self.best, self.best_point = time, point
         for name, beside in result.baselines.items():
             self.baselines.setdefault(name, []).append(beside)
 

@@ -6,28 +6,38 @@ ends a run: it becomes a result. What is stored is never asked of a device again
 
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import field, replace
-from hashlib import sha256
+from collections.abc import Callable, Iterable
+from dataclasses import field
 from queue import Empty, SimpleQueue
+from typing import assert_never
 
-from dtpoly.algorithm.show import show
 from dtpoly.explore.bench.bench import Candidate
-from dtpoly.explore.run.emission import keep_text
+from dtpoly.explore.legality.shared import Disagreement
+from dtpoly.explore.run.outcomes import answered, awaited, judged, waiting
+from dtpoly.explore.run.preparation import (
+    News,
+    Out,
+    Preparation,
+    Proved,
+    Ready,
+    Wants,
+    hash_of,
+    prepares,
+)
 from dtpoly.explore.run.progress import Snapshot, Tally
 from dtpoly.explore.run.stopping import TICK, NoWorkers, stopping
 from dtpoly.explore.space.field import Field, Point
 from dtpoly.explore.store.question import Question
-from dtpoly.explore.store.results import Outcome, Refused, Result, Text
-from dtpoly.explore.store.store import Store
+from dtpoly.explore.store.results import Outcome, Proof, Proven, Result, Text
+from dtpoly.explore.store.store import WAITING, Store
 from dtpoly.explore.strategies.strategy import Strategy
 from dtpoly.explore.workers.crew import MEASURING, Crew, Done, Event, GaveUp
-from dtpoly.explore.workers.process import Gone, How
-from dtpoly.explore.workers.servants import job_of, result_of
+from dtpoly.explore.workers.servants import job_of
 from dtpoly.frozen import dataclass
 
 ELSEWHERE = 1.0  # seconds until a point that another run measures is looked up again
 CLAIM = 900.0
+AHEAD = 2  # points for each worker, so that none has to wait for the next one
 
 Tell = Callable[[Snapshot], None]
 
@@ -53,6 +63,17 @@ class Ended:
 
 
 @dataclass(slots=True)
+class _Open:
+    """A point on its way: what is known of it so far."""
+
+    point: Point
+    text: Text | None = None
+    proof: Proof | None = None
+    result: Result | None = None
+    is_given: bool = False  # to a worker that measures
+
+
+@dataclass(slots=True)
 class Exploration:
     """One run: what is on its way, and what came of the rest."""
 
@@ -60,14 +81,15 @@ class Exploration:
     strategy: Strategy
     store: Store
     number: int  # of the question, in the store
-    emitters: Crew
+    preparation: Preparation
     measuring: Crew
     events: SimpleQueue[Event]
     tally: Tally
     stop: threading.Event
     # Points on their way by their short forms, in the order in which they were asked for.
-    open: dict[str, Point] = field(default_factory=dict[str, Point])
+    open: dict[str, _Open] = field(default_factory=dict[str, _Open])
     elsewhere: dict[str, Point] = field(default_factory=dict[str, Point])
+    given: int = 0  # candidates that workers have not answered yet
     looked: float = 0.0
     is_whole: bool = False
 
@@ -82,20 +104,23 @@ class Exploration:
                 self._wait()
                 tell(self.tally.snapshot())
         finally:
-            self.emitters.end()
+            self.preparation.crew.end()
             self.measuring.end()
             # What was done by then is kept.
             while not self.events.empty():
                 self._take(self.events.get())
+            self._keep_waiting()
         tell(self.tally.snapshot())
         return Ended(self.tally.snapshot(), self.stop.is_set(), self.is_whole)
 
     def _fill(self) -> None:
         """Ask for as many points as keep all workers busy."""
-        room = 2 * len(self.measuring.workers) + len(self.emitters.workers)
+        room = AHEAD * (len(self.measuring.workers) + len(self.preparation.crew.workers))
         while not self.is_whole and not self.stop.is_set():
             waiting = len(self.open) + len(self.elsewhere)
-            wanted = room - waiting
+            # A device does not wait for proofs of what it has measured.
+            measured = sum(one.result is not None for one in self.open.values())
+            wanted = room - waiting + measured
             if self.plan.most is not None:
                 wanted = min(wanted, self.plan.most - self.tally.tried - waiting)
             if wanted <= 0 or self.tally.is_spent(waiting):
@@ -112,31 +137,63 @@ class Exploration:
         """What is known is told, the rest is on its way."""
         short = self.plan.space.short(point)
         known = self.store.result(self.number, short)
-        if known is not None:
+        if known is not None and known.kind != WAITING:
             self._tell(short, point, known, is_known=True)
         elif short in self.open or short in self.elsewhere:
             return
-        elif self.store.claim(self.number, short, CLAIM):
-            self._send(short, point)
+        elif known is not None or self.store.claim(self.number, short, CLAIM):
+            # All that may be missing of a known one is its proof.
+            result = None if known is None else awaited(known)
+            self.open[short] = _Open(point, result=result, is_given=known is not None)
+            self._hear(self.preparation.begin(short, point))
         else:
             self.elsewhere[short] = point
 
-    def _send(self, short: str, point: Point) -> None:
-        self.open[short] = point
-        made = self.store.emitted(self.plan.question.asked.program_hash, short)
-        if made is None:
-            text = show(self.plan.space.program_of(point))
-            self.emitters.give(short, {"name": self.plan.question.asked.name, "text": text})
-        else:
-            self._made(short, made)
+    def _hear(self, news: Iterable[News]) -> None:
+        """What came of points before they are measured."""
+        for one in news:
+            mine = self.open.get(one.short)
+            if mine is None:
+                continue
+            match one:
+                case Out(short, refused):
+                    self._keep(short, Result(Outcome.REFUSED, refused.kind, refused.reason))
+                case Proved(short, proof):
+                    mine.proof = proof
+                    if proof.verdict is Proven.REFUTED:
+                        self._keep(short, judged(Result(Outcome.BUG), proof))
+                    else:
+                        self._settle(short)
+                case Ready(_, text):
+                    mine.text = text
+                case _:
+                    assert_never(one)
+        self._feed()
 
-    def _made(self, short: str, made: Text | Refused) -> None:
-        if isinstance(made, Refused):
-            self._keep(short, Result(Outcome.REFUSED, made.kind, made.reason))
-            return
-        parameters = dict(self.plan.space.parameters(self.open[short]))
-        text_hash = sha256(made.text.encode()).hexdigest()
-        candidate = Candidate(short, parameters, made.text, text_hash, made.call)
+    def _feed(self) -> None:
+        """Give workers what they measure next: what is proved first.
+
+        What is not proved yet is measured before a worker has nothing to do; its time counts when
+        its proof has come.
+        """
+        workers = len(self.measuring.workers)
+        proves = self.preparation.wants.proves
+        ready = [short for short, one in self.open.items() if one.text and not one.is_given]
+        ready.sort(key=lambda short: proves and self.open[short].proof is None)
+        for short in ready:
+            is_sure = not proves or self.open[short].proof is not None
+            if self.given >= (AHEAD if is_sure else 1) * workers:
+                return
+            self._give(short)
+
+    def _give(self, short: str) -> None:
+        mine = self.open[short]
+        assert mine.text is not None
+        mine.is_given = True
+        self.given += 1
+        parameters = dict(self.plan.space.parameters(mine.point))
+        text = mine.text
+        candidate = Candidate(short, parameters, text.text, hash_of(text), text.call)
         best = self.tally.best
         bound = best * self.plan.slow if best is not None and self.plan.slow else None
         self.measuring.give(short, *job_of(candidate, bound))
@@ -151,23 +208,46 @@ class Exploration:
         if isinstance(event, GaveUp):
             if not event.left:
                 raise NoWorkers(f"there is no worker left: {event.reason}")
-            return
-        if event.job not in self.open:
-            return
-        if event.crew == MEASURING:
-            self._keep(event.job, _result(event))
+        elif event.crew == MEASURING:
+            self.given -= 1
+            mine = self.open.get(event.job)
+            # What was refuted meanwhile is kept already.
+            if mine is not None:
+                mine.result = answered(event)
+                self._settle(event.job)
+            self._feed()
         else:
-            asked = self.plan.question.asked
-            self._made(event.job, keep_text(self.store, asked, event.job, event.answer))
+            self._hear(self._prepared(event))
+
+    def _prepared(self, event: Done) -> list[News]:
+        try:
+            return self.preparation.take(event)
+        except Disagreement:
+            # Others may have been refused by the verdict that is wrong.
+            self.store.distrust(self.number, self.plan.question.asked.program_hash)
+            raise
+
+    def _settle(self, short: str) -> None:
+        """Keep a result, if all is known that it needs."""
+        mine = self.open[short]
+        is_waiting = self.preparation.wants.proves and mine.proof is None
+        if mine.result is not None and not (is_waiting and mine.result.is_timed):
+            self._keep(short, judged(mine.result, mine.proof))
 
     def _keep(self, short: str, result: Result) -> None:
-        point = self.open.pop(short)
+        point = self.open.pop(short).point
         self.store.keep(self.number, short, self.plan.space.parameters(point), result)
         self._tell(short, point, result)
 
+    def _keep_waiting(self) -> None:
+        """What was measured and not proved is measured no more, but its time does not count yet."""
+        for short, one in [*self.open.items()]:
+            if one.result is not None:
+                self._keep(short, waiting(one.result))
+
     def _tell(self, short: str, point: Point, result: Result, is_known: bool = False) -> None:
         self.tally.add(short, result, is_known)
-        self.strategy.tell(point, result.median)
+        self.strategy.tell(point, result.median if result.is_timed else None)
 
     def _look_elsewhere(self) -> None:
         """What another run measured meanwhile is told; what it left undone is done here."""
@@ -184,41 +264,24 @@ def explore(
     strategy: Strategy,
     store: Store,
     crews: Callable[[SimpleQueue[Event]], tuple[Crew, Crew]],
+    wants: Wants,
     tell: Tell = lambda _: None,
 ) -> Ended:
-    """Explore a space. Raises StoreError and NoWorkers; what is stored is kept.
+    """Explore a space. Raises StoreError, NoWorkers and Disagreement; what is stored is kept.
 
-    `crews` makes those who emit and those who measure.
+    `crews` makes those who prepare and those who measure.
     """
     events: SimpleQueue[Event] = SimpleQueue()
-    emitters, measuring = crews(events)
+    preparing, measuring = crews(events)
     number = store.ask(plan.question)
     tally = Tally(plan.space.count, plan.most, plan.seconds)
+    preparation = prepares(plan.question.asked, plan.space, store, preparing, wants)
     with stopping() as stop:
-        crew = (emitters, measuring)
-        run = Exploration(plan, strategy, store, number, *crew, events, tally, stop)
-        emitters.begin()
+        made = (plan, strategy, store, number, preparation, measuring, events, tally, stop)
+        run = Exploration(*made)
+        preparing.begin()
         measuring.begin()
         try:
             return run.explore(tell)
         finally:
             store.release(number)
-
-
-def _result(event: Done) -> Result:
-    if isinstance(event.answer, Gone):
-        return _unanswered(event.answer, event.seconds)
-    return replace(result_of(event.answer), seconds=event.seconds)
-
-
-def _unanswered(gone: Gone, seconds: float) -> Result:
-    match gone.how:
-        case How.HUNG:
-            return Result(Outcome.HUNG, "no answer in time", gone.reason, seconds=seconds)
-        case How.CRASHED:
-            return Result(Outcome.CRASHED, "ended its process", gone.reason, seconds=seconds)
-        case How.KILLED:
-            return Result(Outcome.CRASHED, "killed twice", gone.reason, seconds=seconds)
-        case How.FAILED:
-            kind = gone.reason.partition(":")[0]
-            return Result(Outcome.FAILED, kind, gone.reason, seconds=seconds)

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from dtpoly.algorithm.show import show
-from dtpoly.explore.devices.devices import devices
+from dtpoly.explore.devices.devices import devices, find_device
 from dtpoly.explore.run.emission import Emission, emit
+from dtpoly.explore.run.preparation import Wants
 from dtpoly.explore.run.progress import Snapshot
 from dtpoly.explore.run.run import Ended, Plan, explore
 from dtpoly.explore.space.field import Field, Point
@@ -21,11 +21,19 @@ from dtpoly.explore.strategies.choice import chosen
 from dtpoly.explore.strategies.random_order import random_points
 from dtpoly.explore.strategies.strategy import Setting, Strategy
 from dtpoly.explore.workers.process import Worker
-from dtpoly.explore.workers.workers import Opened, Place, crews_of, emitting, local, opened, visible
+from dtpoly.explore.workers.workers import (
+    Opened,
+    Place,
+    crews_of,
+    local,
+    opened,
+    preparing,
+    visible,
+)
 from dtpoly.frozen import dataclass
 
 # What another attempt may mend.
-AGAIN = (Outcome.HUNG, Outcome.CRASHED, Outcome.FAILED)
+AGAIN = (Outcome.HUNG, Outcome.CRASHED, Outcome.FAILED, Outcome.UNPROVED, Outcome.BUG)
 COST = "cost"  # the strategy that needs to know what is expected
 HINT = "take another strategy, or say with --model which device is like it"
 MOST_EXPECTED = 4_000  # points that a model is asked of before anything is measured
@@ -51,6 +59,8 @@ class Wanted:
     workers: int | None = None
     address: str | None = None  # of a Ray cluster
     model: str = ""  # a device that the cost model knows; else that which is measured on
+    prunes: bool = False  # by compiling for the device that the model is of
+    proves: bool = True
     again: bool = False
     command: str = ""
 
@@ -84,6 +94,7 @@ def session(
             number = store.ask(question)
             if wanted.again:
                 store.forget(number, AGAIN)
+                store.forget_proofs(question.asked.program_hash)
             model = _model(wanted, wanted.model or known_device(said.facts.device))
             expected: Mapping[Point, float] = {}
             if wanted.strategy == COST:
@@ -95,7 +106,7 @@ def session(
             run = store.begin(number, *about)
             plan = Plan(question, wanted.space, wanted.most, wanted.seconds, wanted.slow)
             crews = crews_of(workers, model, wanted.limit)
-            ended = explore(plan, made, store, crews, tell)
+            ended = explore(plan, made, store, crews, _wants(wanted, model), tell)
             store.end(run)
             return Finished(question, ended, said.failed)
     finally:
@@ -111,7 +122,8 @@ def emit_only(wanted: Wanted, tell: Callable[[Emission], None]) -> Emission:
     try:
         points = chosen(wanted.strategy)(Setting(wanted.space, wanted.seed))
         asked = islice(_all(points), wanted.most)
-        return _emitted(wanted, _model(wanted, wanted.model), store, asked, tell)
+        model = _model(wanted, wanted.model)
+        return _emitted(wanted, model, store, asked, _wants(wanted, model), tell)
     finally:
         store.close()
 
@@ -133,20 +145,18 @@ def _emitted(
     model: Mapping[str, Any],
     store: Store,
     points: Iterator[Point],
+    wants: Wants,
     tell: Callable[[Emission], None],
 ) -> Emission:
-    """Emit what is not known yet, and keep it."""
-    asked, space = wanted.place.asked, wanted.space
-    known = store.predictions(asked.key) if model else {}
+    """Prepare points, and keep what is known of them."""
+    crew = preparing(model)
+    return emit(points, wanted.space, crew, store, wanted.place.asked, wants, tell)
 
-    def missing() -> Iterator[tuple[str, str]]:
-        for point in points:
-            short = space.short(point)
-            made = store.emitted(asked.program_hash, short)
-            if made is None or (model and made.is_text and short not in known):
-                yield short, show(space.program_of(point))
 
-    return emit(missing(), emitting(model), store, asked, tell)
+def _wants(wanted: Wanted, model: Mapping[str, Any]) -> Wants:
+    """What is asked of points before they are measured."""
+    target = str(find_device(model["device"]).target) if model and wanted.prunes else ""
+    return Wants(bool(model), target, wanted.proves)
 
 
 def _expected(
@@ -157,7 +167,7 @@ def _expected(
 ) -> dict[Point, float]:
     """What a model expects of all points, or of many of a large space."""
     points = [*islice(random_points(wanted.space, wanted.seed), MOST_EXPECTED)]
-    if _emitted(wanted, model, store, iter(points), tell).is_interrupted:
+    if _emitted(wanted, model, store, iter(points), Wants(expects=True), tell).is_interrupted:
         raise KeyboardInterrupt
     known = store.predictions(wanted.place.asked.key)
     shorts = ((point, wanted.space.short(point)) for point in points)

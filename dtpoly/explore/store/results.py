@@ -1,8 +1,9 @@
 """What can come of a point of a space, as data that goes through pipes and into the store."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
+from typing import Any
 
 from dtpoly.frozen import dataclass
 
@@ -12,11 +13,13 @@ class Outcome(StrEnum):
 
     MEASURED = "measured"
     SLOW = "slow"  # it has a time, of few samples: it was too far behind the best
+    UNPROVED = "unproved"  # it has a time, which does not count: its text is not proved
     REFUSED = "refused"  # it is not legal, or there is no code for it, or no such kernel
     FAILED = "failed"  # it could not be run
     WRONG = "wrong"  # it ran, and computed something else
     HUNG = "hung"
     CRASHED = "crashed"  # it took the process with it, or the device
+    BUG = "bug"  # of dtpoly: the text that it wrote is refuted
 
 
 TIMED = (Outcome.MEASURED, Outcome.SLOW)
@@ -41,7 +44,7 @@ class Result:
 
     @property
     def is_timed(self) -> bool:
-        """Whether there is a time."""
+        """Whether there is a time that counts."""
         return self.outcome in TIMED
 
 
@@ -79,3 +82,34 @@ class Refused:
     def is_text(self) -> bool:
         """Whether there is a text."""
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a compiler says of a text for a kind of GPU; without a kind it is worth a run."""
+
+    kind: str = ""
+    reason: str = ""
+    kernels: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it is worth a run."""
+        return not self.kind
+
+
+class Proven(StrEnum):
+    """What is known of a text."""
+
+    PROVED = "proved"
+    UNKNOWN = "unknown"
+    REFUTED = "refuted"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What is proved of a text; if it is not all, the first layer that is not, and why."""
+
+    verdict: Proven
+    layer: str = ""
+    reason: str = ""

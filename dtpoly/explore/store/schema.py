@@ -2,7 +2,7 @@
 
 # "dtpy": what tells such a file from others, and its layout from later ones.
 APPLICATION = 0x64747079
-VERSION = 1
+VERSION = 2
 
 TABLES = (
     """
@@ -28,10 +28,11 @@ create table result (
     question integer not null references question,
     point text not null,            -- the short form of the schedule
     parameters text not null,       -- JSON: axis -> what was chosen
-    outcome text not null,          -- measured, slow, refused, failed, wrong, hung, crashed
+    outcome text not null,          -- measured, slow, unproved, refused, failed, wrong, hung,
+                                    -- crashed, bug
     kind text not null,             -- why, in a few words
     reason text not null,           -- why, in full
-    median real,                    -- milliseconds; where there is a time
+    median real,                    -- milliseconds; of what was unproved it does not count
     quarter real,
     three_quarters real,
     samples integer not null,
@@ -63,6 +64,29 @@ create table emitted (
     kind text not null,
     reason text not null,
     primary key (program_hash, point)
+)
+""",
+    """
+-- What a compiler says of a text, for a kind of GPU that need not be there.
+create table compiled (
+    asked text not null,            -- a hash of what a question asks, wherever it is measured
+    target text not null,           -- as in cuda:90
+    point text not null,
+    kind text not null,             -- why it is not worth a run, in a few words; else empty
+    reason text not null,           -- the same in full
+    kernels text not null,          -- JSON: what each kernel needs
+    primary key (asked, target, point)
+)
+""",
+    """
+-- What is proved of a text, for all sizes.
+create table proof (
+    program_hash text not null,
+    text_hash text not null,
+    verdict text not null,          -- proved, unknown, refuted
+    layer text not null,            -- the first one that is not proved
+    reason text not null,           -- and why
+    primary key (program_hash, text_hash)
 )
 """,
     """

@@ -19,8 +19,20 @@ from typing import Any
 
 from dtpoly.explore.store.database import opened, told, transaction
 from dtpoly.explore.store.question import Asked, Facts, Question
-from dtpoly.explore.store.results import Call, Outcome, Refused, Result, Text
+from dtpoly.explore.store.results import (
+    Call,
+    Fit,
+    Outcome,
+    Proof,
+    Proven,
+    Refused,
+    Result,
+    Text,
+)
 from dtpoly.frozen import dataclass
+
+# Why a time does not count, if its proof is still to come.
+WAITING = "its proof was not awaited"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,10 @@ class Store:
     def keep(
         self, question: int, point: str, parameters: Mapping[str, str], result: Result
     ) -> bool:
-        """Keep what came of a point; false, and nothing changes, if that is known already."""
+        """Keep what came of a point; false, and nothing changes, if that is known already.
+
+        Only what waited for a proof is known better later.
+        """
         values = (
             *(question, point, _json(parameters), result.outcome, result.kind, result.reason),
             *(result.median, result.quarter, result.three_quarters, result.samples),
@@ -85,6 +100,10 @@ class Store:
             *(result.text_hash, result.seconds, _now()),
         )
         with self._writing() as write:
+            write.execute(
+                "delete from result where question = ? and point = ? and outcome = ? and kind = ?",
+                (question, point, Outcome.UNPROVED, WAITING),
+            )
             done = write.execute(
                 f"insert into result values ({_marks(values)}) on conflict do nothing", values
             )
@@ -130,6 +149,52 @@ class Store:
             return Text(zlib.decompress(text).decode(), Call(**json.loads(call)))
         return None
 
+    def distrust(self, question: int, program: str) -> None:
+        """Drop all refusals of an algorithm: one of them was wrong, and others rest on it."""
+        with self._writing() as write:
+            write.execute("delete from emitted where program_hash = ? and text is null", (program,))
+            write.execute(
+                "delete from result where question = ? and outcome = ?",
+                (question, Outcome.REFUSED),
+            )
+
+    def fit(self, key: str, target: str, point: str) -> Fit | None:
+        """What a compiler says of a point, if it was asked."""
+        rows = self._read(
+            "select kind, reason, kernels from compiled"
+            " where asked = ? and target = ? and point = ?",
+            (key, target, point),
+        )
+        return next((Fit(kind, why, json.loads(kernels)) for kind, why, kernels in rows), None)
+
+    def keep_fit(self, key: str, target: str, point: str, fit: Fit) -> None:
+        """Keep what a compiler says; later answers take the place of others."""
+        values = (key, target, point, fit.kind, fit.reason, json.dumps([*fit.kernels]))
+        with self._writing() as write:
+            write.execute(f"insert or replace into compiled values ({_marks(values)})", values)
+
+    def proof(self, program: str, text: str) -> Proof | None:
+        """What is proved of a text, by its hash, if that was tried."""
+        rows = self._read(
+            "select verdict, layer, reason from proof where program_hash = ? and text_hash = ?",
+            (program, text),
+        )
+        return next((Proof(Proven(verdict), *why) for verdict, *why in rows), None)
+
+    def keep_proof(self, program: str, text: str, proof: Proof) -> None:
+        """Keep what is proved; later answers take the place of others."""
+        values = (program, text, proof.verdict, proof.layer, proof.reason)
+        with self._writing() as write:
+            write.execute(f"insert or replace into proof values ({_marks(values)})", values)
+
+    def forget_proofs(self, program: str) -> None:
+        """Drop what was tried and not proved, so that it is tried again."""
+        with self._writing() as write:
+            write.execute(
+                "delete from proof where program_hash = ? and verdict != ?",
+                (program, Proven.PROVED),
+            )
+
     def predict(self, key: str, expected: Mapping[str, float]) -> None:
         """Keep what is expected of points, in milliseconds; later numbers take the place."""
         with self._writing() as write:
@@ -141,6 +206,13 @@ class Store:
     def predictions(self, key: str) -> dict[str, float]:
         """All that is expected of points, by the key of what was asked."""
         return dict(self._read("select point, median from prediction where asked = ?", (key,)))
+
+    def expected(self, key: str, point: str) -> float | None:
+        """What is expected of one point."""
+        rows = self._read(
+            "select median from prediction where asked = ? and point = ?", (key, point)
+        )
+        return next((median for (median,) in rows), None)
 
     def claim(self, question: int, point: str, seconds: float) -> bool:
         """Say that this process measures a point now; false if another one does, or has done."""

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import field
-from queue import SimpleQueue
+from queue import PriorityQueue, SimpleQueue
 from statistics import median
 
 from dtpoly.explore.workers.messages import Message
@@ -13,7 +13,7 @@ from dtpoly.explore.workers.process import Gone, How, NotOpened, Worker
 from dtpoly.frozen import dataclass
 
 # What a crew does.
-EMITTING, MEASURING = "emitting", "measuring"
+PREPARING, MEASURING = "preparing", "measuring"
 
 TRIES = 3  # to open a worker, one after the other
 
@@ -54,6 +54,16 @@ Event = Done | GaveUp
 Steps = tuple[Message, ...]
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Given:
+    """A job, in the order in which jobs are done; the end, where there are no steps."""
+
+    is_late: bool
+    number: int
+    job: str = field(compare=False)
+    steps: Steps = field(compare=False)
+
+
 @dataclass(slots=True)
 class Crew:
     """Workers of one kind. What they did goes into `events`, in the order in which it was done.
@@ -70,9 +80,8 @@ class Crew:
     limits: Limits = field(default_factory=Limits)
     left: int = 0
     is_over: bool = False
-    jobs: SimpleQueue[tuple[str, Steps] | None] = field(
-        default_factory=SimpleQueue["tuple[str, Steps] | None"]
-    )
+    jobs: PriorityQueue[Given] = field(default_factory=PriorityQueue["Given"])
+    count: int = 0
     threads: list[threading.Thread] = field(default_factory=list[threading.Thread])
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -85,15 +94,16 @@ class Crew:
             self.threads.append(thread)
             thread.start()
 
-    def give(self, job: str, *steps: Message) -> None:
-        """A job for whoever is free next."""
-        self.jobs.put((job, steps))
+    def give(self, job: str, *steps: Message, is_urgent: bool = True) -> None:
+        """A job for whoever is free next; one that is not urgent waits for all that are."""
+        self.count += 1
+        self.jobs.put(Given(not is_urgent, self.count, job, steps))
 
     def end(self) -> None:
         """End all workers, whatever they do."""
         self.is_over = True
         for _ in self.threads:
-            self.jobs.put(None)
+            self.give("")
         for worker in self.workers:
             worker.end()
         for thread in self.threads:
@@ -106,9 +116,9 @@ class Crew:
             worker.close()
 
     def _work(self, worker: Worker) -> None:
-        while (given := self.jobs.get()) is not None and not self.is_over:
+        while (given := self.jobs.get()).steps and not self.is_over:
             try:
-                done = self._done(worker, *given)
+                done = self._done(worker, given.job, given.steps)
             except NotOpened as error:
                 if self.is_over:
                     return

@@ -10,7 +10,7 @@ from typing import Any
 from dtpoly.explore.bench.bench import Bench, Candidate, measured, prepared
 from dtpoly.explore.bench.simulated import SimulatedBench
 from dtpoly.explore.store.question import Asked
-from dtpoly.explore.store.results import Call, Outcome, Refused, Result, Text
+from dtpoly.explore.store.results import Call, Fit, Outcome, Proof, Proven, Refused, Result, Text
 from dtpoly.explore.workers.messages import Message
 from dtpoly.frozen import dataclass
 
@@ -35,8 +35,8 @@ def load(kind: str) -> None:
 def opened(opening: Message) -> Servant:
     """The servant that a first message asks for. What only some need is imported now."""
     match opening["kind"]:
-        case "emit":
-            return _emitting(opening["model"])
+        case "prepare":
+            return _preparing(opening["model"])
         case "simulated":
             return _measuring(SimulatedBench(**opening["settings"]), {})
         case _:
@@ -47,14 +47,9 @@ def opened(opening: Message) -> Servant:
             return _measuring(bench, bench.failed)
 
 
-def _emitting(model: Mapping[str, Any]) -> Servant:
-    module: Any = import_module("dtpoly.explore.prune.emit")
-    expect = module.expectation(model) if model else None
-
-    def do(job: Message) -> Message:
-        found = module.emitted(job["name"], job["text"], expect)
-        return {**asdict(found.made), "expected": found.expected}
-
+def _preparing(model: Mapping[str, Any]) -> Servant:
+    module: Any = import_module("dtpoly.explore.prune.steps")
+    do: Job = module.preparing(model)
     return Servant({}, do)
 
 
@@ -98,10 +93,14 @@ def made_of(answer: Message) -> Text | Refused:
     return Refused(answer["kind"], answer["reason"])
 
 
-def expected_of(answer: Message) -> float | None:
-    """What it expects, in milliseconds, if it was told of a model."""
-    found: float | None = answer["expected"]
-    return found
+def fit_of(answer: Message) -> Fit:
+    """What a compiler answers."""
+    return Fit(**answer)
+
+
+def proof_of(answer: Message) -> Proof:
+    """What whoever proves answers."""
+    return Proof(**{**answer, "verdict": Proven(answer["verdict"])})
 
 
 def flush() -> None:

@@ -8,12 +8,14 @@ from queue import SimpleQueue
 from typing import Any
 
 from dtpoly.explore.store.question import Asked, Facts
-from dtpoly.explore.workers.crew import EMITTING, MEASURING, Crew, Event, Limits
+from dtpoly.explore.workers.crew import MEASURING, PREPARING, Crew, Event, Limits
 from dtpoly.explore.workers.messages import Message
 from dtpoly.explore.workers.process import NotOpened, Process, Worker
 from dtpoly.frozen import dataclass
 
-MOST_EMITTERS = 8
+MOST_PREPARING = 16
+# Triton reads it once, when it is imported; where it is 1, nothing can be compiled.
+COMPILES = {"TRITON_INTERPRET": "0"}
 EACH = 4  # workers of a GPU: compiling takes longer than measuring
 
 
@@ -90,21 +92,21 @@ def opened(workers: Sequence[Worker]) -> Opened:
 def crews_of(
     benches: Sequence[Worker], model: Mapping[str, Any], floor: float
 ) -> Callable[[SimpleQueue[Event]], tuple[Crew, Crew]]:
-    """Those who emit, all of them here, and those who measure."""
-    emitters = emitting(model)
+    """Those who prepare, all of them here, and those who measure."""
+    prepare = preparing(model)
 
     def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
-        return emitters(events), Crew(MEASURING, benches, events, Limits(floor))
+        return prepare(events), Crew(MEASURING, benches, events, Limits(floor))
 
     return crews
 
 
-def emitting(model: Mapping[str, Any]) -> Callable[[SimpleQueue[Event]], Crew]:
-    """Those who emit; with a model they say what they expect."""
-    count = min(os.cpu_count() or 1, MOST_EMITTERS)
+def preparing(model: Mapping[str, Any]) -> Callable[[SimpleQueue[Event]], Crew]:
+    """Those who emit, compile and prove; with a model they say what they expect."""
+    count = min(os.cpu_count() or 1, MOST_PREPARING)
 
     def crew(events: SimpleQueue[Event]) -> Crew:
-        opening = {"kind": "emit", "model": dict(model)}
-        return Crew(EMITTING, [Process(opening) for _ in range(count)], events)
+        opening = {"kind": "prepare", "model": dict(model)}
+        return Crew(PREPARING, [Process(opening, COMPILES) for _ in range(count)], events)
 
     return crew
