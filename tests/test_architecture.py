@@ -53,7 +53,11 @@ ALLOWED: dict[str, set[str]] = {
         *("reference", "schedule", "frontend", "plugins", "compile", "codegen", "generate"),
         *("runtime", "targets", "verify", "verification", "timing"),
     },
+    "tuned": {
+        *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
+    },
     "cli": {
+        "tuned",
         "",
         "source",
         "diagnostics",
@@ -84,7 +88,7 @@ ALLOWED: dict[str, set[str]] = {
     "api": {
         *("source", "diagnostics", "suggest", "render", "algorithm", "schedule", "frontend"),
         *("", "plugins", "compile", "notebook", "codegen", "generate", "runtime"),
-        *("verify", "verification", "verdict_messages"),
+        *("verify", "verification", "verdict_messages", "tuned"),
     },
     "__main__": {"cli"},
     "": {"api", "diagnostics"},

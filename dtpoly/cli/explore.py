@@ -146,6 +146,13 @@ Examples:
     type=click.Choice([*devices()]),
     help="Device whose cost is expected.  [default: that which is measured on, if it is known]",
 )
+@click.option(
+    "--ship",
+    "ships",
+    type=click.Path(path_type=Path),
+    metavar="FILE.dts",
+    help="Afterwards, write the fastest into a file of tuned schedules; see dtpoly ship.",
+)
 @click.option("--emit", "emits", is_flag=True, help="Only emit texts; that needs no GPU.")
 @click.option(
     "--prune/--no-prune",
@@ -182,6 +189,7 @@ def command(
     slow: float,
     limit: float,
     model: str | None,
+    ships: Path | None,
     emits: bool,
     prunes: bool | None,
     proves: bool | None,
@@ -244,6 +252,10 @@ def command(
         return BUG
     if ended.is_interrupted:
         return INTERRUPTED
+    if ships is not None:
+        shipping = load("dtpoly.cli.shipping")
+        done: int = shipping.ship(path, ships, shipping.algorithm_of(file))
+        return done
     return 0 if ended.snapshot.best is not None else 1
 
 
