@@ -9,7 +9,7 @@ import click
 from dtpoly.cli.lazy import LazyGroup
 
 PROGRAM = "python -m benchmarks"
-COMMANDS = ("legality", "cost", "prepare", "run", "report", "compare")
+COMMANDS = ("legality", "cost", "prepare", "run", "report", "compare", "spaces")
 
 
 @click.group(

@@ -231,7 +231,7 @@ def test_the_steps_are_those_of_the_compiler_and_the_verifier(store: Store) -> N
     here = Here()
     found = news(made(store, here, Wants(proves=True)), [(0, 0, 0), (1, 0, 0)])
     assert [type(one) for one in found] == [Ready, Proved, Ready, Proved]
-    assert all(one.proof.verdict is Proven.PROVED for one in found if isinstance(one, Proved))
+    assert all(one.proof == Proof(Proven.PROVED) for one in found if isinstance(one, Proved))
 
 
 @pytest.mark.long
@@ -277,6 +277,22 @@ def test_what_is_proved_decides_whether_a_time_counts() -> None:
     bug = judged(timed, REFUTED)
     assert (bug.outcome, bug.kind, bug.median) == (Outcome.BUG, "refuted: value", None)
     assert judged(wrong, Proof(Proven.PROVED)).kind == "wrong values, though proved"
+
+
+def test_without_isl_nothing_is_said_that_another_machine_would_not_say(store: Store) -> None:
+    here = Here()
+    preparation = made(store, here, Wants(expects=True, target=TARGET, proves=True))
+    preparation.has_isl = False
+    (out,) = preparation.begin("point", (0, 0, 0))
+    assert isinstance(out, Out)
+    assert (out.refused.kind, out.is_kept) == ("not prepared", False)
+    program = question_of(SPACE).asked.program_hash
+    assert store.emitted(program, "point") is None
+    text = Text("", Call("f", "f"))
+    store.emit(program, {"point": text})
+    assert preparation.begin("point", (0, 0, 0)) == [Ready("point", text), Proved("point", None)]
+    assert preparation.open == {}
+    assert here.jobs == []
 
 
 class Stopped(Exception):

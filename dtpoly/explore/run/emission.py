@@ -36,7 +36,8 @@ class Emission:
                 case Out():
                     found = replace(found, refused=found.refused + 1)
                 case Proved(_, proof):
-                    match proof.verdict:
+                    verdict = Proven.UNKNOWN if proof is None else proof.verdict
+                    match verdict:
                         case Proven.PROVED:
                             found = replace(found, proved=found.proved + 1)
                         case Proven.UNKNOWN:

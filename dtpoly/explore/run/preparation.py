@@ -6,7 +6,7 @@ proof is begun as soon as there is a text worth it, and nobody waits for it here
 """
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,6 +23,8 @@ from dtpoly.explore.workers.process import Gone
 from dtpoly.explore.workers.servants import fit_of, made_of, proof_of
 from dtpoly.frozen import dataclass
 
+NOT_PREPARED = Refused("not prepared", "it was not emitted elsewhere, and here isl is missing")
+
 
 @dataclass(frozen=True, slots=True)
 class Ready:
@@ -38,14 +40,15 @@ class Out:
 
     short: str
     refused: Refused
+    is_kept: bool = True  # False where another machine may know better
 
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """What is proved of a text."""
+    """What is proved of a text; nothing, if nobody here can prove."""
 
     short: str
-    proof: Proof
+    proof: Proof | None
 
 
 News = Ready | Out | Proved
@@ -79,6 +82,7 @@ class Preparation:
     crew: Crew
     wants: Wants
     learned: Learner
+    has_isl: bool = True  # without it nothing can be emitted, and nothing proved
     open: dict[str, _Open] = field(default_factory=dict[str, _Open])
 
     def begin(self, short: str, point: Point) -> list[News]:
@@ -100,12 +104,14 @@ class Preparation:
     def _begun(self, short: str) -> Iterator[News]:
         one = self.open[short]
         made = self.store.emitted(self.asked.program_hash, short)
-        if isinstance(made, Text) and self._is_expected(short):
+        if isinstance(made, Text) and (self._is_expected(short) or not self.has_isl):
             yield from self._texted(short, made)
         elif isinstance(made, Text):
             self._give("emit", short, is_legal=True)
         elif made is not None:
             yield self._out(short, made)
+        elif not self.has_isl:
+            yield replace(self._out(short, NOT_PREPARED), is_kept=False)
         else:
             look = one.look = self.learned.look(self.space.program_of(one.point))
             refused = _refused_at_once(look)
@@ -153,7 +159,9 @@ class Preparation:
             yield from self._fitting(short)
             return
         fit = self.store.fit(self.asked.key, self.wants.target, short)
-        if fit is None:
+        if fit is None and not self.has_isl:
+            yield from self._fitting(short)
+        elif fit is None:
             self._give("compile", short)
         else:
             yield from self._fitted(short, fit)
@@ -182,7 +190,9 @@ class Preparation:
         if known is not None:
             yield Proved(short, known)
         yield Ready(short, text)
-        if known is None and self.wants.proves:
+        if known is None and self.wants.proves and not self.has_isl:
+            yield Proved(short, None)
+        if known is None and self.wants.proves and self.has_isl:
             self._give("prove", short, kernels=text.text, function=text.call.function)
         else:
             self.open.pop(short)
@@ -211,14 +221,16 @@ class Preparation:
 
 def prepares(asked: Asked, space: Field, store: Store, crew: Crew, wants: Wants) -> Preparation:
     """Nothing is known of any class yet."""
-    return Preparation(asked, space, store, crew, wants, _learner(space))
+    has_isl = find_spec("islpy") is not None
+    learner = _learner(space) if has_isl else Nothing()
+    return Preparation(asked, space, store, crew, wants, learner, has_isl)
 
 
 def _learner(space: Field) -> Learner:
     first = next(filter(None, map(space.at, range(space.count))), None)
-    # Without isl there are no verdicts to share, only texts that were made elsewhere.
-    if first is None or find_spec("islpy") is None:
+    if first is None:
         return Nothing()
+    # It comes with isl.
     module: Any = import_module("dtpoly.explore.legality.learned")
     # The algorithm is the same at each point.
     made: Learner = module.learned(space.program_of(first))

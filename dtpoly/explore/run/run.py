@@ -71,6 +71,7 @@ class _Open:
     proof: Proof | None = None
     result: Result | None = None
     is_given: bool = False  # to a worker that measures
+    is_unprovable: bool = False  # here
 
 
 @dataclass(slots=True)
@@ -156,11 +157,15 @@ class Exploration:
             if mine is None:
                 continue
             match one:
-                case Out(short, refused):
-                    self._keep(short, Result(Outcome.REFUSED, refused.kind, refused.reason))
+                case Out(short, refused, is_kept):
+                    result = Result(Outcome.REFUSED, refused.kind, refused.reason)
+                    self._keep(short, result, is_kept)
+                case Proved(short, None):
+                    mine.is_unprovable = True
+                    self._settle(short)
                 case Proved(short, proof):
                     mine.proof = proof
-                    if proof.verdict is Proven.REFUTED:
+                    if proof is not None and proof.verdict is Proven.REFUTED:
                         self._keep(short, judged(Result(Outcome.BUG), proof))
                     else:
                         self._settle(short)
@@ -181,7 +186,8 @@ class Exploration:
         ready = [short for short, one in self.open.items() if one.text and not one.is_given]
         ready.sort(key=lambda short: proves and self.open[short].proof is None)
         for short in ready:
-            is_sure = not proves or self.open[short].proof is not None
+            mine = self.open[short]
+            is_sure = not proves or mine.proof is not None or mine.is_unprovable
             if self.given >= (AHEAD if is_sure else 1) * workers:
                 return
             self._give(short)
@@ -230,13 +236,18 @@ class Exploration:
     def _settle(self, short: str) -> None:
         """Keep a result, if all is known that it needs."""
         mine = self.open[short]
-        is_waiting = self.preparation.wants.proves and mine.proof is None
-        if mine.result is not None and not (is_waiting and mine.result.is_timed):
+        if mine.result is None:
+            return
+        is_waiting = self.preparation.wants.proves and mine.proof is None and mine.result.is_timed
+        if not is_waiting:
             self._keep(short, judged(mine.result, mine.proof))
+        elif mine.is_unprovable:
+            self._keep(short, waiting(mine.result))
 
-    def _keep(self, short: str, result: Result) -> None:
+    def _keep(self, short: str, result: Result, is_kept: bool = True) -> None:
         point = self.open.pop(short).point
-        self.store.keep(self.number, short, self.plan.space.parameters(point), result)
+        if is_kept:
+            self.store.keep(self.number, short, self.plan.space.parameters(point), result)
         self._tell(short, point, result)
 
     def _keep_waiting(self) -> None:
