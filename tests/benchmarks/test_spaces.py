@@ -1,9 +1,11 @@
 """The studies of spaces: each is of an example, both steps ask the same, and a table tells them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from benchmarks.spaces.studies import BASELINES, SPACES, STUDIES, Explored, measuring, preparing
 from benchmarks.spaces.table import HEAD, table
@@ -22,7 +24,13 @@ def test_each_example_space_is_explored() -> None:
 
 
 @pytest.mark.parametrize("one", STUDIES, ids=lambda one: one.name)
-def test_sizes_and_baselines_are_those_of_the_algorithm(one: Explored) -> None:
+def test_sizes_and_baselines_are_those_of_the_algorithm(
+    one: Explored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def not_compiled(function: Callable[..., object], **_: object) -> Callable[..., object]:
+        return function
+
+    monkeypatch.setattr(torch, "compile", not_compiled)
     program = read_space(str(SPACES / f"{one.space}.dts")).program
     sizes = parse_sizes((one.sizes,), [label.name for label in program.labels])
     assert filled(program, sizes).keys() == sizes.keys()

@@ -154,8 +154,10 @@ def test_a_verdict_that_is_not_that_of_its_class_is_a_bug(store: Store) -> None:
         return emitted(job, next(verdicts))
 
     here = Here({"emit": another})
+    preparation = made(store, here, Wants())
     with pytest.raises(Disagreement, match=r"is refused \(illegal: order: so\), but .* is legal"):
-        news(made(store, here, Wants()), points_of(SPACE))
+        news(preparation, points_of(SPACE))
+    assert preparation.take(Done(PREPARING, "emit more", emitted({"text": ""}), 0.0)) == []
 
 
 def test_after_a_disagreement_no_refusal_is_believed(store: Store) -> None:
@@ -165,7 +167,7 @@ def test_after_a_disagreement_no_refusal_is_believed(store: Store) -> None:
     store.emit(program, {"one": Refused("illegal: order", "so"), "two": text})
     store.keep(number, "one", {}, Result(Outcome.REFUSED, "illegal: order", "so"))
     store.keep(number, "two", {}, Result(Outcome.MEASURED, median=1.0))
-    store.distrust(number, program)
+    store.distrust(program)
     assert (store.emitted(program, "one"), store.emitted(program, "two")) == (None, text)
     assert [row.point for row in store.results(number)] == ["two"]
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from dtpoly.algorithm.show import show
-from dtpoly.explore.legality.shared import Known, Learner, Look, Nothing
+from dtpoly.explore.legality.shared import Disagreement, Known, Learner, Look, Nothing
 from dtpoly.explore.space.field import Field, Point
 from dtpoly.explore.store.question import Asked
 from dtpoly.explore.store.results import Fit, Proof, Proven, Refused, Text
@@ -83,6 +83,7 @@ class Preparation:
     wants: Wants
     learned: Learner
     has_isl: bool = True  # without it nothing can be emitted, and nothing proved
+    is_over: bool = False
     open: dict[str, _Open] = field(default_factory=dict[str, _Open])
 
     def begin(self, short: str, point: Point) -> list[News]:
@@ -91,11 +92,19 @@ class Preparation:
         return [*self._begun(short)]
 
     def take(self, event: Done) -> list[News]:
-        """What an answer of the crew means. Raises Disagreement."""
+        """What an answer of the crew means. Raises Disagreement, after which there is no more."""
         step, _, short = event.job.partition(" ")
+        if self.is_over:
+            return []
         match step:
             case "emit":
-                return [*self._emitted(short, event)]
+                try:
+                    return [*self._emitted(short, event)]
+                except Disagreement:
+                    # Others may have been refused by the verdict that is wrong.
+                    self.is_over = True
+                    self.store.distrust(self.asked.program_hash)
+                    raise
             case "compile":
                 return [*self._compiled(short, event)]
             case _:

@@ -12,7 +12,6 @@ from queue import Empty, SimpleQueue
 from typing import assert_never
 
 from dtpoly.explore.bench.bench import Candidate
-from dtpoly.explore.legality.shared import Disagreement
 from dtpoly.explore.run.outcomes import answered, awaited, judged, waiting
 from dtpoly.explore.run.preparation import (
     News,
@@ -31,7 +30,7 @@ from dtpoly.explore.store.question import Question
 from dtpoly.explore.store.results import Outcome, Proof, Proven, Result, Text
 from dtpoly.explore.store.store import WAITING, Store
 from dtpoly.explore.strategies.strategy import Strategy
-from dtpoly.explore.workers.crew import MEASURING, Crew, Done, Event, GaveUp
+from dtpoly.explore.workers.crew import MEASURING, Crew, Event, GaveUp
 from dtpoly.explore.workers.servants import job_of
 from dtpoly.frozen import dataclass
 
@@ -223,15 +222,7 @@ class Exploration:
                 self._settle(event.job)
             self._feed()
         else:
-            self._hear(self._prepared(event))
-
-    def _prepared(self, event: Done) -> list[News]:
-        try:
-            return self.preparation.take(event)
-        except Disagreement:
-            # Others may have been refused by the verdict that is wrong.
-            self.store.distrust(self.number, self.plan.question.asked.program_hash)
-            raise
+            self._hear(self.preparation.take(event))
 
     def _settle(self, short: str) -> None:
         """Keep a result, if all is known that it needs."""

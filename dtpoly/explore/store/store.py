@@ -149,13 +149,14 @@ class Store:
             return Text(zlib.decompress(text).decode(), Call(**json.loads(call)))
         return None
 
-    def distrust(self, question: int, program: str) -> None:
+    def distrust(self, program: str) -> None:
         """Drop all refusals of an algorithm: one of them was wrong, and others rest on it."""
         with self._writing() as write:
             write.execute("delete from emitted where program_hash = ? and text is null", (program,))
             write.execute(
-                "delete from result where question = ? and outcome = ?",
-                (question, Outcome.REFUSED),
+                "delete from result where outcome = ?"
+                " and question in (select id from question where program_hash = ?)",
+                (Outcome.REFUSED, program),
             )
 
     def fit(self, key: str, target: str, point: str) -> Fit | None:
