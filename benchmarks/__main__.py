@@ -19,6 +19,7 @@ COMMANDS = (
     "report",
     "compare",
     "scheduled",
+    "spaces",
 )
 
 

@@ -21,8 +21,8 @@ from dtpoly.algorithm.sizes import Sizes
 from dtpoly.autoschedule.powers import above
 from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.schedules import schedules
-from dtpoly.explore.cost import cost
-from dtpoly.explore.devices import Device
+from dtpoly.explore.cost.cost import cost
+from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve as program_of
 from dtpoly.generate import outputs
@@ -88,7 +88,7 @@ def _measured(
     """Each schedule of ours that was measured in a row, with its best time in microseconds."""
     found: dict[Form, float] = {}
     for record in records:
-        texts: Any = record["texts"] if isinstance(record["texts"], Mapping) else {}
+        texts: dict[str, Any] = record["texts"] if isinstance(record["texts"], dict) else {}
         for line in record["rows"]:
             if f"{line['kernel']} {line['case']}" != row.name:
                 continue

@@ -16,8 +16,8 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import check
-from dtpoly.explore.cost import cost
-from dtpoly.explore.devices import Device
+from dtpoly.explore.cost.cost import cost
+from dtpoly.explore.devices.devices import Device
 from dtpoly.schedule.state import State
 from dtpoly.source import Source
 

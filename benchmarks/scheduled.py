@@ -15,7 +15,7 @@ from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.settle import Settled
 from dtpoly.autoschedule.text import schedule_text
-from dtpoly.explore.devices import Device
+from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 
 

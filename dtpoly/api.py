@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from dtpoly import __version__
 from dtpoly.algorithm.program import Directive, Program
@@ -35,6 +35,8 @@ from dtpoly.schedule.tree_text import show_tree
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Source, Span
 from dtpoly.suggest import near
+from dtpoly.tuned.calls import TunedSchedules
+from dtpoly.tuned.file import read_tuned
 from dtpoly.verdict_messages import of_emitted
 from dtpoly.verification import Proved, proved
 from dtpoly.verify.report import Verdict as Found
@@ -44,14 +46,48 @@ LEGAL = "legal for all sizes"
 TYPED = "<schedule>"  # what messages call directives that stand in no file
 
 
-def load(path: str | Path, plugins: Plugins = (), *, verify: bool = True) -> "Scheduled":
+@overload
+def load(
+    path: str | Path, plugins: Plugins = (), *, verify: bool = True, tuned: None = None
+) -> "Scheduled": ...
+
+
+@overload
+def load(
+    path: str | Path, plugins: Plugins = (), *, verify: bool = True, tuned: str | Path
+) -> "TunedSchedules[Scheduled]": ...
+
+
+def load(
+    path: str | Path,
+    plugins: Plugins = (),
+    *,
+    verify: bool = True,
+    tuned: str | Path | None = None,
+) -> "Scheduled | TunedSchedules[Scheduled]":
     """The .dt file at a path. Raises DtpolyError if it is wrong.
 
     Plugins are primitives of one's own, or Python files that define some. What is generated is
-    proved to compute the algorithm before it runs, unless that is not wanted.
+    proved to compute the algorithm before it runs, unless that is not wanted. With a file of tuned
+    schedules each call takes that which is nearest to its device, dtype and sizes.
     """
     with _told():
-        return _read(read_file(str(path)), plugins, verify)
+        found = _read(read_file(str(path)), plugins, verify)
+        return found if tuned is None else _tuned(found, tuned)
+
+
+def _tuned(found: "Scheduled", path: str | Path) -> "TunedSchedules[Scheduled]":
+    tuned = read_tuned(path)
+    if tuned.program != replace(found.program, directives=()):
+        raise ValueError(f"the schedules of '{path}' are for another algorithm than '{found.name}'")
+
+    def of(directives: tuple[Directive, ...]) -> "Scheduled":
+        text = show(replace(tuned.program, directives=directives))
+        parsed = parse_source(Source(str(path), text))
+        checked = understand(parsed.file, parsed.found, found.primitives)
+        return _understood(checked, None, found.verifies)
+
+    return TunedSchedules(str(path), tuned, of, found)
 
 
 def parse(

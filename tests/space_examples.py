@@ -1,13 +1,15 @@
 """What is said of spaces of schedules where a file alone cannot show it, as calls."""
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from dtpoly.explore.count import counted
-from dtpoly.explore.short import point_of
-from dtpoly.explore.space import Space
-from dtpoly.explore.space_file import load_space
+from dtpoly.explore.space.count import counted
+from dtpoly.explore.space.file import load_space
+from dtpoly.explore.space.short import point_of
+from dtpoly.explore.space.space import Space
 from dtpoly.source import Source
+from dtpoly.tuned.file import load_tuned
 
 TOTAL = """\
 Func total;
@@ -80,6 +82,31 @@ def tangled() -> None:
     counted(space(f"{TOTAL}{chosen}where {products} < 100000;\n"))
 
 
+TUNED = """\
+algorithm "{path}";
+
+{{
+    # The fastest.
+    total.block(x:8), total.compile()
+}};
+"""
+
+
+def no_place() -> None:
+    tuned(TUNED)
+
+
+def two_lists() -> None:
+    tuned(TUNED + "total.num_warps(4);\n")
+
+
+def tuned(text: str) -> None:
+    """Read a file of tuned schedules of an algorithm that lies in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "total.dt").write_text(TOTAL)
+        load_tuned(Source("total.tuned.dts", text.format(path="total.dt")), Path(folder))
+
+
 CALLS: dict[str, Callable[[], object]] = {
     "DT100_algorithm": no_algorithm,
     "DT113_choice": no_comma,
@@ -93,4 +120,6 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT250_form": no_form,
     "DT251": not_kept,
     "DT252": tangled,
+    "DT253": no_place,
+    "DT253_form": two_lists,
 }

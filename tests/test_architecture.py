@@ -57,7 +57,11 @@ ALLOWED: dict[str, set[str]] = {
         *("source", "diagnostics", "algorithm", "frontend", "schedule", "compile", "generate"),
         *("targets", "explore"),
     },
+    "tuned": {
+        *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
+    },
     "cli": {
+        "tuned",
         "",
         "source",
         "diagnostics",
@@ -88,21 +92,39 @@ ALLOWED: dict[str, set[str]] = {
     "api": {
         *("source", "diagnostics", "suggest", "render", "algorithm", "schedule", "frontend"),
         *("", "plugins", "compile", "notebook", "codegen", "generate", "runtime"),
-        *("verify", "verification", "verdict_messages"),
+        *("verify", "verification", "verdict_messages", "tuned"),
     },
     "__main__": {"cli"},
     "": {"api", "diagnostics"},
 }
 
+# The rooms of the exploration, in which one room may import from these others.
+EXPLORE: dict[str, set[str]] = {
+    "extras": set[str](),
+    "space": set[str](),
+    "legality": {"space"},
+    "accesses": set[str](),
+    "devices": set[str](),
+    "cost": {"accesses", "devices"},
+    "store": set[str](),
+    "prune": {"cost", "devices", "store"},
+    "bench": {"store"},
+    "workers": {"extras", "bench", "store"},
+    "strategies": {"extras", "space"},
+    "run": {"space", "legality", "devices", "store", "bench", "workers", "strategies"},
+    "report": {"extras", "store"},
+}
+MOST_FILES = 13  # of a room there, with its __init__.py
+
 # Only what runs a Program may load torch; `check`, `fmt` and `show` stay without it.
 TORCH = [
     ROOT / "dtpoly" / "cli" / "summary.py",
-    ROOT / "dtpoly" / "explore" / "probe_torch.py",
+    ROOT / "dtpoly" / "explore" / "devices" / "probe_torch.py",
     ROOT / "dtpoly" / "cli" / "executed.py",
     ROOT / "dtpoly" / "ring" / "execute.py",
     ROOT / "dtpoly" / "runtime" / "execute.py",
     ROOT / "dtpoly" / "runtime" / "tolerance.py",
-    ROOT / "dtpoly" / "explore" / "device_torch.py",
+    ROOT / "dtpoly" / "explore" / "bench" / "on_torch.py",
     ROOT / "dtpoly" / "timing" / "clock.py",
     ROOT / "dtpoly" / "timing" / "failures.py",
 ]
@@ -161,6 +183,22 @@ def test_imports_go_down(home: str, path: Path) -> None:
             assert home != "verify", f"{path}: imports the checker"
         if name.split(".")[0] == "torch":
             assert home == "reference" or path in TORCH, f"{path}: imports torch"
+
+
+@pytest.mark.parametrize("home", EXPLORE)
+def test_imports_go_down_in_the_exploration(home: str) -> None:
+    base = ROOT / "dtpoly" / "explore"
+    files = [base / f"{home}.py"] if home == "extras" else [*(base / home).rglob("*.py")]
+    assert 0 < len(files) <= MOST_FILES
+    for path in files:
+        for name, _ in imported(path):
+            if name.startswith("dtpoly.explore."):
+                assert name.split(".")[2] in EXPLORE[home] | {home}, f"{path}: imports {name}"
+
+
+def test_the_exploration_has_no_other_rooms() -> None:
+    found = {path.name.removesuffix(".py") for path in (ROOT / "dtpoly" / "explore").iterdir()}
+    assert found - {"__pycache__"} == {"__init__", *EXPLORE}
 
 
 def test_no_other_files_than_modules_in_the_rooms() -> None:

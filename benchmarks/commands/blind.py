@@ -13,7 +13,7 @@ from benchmarks.files import RESULTS, write_whole
 from benchmarks.gpu.rows import GROUPS, rows
 from benchmarks.predicted import read
 from benchmarks.terminal import console
-from dtpoly.explore.devices import DEFAULT, find_device
+from dtpoly.explore.devices.devices import DEFAULT, find_device
 
 MEASURED = ("kernels_h200.json", "variants_h200.json")
 

@@ -11,7 +11,7 @@ from benchmarks.files import RESULTS, write_whole
 from benchmarks.predicted import Point, Ranked, as_json, points, ranked, read, summary
 from benchmarks.predicted_plot import plot
 from benchmarks.terminal import console
-from dtpoly.explore.devices import DEFAULT, find_device
+from dtpoly.explore.devices.devices import DEFAULT, find_device
 
 MEASURED = ("kernels_h200.json", "variants_h200.json")
 

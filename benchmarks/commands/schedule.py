@@ -8,7 +8,7 @@ from benchmarks.files import ROOT, write_whole
 from benchmarks.gpu.rows import GROUPS, rows
 from benchmarks.scheduled import chosen
 from benchmarks.terminal import console
-from dtpoly.explore.devices import DEFAULT, find_device
+from dtpoly.explore.devices.devices import DEFAULT, find_device
 
 
 @click.command(short_help="Write the schedules that the autoscheduler would measure.")

@@ -8,14 +8,14 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show, show_directive
 from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.settle import Settled
-from dtpoly.explore.field import Axis, Point
-from dtpoly.explore.process import NotOpened
-from dtpoly.explore.question import Asked
-from dtpoly.explore.results import Result
-from dtpoly.explore.session import Wanted, known_device, session
-from dtpoly.explore.stopping import NoWorkers
-from dtpoly.explore.store import open_store
-from dtpoly.explore.workers import Place
+from dtpoly.explore.run.session import Wanted, known_device, session
+from dtpoly.explore.run.stopping import NoWorkers
+from dtpoly.explore.space.field import Axis, Point
+from dtpoly.explore.store.question import Asked
+from dtpoly.explore.store.results import Result
+from dtpoly.explore.store.store import open_store
+from dtpoly.explore.workers.process import NotOpened
+from dtpoly.explore.workers.workers import Place
 from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs
 

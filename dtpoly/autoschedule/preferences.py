@@ -8,7 +8,7 @@ from math import log2, prod
 
 from dtpoly.autoschedule.layout import Layout
 from dtpoly.autoschedule.nest import Nest
-from dtpoly.explore.devices import Device
+from dtpoly.explore.devices.devices import Device
 
 WARP = 32
 # Elements of a thread that keep its loads wide and leave others room.

@@ -10,8 +10,8 @@ from dtpoly.autoschedule.layout import Layout, directives_of
 from dtpoly.autoschedule.nest import Nest
 from dtpoly.autoschedule.preferences import reluctance
 from dtpoly.diagnostics import has_errors
-from dtpoly.explore.cost import KernelCost, cost
-from dtpoly.explore.devices import Device
+from dtpoly.explore.cost.cost import KernelCost, cost
+from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.primitives import bind

@@ -9,7 +9,7 @@ from dtpoly.autoschedule.layout import Group, Layout, new_name
 from dtpoly.autoschedule.nest import ALIGNED, Load, Nest, Sum, sides_of
 from dtpoly.autoschedule.powers import above, pieces, powers
 from dtpoly.autoschedule.preferences import is_hopper
-from dtpoly.explore.devices import Device
+from dtpoly.explore.devices.devices import Device
 
 # Sides of a block of the result; sums of a thread that fit in registers beside all else.
 SIDES = (16, 256)

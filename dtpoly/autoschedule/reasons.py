@@ -8,8 +8,8 @@ from dtpoly.autoschedule.amounts import amount, listed, many
 from dtpoly.autoschedule.layout import Layout, directives_of
 from dtpoly.autoschedule.nest import Nest
 from dtpoly.autoschedule.powers import pieces
-from dtpoly.explore.cost import KernelCost
-from dtpoly.explore.devices import Device
+from dtpoly.explore.cost.cost import KernelCost
+from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 
 WARP = 32

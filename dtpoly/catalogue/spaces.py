@@ -59,4 +59,9 @@ SPACES: dict[str, Entry] = {
         "Constraints that join many choices at once make counting as long as listing. Constrain "
         "fewer numbers at a time.",
     ),
+    "DT253": Entry(
+        "a file of tuned schedules is not as it should be",
+        "It has one list of alternatives, each a schedule in which nothing is open, below a line "
+        "that says what it is for: # for NVIDIA H200, f32: x = 4096, y = 1024..4096.",
+    ),
 }

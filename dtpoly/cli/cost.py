@@ -18,8 +18,8 @@ from dtpoly.cli.saving import tell_error
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.explore.cost import Cost, cost
-from dtpoly.explore.cost_table import (
+from dtpoly.explore.cost.cost import Cost, cost
+from dtpoly.explore.cost.table import (
     KERNELS,
     OPERANDS,
     UNITS,
@@ -31,7 +31,7 @@ from dtpoly.explore.cost_table import (
     summary,
     unit_rows,
 )
-from dtpoly.explore.devices import Device
+from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import outputs
 from dtpoly.schedule.primitives import Primitives

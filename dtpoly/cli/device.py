@@ -11,8 +11,8 @@ from dtpoly.cli.files import complete_files
 from dtpoly.cli.lazy import load_triton
 from dtpoly.cli.output import write
 from dtpoly.cli.saving import save, tell_error
-from dtpoly.explore.devices import entry_of
-from dtpoly.explore.probe import UnknownTarget, probed
+from dtpoly.explore.devices.devices import entry_of
+from dtpoly.explore.devices.probe import UnknownTarget, probed
 from dtpoly.targets.target import LIMITS
 
 WAY_OUT = """  = hint: `dtpoly cost --device` knows some GPUs by name; or run this on the machine
@@ -43,7 +43,7 @@ def command(output: str | None) -> int:
     """
     if output is not None and not output.endswith(".json"):
         raise click.BadParameter("its name must end in .json", param_hint="--output")
-    module: Any = load_triton("dtpoly.explore.probe_torch")
+    module: Any = load_triton("dtpoly.explore.devices.probe_torch")
     if module is None:
         return 1
     laboratory = module.local_gpu()

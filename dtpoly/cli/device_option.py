@@ -5,7 +5,14 @@ from pathlib import Path
 import click
 
 from dtpoly.cli.files import complete_files
-from dtpoly.explore.devices import DEFAULT, Device, UnknownDevice, devices, find_device, read_device
+from dtpoly.explore.devices.devices import (
+    DEFAULT,
+    Device,
+    UnknownDevice,
+    devices,
+    find_device,
+    read_device,
+)
 from dtpoly.suggest import near
 
 

@@ -15,6 +15,7 @@ from dtpoly.cli.output import report, shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.size_option import parse_sizes
+from dtpoly.cli.tuned_option import tuned_options
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.schedule.explain import Explanation, explain
@@ -30,6 +31,7 @@ Examples:
   dtpoly explain softmax.dt
   dtpoly explain softmax.dt --size x=4096,y=1000
   dtpoly explain softmax.dt --code
+  dtpoly explain softmax.dt --tuned softmax.tuned.dts --on 'NVIDIA H200' --size x=4096,y=1000
   dtpoly explain softmax.dt --json""",
 )
 @file_name
@@ -44,6 +46,7 @@ Examples:
     "--code", is_flag=True, help="Say instead where each line of the generated kernels comes from."
 )
 @point_option
+@tuned_options
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def command(
@@ -51,6 +54,9 @@ def command(
     words: tuple[str, ...],
     code: bool,
     point: str | None,
+    tuned: str | None,
+    device: str | None,
+    dtype: str,
     primitives: Primitives,
     as_json: bool,
 ) -> int:
@@ -61,7 +67,11 @@ def command(
     what is computed more than once; at the end, each kernel. pow2(y) is y rounded up to a power
     of two.
     """
-    checked = check(read_source(file, point), primitives)
+    if tuned is None:
+        source = read_source(file, point)
+    else:
+        source = load("dtpoly.cli.tuned_option").tuned_source(file, tuned, device, dtype, words)
+    checked = check(source, primitives)
     if checked.verdict is None and checked.program is None:
         raise DtpolyError(checked.diagnostics)
     if code:

@@ -16,24 +16,26 @@ from dtpoly.algorithm.show import show
 from dtpoly.cli.budget import Budget
 from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
+from dtpoly.cli.main import BUG
 from dtpoly.cli.output import report, write
 from dtpoly.cli.saving import tell_error
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.explore.database import StoreError
-from dtpoly.explore.device_simulated import FAULTS
-from dtpoly.explore.devices import devices
-from dtpoly.explore.emission import Emission
+from dtpoly.explore.bench.simulated import FAULTS
+from dtpoly.explore.devices.devices import devices
 from dtpoly.explore.extras import MissingExtra
-from dtpoly.explore.process import NotOpened
-from dtpoly.explore.question import Asked, Question
-from dtpoly.explore.run import Ended
-from dtpoly.explore.schedules import Schedules, schedules
-from dtpoly.explore.session import NoModel, Wanted, emit_only, session
-from dtpoly.explore.space_file import read_space
-from dtpoly.explore.stopping import NoWorkers
+from dtpoly.explore.run.emission import Emission
+from dtpoly.explore.run.run import Ended
+from dtpoly.explore.run.session import NoModel, Wanted, emit_only, session
+from dtpoly.explore.run.stopping import NoWorkers
+from dtpoly.explore.space.file import read_space
+from dtpoly.explore.space.schedules import Schedules, schedules
+from dtpoly.explore.store.database import StoreError
+from dtpoly.explore.store.question import Asked, Question
+from dtpoly.explore.store.results import Outcome
 from dtpoly.explore.strategies.choice import STRATEGIES, NoStrategy
-from dtpoly.explore.workers import Opened, Place
+from dtpoly.explore.workers.process import NotOpened
+from dtpoly.explore.workers.workers import Opened, Place
 from dtpoly.render.printable import printable
 
 COMPILE = ("compile", "compile_to_kernel")
@@ -125,8 +127,29 @@ Examples:
     type=click.Choice([*devices()]),
     help="Device whose cost is expected.  [default: that which is measured on, if it is known]",
 )
+@click.option(
+    "--ship",
+    "ships",
+    type=click.Path(path_type=Path),
+    metavar="FILE.dts",
+    help="Afterwards, write the fastest into a file of tuned schedules; see dtpoly ship.",
+)
 @click.option("--emit", "emits", is_flag=True, help="Only emit texts; that needs no GPU.")
-@click.option("--again", is_flag=True, help="Try again what hung, crashed or failed.")
+@click.option(
+    "--prune/--no-prune",
+    "prunes",
+    default=None,
+    help="Compile first, and drop what does not fit or spills.  [default: if the device is known]",
+)
+@click.option(
+    "--verify/--no-verify",
+    "proves",
+    default=None,
+    help="Whether only times of kernels count that are proved.  [default: yes, unless simulated]",
+)
+@click.option(
+    "--again", is_flag=True, help="Try again what hung, crashed, failed or was not proved."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def command(
     file: str,
@@ -147,11 +170,17 @@ def command(
     slow: float,
     limit: float,
     model: str | None,
+    ships: Path | None,
     emits: bool,
+    prunes: bool | None,
+    proves: bool | None,
     again: bool,
     as_json: bool,
 ) -> int:
-    """Measure schedules of a space, each checked before its time counts.
+    """Measure schedules of a space, each proved and checked before its time counts.
+
+    Points that differ in numbers only may share a verdict; of these a sample is decided again, each
+    by itself. What a compiler finds too large for the device is dropped before it is measured.
 
     What comes of each is kept in a file at once. The same command goes on where it was stopped,
     whatever stopped it; what is known is not measured again.
@@ -165,19 +194,25 @@ def command(
     place = Place(kind, asked, baselines or "", settings)
     path = output or Path(f"{Path(file).stem}.sqlite")
     most, seconds = budget or (None, None)
+    # Without a device that is known, nothing can be compiled for it.
+    is_compiled = (emits or kind == "cuda") if prunes is None else prunes
     wanted = Wanted(
-        *(
-            space,
-            place,
-            path,
-            strategy,
-            seed,
-            most,
-            seconds,
-            slow if isfinite(slow) else None,
-            limit,
-        ),
-        *(workers, address, model or "", again, " ".join(["dtpoly", *sys.argv[1:]])),
+        space,
+        place,
+        path,
+        strategy,
+        seed,
+        most,
+        seconds,
+        slow if isfinite(slow) else None,
+        limit,
+        workers,
+        address,
+        model or "",
+        prunes=is_compiled,
+        proves=not simulate if proves is None else proves,
+        again=again,
+        command=" ".join(["dtpoly", *sys.argv[1:]]),
     )
     try:
         # What a strategy or Ray prints is no part of the answer.
@@ -194,17 +229,25 @@ def command(
     question, ended = finished.question, finished.ended
     told = load("dtpoly.cli.exploring").told(question, ended, path)
     write(json.dumps(_document(question, ended, path), indent=2) + "\n" if as_json else told)
+    if ended.snapshot.outcomes.get(Outcome.BUG):
+        return BUG
     if ended.is_interrupted:
         return INTERRUPTED
+    if ships is not None:
+        shipping = load("dtpoly.cli.shipping")
+        done: int = shipping.ship(path, ships, shipping.algorithm_of(file))
+        return done
     return 0 if ended.snapshot.best is not None else 1
 
 
 def _emit(wanted: Wanted, tell: Callable[[Emission], None]) -> int:
     """Emit texts alone."""
     done = emit_only(wanted, tell)
-    told = f"emitted {done.texts:,} texts, {done.refused:,} refused: {wanted.path}"
+    told = f"{load('dtpoly.cli.exploring').emission_line(done)}: {wanted.path}"
     print(printable(told), file=sys.stderr)
-    return INTERRUPTED if done.is_interrupted else 0
+    if done.is_interrupted:
+        return INTERRUPTED
+    return BUG if done.refuted else 0
 
 
 def _asked(

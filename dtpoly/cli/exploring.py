@@ -11,11 +11,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dtpoly.explore.emission import Emission
-from dtpoly.explore.progress import Snapshot
-from dtpoly.explore.question import Question
-from dtpoly.explore.results import Outcome
-from dtpoly.explore.run import Ended
+from dtpoly.explore.run.emission import Emission
+from dtpoly.explore.run.progress import Snapshot
+from dtpoly.explore.run.run import Ended
+from dtpoly.explore.store.question import Question
+from dtpoly.explore.store.results import Outcome
 
 KINDS = 6  # lines of the histogram
 WIDTH = 24  # of its longest bar
@@ -36,7 +36,7 @@ def following(quiet: bool) -> Generator[Callable[[Snapshot | Emission], None]]:
 def picture(now: Snapshot | Emission) -> RenderableType:
     """Best so far, rate, time left, and why schedules have no time."""
     if isinstance(now, Emission):
-        return Text(f"emitted {now.texts:,} texts, {now.refused:,} refused")
+        return Text(emission_line(now))
     bar = ProgressBar(total=1.0, completed=now.share or 0.0, width=40)
     head = Table.grid(padding=(0, 2))
     head.add_row(bar, Text(line(now)))
@@ -52,6 +52,18 @@ def picture(now: Snapshot | Emission) -> RenderableType:
     if len(kinds) > KINDS:
         table.add_row(Text(f"and {len(kinds) - KINDS} other reasons"))
     return Group(*parts, table)
+
+
+def emission_line(now: Emission) -> str:
+    """`emitted 6 texts, 2 refused, 5 proved, 1 not proved`."""
+    words = [f"emitted {now.texts:,} texts", f"{now.refused:,} refused"]
+    if now.proved or now.unproved or now.refuted:
+        words += [f"{now.proved:,} proved", f"{now.unproved:,} not proved"]
+    if now.known:
+        words.append(f"{now.known:,} points known before")
+    if now.refuted:
+        words.append(f"{now.refuted:,} refuted, which is a bug of dtpoly")
+    return ", ".join(words)
 
 
 def line(now: Snapshot) -> str:
@@ -88,6 +100,10 @@ def told(question: Question, ended: Ended, path: Path) -> str:
         lines.append(f"  {outcome} {count:,}: {kind}")
     if now.best is not None:
         lines += [f"best: {now.best:.4g} ms{compared(now)}", f"  {now.best_point}"]
+    if now.outcomes.get(Outcome.UNPROVED):
+        lines.append("times of what is not proved do not count")
+    if now.outcomes.get(Outcome.BUG):
+        lines.append("kernels that are refuted are a bug of dtpoly: please report it")
     if ended.is_interrupted:
         lines.append("interrupted: the same command goes on")
     lines.append(f"kept in {path}: dtpoly report {path} -o {path.with_suffix('.html')}")

@@ -30,7 +30,8 @@ COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
     commands_in="dtpoly.cli",
     names=(
         *("check", "fmt", "show", "explain", "why-not", "legal", "compile", "verify"),
-        *("run", "space", "cost", "schedule", "device", "explore", "report", "completion"),
+        *("run", "space", "cost", "schedule", "device", "explore", "report", "ship"),
+        "completion",
     ),
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -18,7 +18,7 @@ def read_source(file: str, point: str | None) -> Source:
     """The source of a file; of a point, its Program as text. Raises DtpolyError."""
     if point is None:
         return read_file(file)
-    space = load("dtpoly.explore.space_file").read_space(file)
-    chosen = load("dtpoly.explore.short").point_of(space, point)
-    program = load("dtpoly.explore.space").program_of(space, chosen)
+    space = load("dtpoly.explore.space.file").read_space(file)
+    chosen = load("dtpoly.explore.space.short").point_of(space, point)
+    program = load("dtpoly.explore.space.space").program_of(space, chosen)
     return Source(f"{file}, {point}", show(program))

@@ -8,10 +8,10 @@ import click
 from dtpoly.cli.files import complete_files
 from dtpoly.cli.lazy import load
 from dtpoly.cli.saving import save, tell_error
-from dtpoly.explore.database import StoreError
 from dtpoly.explore.extras import MissingExtra
 from dtpoly.explore.report.study import studies
-from dtpoly.explore.store import open_store
+from dtpoly.explore.store.database import StoreError
+from dtpoly.explore.store.store import open_store
 
 SUFFIXES = (".html", ".png")
 

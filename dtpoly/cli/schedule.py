@@ -26,7 +26,7 @@ from dtpoly.cli.lazy import load
 from dtpoly.cli.output import write
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.cli.size_option import parse_sizes
-from dtpoly.explore.devices import Device
+from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
 from dtpoly.render.printable import printable

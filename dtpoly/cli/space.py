@@ -85,8 +85,8 @@ def command(
     """
     if only_count + all_points + (sample is not None) > 1:
         raise click.UsageError("--count, --sample and --list exclude each other")
-    space = load("dtpoly.explore.space_file").read_space(file)
-    count: ModuleType = load("dtpoly.explore.count")
+    space = load("dtpoly.explore.space.file").read_space(file)
+    count: ModuleType = load("dtpoly.explore.space.count")
     if only_count or all_points or sample is not None:
         of = count.counted(space)
         numbers = range(of.count) if all_points else count.sample(of, sample or 0, seed)
@@ -110,8 +110,8 @@ def command(
 
 def _lines(space: Any, of: Any, numbers: Iterable[int]) -> Iterator[str]:
     """The line of each point."""
-    short: Callable[..., str] = load("dtpoly.explore.short").short
-    point_at: Callable[..., Any] = load("dtpoly.explore.count").point_at
+    short: Callable[..., str] = load("dtpoly.explore.space.short").short
+    point_at: Callable[..., Any] = load("dtpoly.explore.space.count").point_at
     return (short(space, point_at(of, number)) for number in numbers)
 
 

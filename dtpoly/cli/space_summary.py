@@ -10,10 +10,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from dtpoly.algorithm.choices import Alternatives, Item
 from dtpoly.algorithm.show_choices import show_option
 from dtpoly.catalogue import CATALOGUE
-from dtpoly.explore.count import point_at, sample
-from dtpoly.explore.count_rules import EXACT, SAMPLE, Constrained, Tally, constrained, shown
-from dtpoly.explore.legality import Asked, Rule, decided
-from dtpoly.explore.space import Parameter, Space, parents
+from dtpoly.explore.legality.rules import EXACT, SAMPLE, Constrained, Tally, constrained, shown
+from dtpoly.explore.legality.verdicts import Asked, Rule, decided
+from dtpoly.explore.space.count import point_at, sample
+from dtpoly.explore.space.space import Parameter, Space, parents
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.primitives import Primitives
 

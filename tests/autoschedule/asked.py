@@ -9,7 +9,7 @@ from dtpoly.autoschedule.choose import nests_of
 from dtpoly.autoschedule.nest import Nest
 from dtpoly.autoschedule.plans import Plan, plans
 from dtpoly.autoschedule.pricing import Call
-from dtpoly.explore.devices import find_device
+from dtpoly.explore.devices.devices import find_device
 from dtpoly.generate import outputs
 from dtpoly.source import Source
 

@@ -15,8 +15,8 @@ from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.text import schedule_text, whole_text
 from dtpoly.compile import check
-from dtpoly.explore.cost import cost
-from dtpoly.explore.results import Outcome
+from dtpoly.explore.cost.cost import cost
+from dtpoly.explore.store.results import Outcome
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.schedule.legality import judge

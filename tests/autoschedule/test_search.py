@@ -12,7 +12,7 @@ from dtpoly.autoschedule.preferences import reluctance
 from dtpoly.autoschedule.pricing import Priced, launching
 from dtpoly.autoschedule.products import products
 from dtpoly.autoschedule.selection import ROUND, in_turn, kind
-from dtpoly.explore.devices import find_device
+from dtpoly.explore.devices.devices import find_device
 from tests.autoschedule.asked import H200, call_of, example, nest_of
 
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.files import RESULTS
 from benchmarks.predicted import Point, as_json, points, ranked, read, spearman, summary
 from dtpoly.cli.main import entry
-from dtpoly.explore.devices import find_device
+from dtpoly.explore.devices.devices import find_device
 from tests.conftest import Golden
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.explore.devices import devices, entry_of
+from dtpoly.explore.devices.devices import devices, entry_of
 from tests.cli.conftest import Entry
 from tests.conftest import Golden
 

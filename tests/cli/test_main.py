@@ -23,7 +23,8 @@ from tests.cli.process import COMMAND, SOFTMAX, WRONG, dtpoly, environment
 
 COMMANDS = (
     *("check", "fmt", "show", "explain", "why-not", "legal", "compile", "verify"),
-    *("run", "space", "cost", "schedule", "device", "explore", "report", "completion"),
+    *("run", "space", "cost", "schedule", "device", "explore", "report", "ship"),
+    "completion",
 )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.cli import space_summary
-from dtpoly.explore.legality import Answer, Decided, Rule
+from dtpoly.explore.legality.verdicts import Answer, Decided, Rule
 from tests.cli.conftest import Entry
 from tests.cli.process import COMMAND, environment
 from tests.conftest import Golden

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from dtpoly.explore.prune import Call, Candidate, Outcome, Reason
+from dtpoly.explore.prune.prune import Call, Candidate, Outcome, Reason
 
 
 def outcome(candidate: Candidate, call: Call) -> Outcome:

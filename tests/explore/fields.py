@@ -6,7 +6,7 @@ from math import prod
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
-from dtpoly.explore.field import Axis, Point
+from dtpoly.explore.space.field import Axis, Point
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.source import Source

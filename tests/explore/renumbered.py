@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from dtpoly.algorithm.program import Argument, Directive, Program, Split
-from dtpoly.explore.legality import UNDECIDED, Answer, Rule, verdict_of, with_and_without
-from dtpoly.explore.legality_class import class_of, is_aligned
+from dtpoly.explore.legality.classes import class_of, is_aligned
+from dtpoly.explore.legality.verdicts import UNDECIDED, Answer, Rule, verdict_of, with_and_without
 from dtpoly.schedule.primitives import PRIMITIVES, bind
 from tests.oracle.cases import case, ordinary_case
 

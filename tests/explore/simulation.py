@@ -6,16 +6,17 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from dtpoly.algorithm.show import show
-from dtpoly.explore.crew import Crew, Event, Limits
-from dtpoly.explore.device_simulated import MEASURED
-from dtpoly.explore.field import Point
-from dtpoly.explore.process import Process, Worker
-from dtpoly.explore.question import Asked, Facts, Question
-from dtpoly.explore.results import Call, Result, Text
-from dtpoly.explore.run import DEVICES, EMITTERS, Ended, Plan, Tell, explore
-from dtpoly.explore.store import Store, open_store
+from dtpoly.explore.bench.simulated import MEASURED
+from dtpoly.explore.run.preparation import Wants
+from dtpoly.explore.run.run import Ended, Plan, Tell, explore
+from dtpoly.explore.space.field import Point
+from dtpoly.explore.store.question import Asked, Facts, Question
+from dtpoly.explore.store.results import Call, Result, Text
+from dtpoly.explore.store.store import Store, open_store
 from dtpoly.explore.strategies.choice import chosen
 from dtpoly.explore.strategies.strategy import Setting, Strategy
+from dtpoly.explore.workers.crew import MEASURING, PREPARING, Crew, Event, Limits
+from dtpoly.explore.workers.process import Process, Worker
 from tests.explore.fields import Template, softmax
 
 
@@ -50,6 +51,7 @@ class Simulation:
     faults: dict[str, str] = field(default_factory=dict[str, str])
     limits: Limits = field(default_factory=lambda: Limits(floor=1.5))
     workers: Sequence[Worker] = ()
+    wants: Wants = field(default_factory=Wants)
 
     @property
     def path(self) -> Path:
@@ -78,7 +80,7 @@ class Simulation:
         plan = Plan(question_of(self.space), self.space, most, slow=slow)
         made = chosen(strategy)(Setting(self.space)) if isinstance(strategy, str) else strategy
         try:
-            return explore(plan, made, store, self._crews(), tell)
+            return explore(plan, made, store, self._crews(), self.wants, tell)
         finally:
             store.close()
 
@@ -98,7 +100,7 @@ class Simulation:
         workers = self.workers or [simulated(self.faults, self.folder)]
 
         def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
-            emitters = Crew(EMITTERS, [Process({"kind": "emit", "model": {}})], events)
-            return emitters, Crew(DEVICES, workers, events, self.limits)
+            emitters = Crew(PREPARING, [Process({"kind": "prepare", "model": {}})], events)
+            return emitters, Crew(MEASURING, workers, events, self.limits)
 
         return crews

@@ -14,7 +14,7 @@ from dtpoly.algorithm.choices import (
     Operation,
     Whole,
 )
-from dtpoly.explore.space import Point, Space
+from dtpoly.explore.space.space import Point, Space
 
 HEAD = """\
 Func f, g;

@@ -10,11 +10,11 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
-from dtpoly.explore.accesses import launched
-from dtpoly.explore.cost import Cost, cost
-from dtpoly.explore.devices import UNITS, Device, devices, find_device
-from dtpoly.explore.footprints import footprint
-from dtpoly.explore.ranges import instances
+from dtpoly.explore.accesses.accesses import launched
+from dtpoly.explore.accesses.footprints import footprint
+from dtpoly.explore.accesses.ranges import instances
+from dtpoly.explore.cost.cost import Cost, cost
+from dtpoly.explore.devices.devices import UNITS, Device, devices, find_device
 from dtpoly.frontend.reading import read_file
 from dtpoly.schedule.legality import judge_state
 from dtpoly.schedule.primitives import bind

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.explore.count import broken, counted, index_of, point_at, points, sample
-from dtpoly.explore.short import read_short, short
-from dtpoly.explore.space import Point, Space, present, program_of
-from dtpoly.explore.space_file import load_space
+from dtpoly.explore.space.count import broken, counted, index_of, point_at, points, sample
+from dtpoly.explore.space.file import load_space
+from dtpoly.explore.space.short import read_short, short
+from dtpoly.explore.space.space import Point, Space, present, program_of
 from dtpoly.source import Source
 from tests.explore.spaces import HEAD, Twice, brute_force, text
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.explore.count import counted, point_at, sample
-from dtpoly.explore.legality import answer_of
-from dtpoly.explore.space import program_of
-from dtpoly.explore.space_file import read_space
+from dtpoly.explore.legality.verdicts import answer_of
+from dtpoly.explore.space.count import counted, point_at, sample
+from dtpoly.explore.space.file import read_space
+from dtpoly.explore.space.space import program_of
 from dtpoly.frontend.format import format_source
 from dtpoly.source import Source
 

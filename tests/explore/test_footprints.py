@@ -8,11 +8,11 @@ import pytest
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.compile import check
-from dtpoly.explore.accesses import Launched, launched
-from dtpoly.explore.footprints import footprint
-from dtpoly.explore.ranges import instances, steps
-from dtpoly.explore.streams import Stream
-from dtpoly.explore.ways import Interval
+from dtpoly.explore.accesses.accesses import Launched, launched
+from dtpoly.explore.accesses.footprints import footprint
+from dtpoly.explore.accesses.ranges import instances, steps
+from dtpoly.explore.accesses.streams import Stream
+from dtpoly.explore.accesses.ways import Interval
 from dtpoly.poly.axes import finest, several
 from dtpoly.schedule.state import State
 from dtpoly.source import Source

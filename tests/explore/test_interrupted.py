@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.explore.device_simulated import MEASURED
-from dtpoly.explore.store import open_store
+from dtpoly.explore.bench.simulated import MEASURED
+from dtpoly.explore.store.store import open_store
 from tests.explore.texts import SPACE
 
 POINTS, WORKERS = 40, 2

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dtpoly.explore.messages import receive, send
+from dtpoly.explore.workers.messages import receive, send
 
 
 @pytest.fixture

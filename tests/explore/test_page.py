@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from dtpoly.explore.results import Outcome
-from dtpoly.explore.schema import TABLES
+from dtpoly.explore.store.results import Outcome
+from dtpoly.explore.store.schema import TABLES
 from dtpoly.explore.strategies.choice import STRATEGIES, chosen
 from dtpoly.explore.strategies.strategy import Setting
 from tests.conftest import DOCS, Published

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from dtpoly.explore.devices import REQUIRED, UNITS, entry_of, find_device, read_device
-from dtpoly.explore.probe import Facts, UnknownTarget, probed
+from dtpoly.explore.devices.devices import REQUIRED, UNITS, entry_of, find_device, read_device
+from dtpoly.explore.devices.probe import Facts, UnknownTarget, probed
 
 FACTS = Facts(
     "Some GPU 9000", "cuda:90", 100, 1.5e9, 64 << 30, 4.0e12, 40 << 20, 2 * 128 * 1.5e9 * 100

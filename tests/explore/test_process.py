@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.explore.device import Candidate
-from dtpoly.explore.messages import Message
-from dtpoly.explore.process import Gone, How, NotOpened, Process
-from dtpoly.explore.results import Call, Outcome
-from dtpoly.explore.servants import job_of, result_of
+from dtpoly.explore.bench.bench import Candidate
+from dtpoly.explore.store.results import Call, Outcome
+from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.workers.process import Gone, How, NotOpened, Process
+from dtpoly.explore.workers.servants import job_of, result_of
 from tests.explore.simulation import simulated
 
 FAULTS = {"*hang*": "hang", "*crash*": "crash", "*once*": "kill-once", "*wrong*": "wrong"}

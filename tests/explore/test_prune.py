@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.explore.prune import Call, Candidate, Outcome, Reason, pruned
+from dtpoly.explore.prune.prune import Call, Candidate, Outcome, Reason, pruned
 from dtpoly.targets.target import parse_target
 
 FAULTY = "tests.explore.faulty:outcome"

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from dtpoly.explore.device_simulated import MEASURED
-from dtpoly.explore.messages import Message
-from dtpoly.explore.process import Gone, How, NotOpened
-from dtpoly.explore.ray_workers import Host, RayWorker, on_ray
-from dtpoly.explore.store import open_store
-from dtpoly.explore.workers import Place
+from dtpoly.explore.bench.simulated import MEASURED
+from dtpoly.explore.store.store import open_store
+from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.workers.on_ray import Host, RayWorker, on_ray
+from dtpoly.explore.workers.process import Gone, How, NotOpened
+from dtpoly.explore.workers.workers import Place
 from tests.explore.simulation import few, question_of
 from tests.explore.texts import SPACE
 

@@ -12,15 +12,15 @@ from queue import SimpleQueue
 
 import pytest
 
-from dtpoly.explore.crew import Crew, Done, Event, Limits
-from dtpoly.explore.field import Point
-from dtpoly.explore.messages import Message
-from dtpoly.explore.process import Gone, Process
-from dtpoly.explore.progress import Snapshot
-from dtpoly.explore.results import Outcome
-from dtpoly.explore.stopping import NoWorkers
+from dtpoly.explore.run.progress import Snapshot
+from dtpoly.explore.run.stopping import NoWorkers
+from dtpoly.explore.space.field import Point
+from dtpoly.explore.store.results import Outcome
 from dtpoly.explore.strategies.choice import chosen
 from dtpoly.explore.strategies.strategy import Setting
+from dtpoly.explore.workers.crew import Crew, Done, Event, Limits
+from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.workers.process import Gone, Process
 from tests.explore.fields import softmax
 from tests.explore.simulation import Simulation, points_of, simulated
 
@@ -275,7 +275,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from tests.explore.simulation import Simulation
-from dtpoly.explore.database import StoreError
+from dtpoly.explore.store.database import StoreError
 
 simulation = Simulation(Path(sys.argv[1]))
 simulation.store().close()

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.explore.database import StoreError
-from dtpoly.explore.question import Asked, Facts, Question
-from dtpoly.explore.results import Call, Outcome, Refused, Result, Text
-from dtpoly.explore.store import Store, open_store
+from dtpoly.explore.store.database import StoreError
+from dtpoly.explore.store.question import Asked, Facts, Question
+from dtpoly.explore.store.results import Call, Outcome, Refused, Result, Text
+from dtpoly.explore.store.store import Store, open_store
 
 ASKED = Asked("softmax.dt", "Func f; ...", "f", {"x": 4, "y": 100}, "bf16", 3)
 QUESTION = Question(ASKED, Facts("a device", {"triton": "3.6"}))
@@ -113,8 +113,8 @@ def test_a_point_is_measured_by_one_run_at_a_time(store: Store) -> None:
 WRITER = """
     import sys
     from pathlib import Path
-    from dtpoly.explore.results import Outcome, Result
-    from dtpoly.explore.store import open_store
+    from dtpoly.explore.store.results import Outcome, Result
+    from dtpoly.explore.store.store import open_store
     from tests.explore.test_store import QUESTION
 
     store = open_store(Path(sys.argv[1]))
@@ -164,9 +164,9 @@ def test_of_several_writers_one_is_first(tmp_path: Path) -> None:
 FULL = """
     import resource, sys
     from pathlib import Path
-    from dtpoly.explore.database import StoreError
-    from dtpoly.explore.results import Outcome, Result
-    from dtpoly.explore.store import open_store
+    from dtpoly.explore.store.database import StoreError
+    from dtpoly.explore.store.results import Outcome, Result
+    from dtpoly.explore.store.store import open_store
     from tests.explore.test_store import QUESTION
 
     store = open_store(Path(sys.argv[1]))

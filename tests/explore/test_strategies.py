@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.explore.device_simulated import simulated_time
-from dtpoly.explore.field import Point
+from dtpoly.explore.bench.simulated import simulated_time
+from dtpoly.explore.space.field import Point
 from dtpoly.explore.strategies.choice import NoStrategy, chosen
 from dtpoly.explore.strategies.evolution import crossed, mutated
 from dtpoly.explore.strategies.random_order import permuted

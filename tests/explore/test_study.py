@@ -4,7 +4,7 @@ import pytest
 
 from dtpoly.explore.report.page import sentences
 from dtpoly.explore.report.study import Study, Timed, axes_of
-from dtpoly.explore.results import Outcome
+from dtpoly.explore.store.results import Outcome
 from tests.explore.simulation import few, question_of
 
 

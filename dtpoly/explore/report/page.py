@@ -5,7 +5,7 @@ from html import escape
 
 from dtpoly.explore.report.figures import as_svg, figures_of, heading
 from dtpoly.explore.report.study import NEAR, Study, axes_of
-from dtpoly.explore.results import Outcome
+from dtpoly.explore.store.results import Outcome
 
 BEST = 10
 
@@ -50,7 +50,7 @@ def _section(study: Study) -> Iterator[str]:
         yield f"<h3>The {min(BEST, len(study.timed))} best, and how they differ</h3>"
         yield from _best(study)
     if study.kinds:
-        yield "<h3>What has no time, or not a full one</h3>"
+        yield "<h3>What has no time that counts, or not a full one</h3>"
         yield from _kinds(study)
     versions = ", ".join(f"{k} {v}" for k, v in study.question.facts.versions.items())
     if versions:
@@ -61,6 +61,9 @@ def sentences(study: Study) -> Iterator[str]:
     """What matters most, in words."""
     timed, best, least = len(study.timed), study.best, study.best_baseline
     yield f"{len(study.rows):,} of {study.points:,} schedules were tried, {timed:,} have a time"
+    unproved = study.outcomes.get(Outcome.UNPROVED, 0)
+    if unproved:
+        yield f"{unproved:,} have a time that does not count: their kernels are not proved"
     if best is not None:
         yield f"the best takes {best.time:.4g} ms"
     if best is not None and least is not None:

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from dtpoly.explore.question import Question
-from dtpoly.explore.results import Outcome
-from dtpoly.explore.store import Row, Store
+from dtpoly.explore.store.question import Question
+from dtpoly.explore.store.results import Outcome
+from dtpoly.explore.store.store import Row, Store
 from dtpoly.frozen import dataclass
 
 NEAR = 1.1  # of the best baseline's time
@@ -80,7 +80,7 @@ def _study(store: Store, number: int, question: Question) -> Study:
             row.result.outcome is Outcome.SLOW,
         )
         for row in rows
-        if row.result.median is not None
+        if row.result.is_timed and row.result.median is not None
     ]
     timed.sort(key=lambda one: one.time)
     beside: dict[str, list[float]] = {}

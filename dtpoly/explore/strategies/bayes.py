@@ -5,7 +5,7 @@ from math import log
 from typing import Any
 
 from dtpoly.explore.extras import extra
-from dtpoly.explore.field import Axis, Point
+from dtpoly.explore.space.field import Axis, Point
 from dtpoly.explore.strategies.evolution import is_ordered
 from dtpoly.explore.strategies.learning import Batches, Learning
 from dtpoly.explore.strategies.random_order import random_points

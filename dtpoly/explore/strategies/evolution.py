@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from dtpoly.explore.field import Axis, Field, Point
+from dtpoly.explore.space.field import Axis, Field, Point
 from dtpoly.explore.strategies.learning import Batches, Learning
 from dtpoly.explore.strategies.random_order import random_points
 from dtpoly.explore.strategies.strategy import Setting, Strategy

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from dtpoly.explore.field import Point
+from dtpoly.explore.space.field import Point
 from dtpoly.frozen import dataclass
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from dtpoly.explore.field import Field, Point
+from dtpoly.explore.space.field import Field, Point
 from dtpoly.explore.strategies.order import InOrder
 from dtpoly.explore.strategies.strategy import Setting, Strategy
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
-from dtpoly.explore.field import Field, Point
+from dtpoly.explore.space.field import Field, Point
 from dtpoly.frozen import dataclass
 
 

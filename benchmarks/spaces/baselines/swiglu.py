@@ -1,0 +1,17 @@
+"""SwiGLU as torch has it: as written, and compiled."""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as nn
+from torch import Tensor
+
+_torch: Any = torch
+
+
+def torch_eager(A: Tensor, B: Tensor) -> Tensor:
+    """What a user would write."""
+    return nn.silu(A) * B
+
+
+torch_compile = _torch.compile(torch_eager, dynamic=False)

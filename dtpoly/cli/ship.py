@@ -1,0 +1,42 @@
+"""`dtpoly ship RESULTS -o FILE`: what was measured in; the fastest schedules as .dts text, out."""
+
+from pathlib import Path
+from types import ModuleType
+
+import click
+
+from dtpoly.cli.lazy import load
+from dtpoly.cli.saving import tell_error
+from dtpoly.explore.store.database import StoreError
+
+
+@click.command(
+    short_help="Write the fastest schedules into a file to keep.",
+    epilog="""\b
+Examples:
+  dtpoly ship softmax.sqlite -o softmax.tuned.dts --algorithm softmax.dt
+  dtpoly ship softmax.sqlite -o softmax.tuned.dts""",
+)
+@click.argument("results", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("-o", "output", type=click.Path(path_type=Path), required=True, metavar="FILE.dts")
+@click.option(
+    "--algorithm",
+    type=click.Path(path_type=Path),
+    metavar="FILE.dt",
+    help="What a new file is about; its path is taken from the new file's folder.",
+)
+def command(results: Path, output: Path, algorithm: Path | None) -> int:
+    """Write the fastest schedules of a file of results into a file of tuned schedules.
+
+    Each is kept for its device, dtype and sizes; what is there for others stays. Only what is
+    proved is taken. dtpoly.load(FILE.dt, tuned=FILE.dts) takes the nearest one at each call.
+    """
+    if not output.exists() and algorithm is None:
+        raise click.UsageError(f"there is no '{output}' yet: say with --algorithm what it is about")
+    shipping: ModuleType = load("dtpoly.cli.shipping")
+    try:
+        done: int = shipping.ship(results, output, algorithm)
+    except StoreError as error:
+        tell_error(str(error))
+        return 1
+    return done

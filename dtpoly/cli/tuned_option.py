@@ -1,0 +1,65 @@
+"""The option `--tuned FILE`: a call in; the source of the schedule that it takes, out."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import click
+
+from dtpoly.algorithm.dtypes import FLOATS
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.show import show
+from dtpoly.cli.files import complete_files
+from dtpoly.cli.lazy import load
+from dtpoly.cli.size_option import parse_sizes
+from dtpoly.render.printable import printable
+from dtpoly.source import Source
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OPTIONS = (
+    click.option(
+        "--tuned",
+        metavar="FILE.dts",
+        shell_complete=complete_files,
+        help="Take the schedule of this file that a call with these sizes takes.",
+    ),
+    click.option("--on", "device", metavar="DEVICE", help="With --tuned: as the file names it."),
+    click.option(
+        "--dtype",
+        type=click.Choice([str(dtype) for dtype in FLOATS]),
+        default="f32",
+        show_default=True,
+        help="With --tuned: of inputs that declare none.",
+    ),
+)
+
+
+def tuned_options(command: F) -> F:
+    """The options that say which call is meant."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def tuned_source(
+    file: str, tuned: str, device: str | None, dtype: str, words: tuple[str, ...]
+) -> Source:
+    """The algorithm with the schedule of such a call. Says which it is, on standard error."""
+    found = load("dtpoly.tuned.file").read_tuned(tuned)
+    if load("dtpoly.explore.space.file").read_space(file).program != found.program:
+        message = f"the schedules of '{tuned}' are for another algorithm"
+        raise click.BadParameter(message, param_hint="--tuned")
+    devices = [*dict.fromkeys(one.device for one in found.entries)]
+    if device is None and len(devices) == 1:
+        device = devices[0]
+    if device not in devices:
+        known = ", ".join(f"'{one}'" for one in devices)
+        raise click.BadParameter(f"'{tuned}' has schedules for {known}", param_hint="--on")
+    program = found.program
+    sizes = filled(program, parse_sizes(words, [label.name for label in program.labels]))
+    picked = load("dtpoly.tuned.entry").picked(found.entries, device, dtype, sizes)
+    doubts = "".join(f"; {one}" for one in picked.doubts)
+    print(printable(f"taken: {picked.entry.where}{doubts}"), file=sys.stderr)
+    return Source(tuned, show(replace(program, directives=picked.entry.directives)))

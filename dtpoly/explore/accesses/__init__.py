@@ -1,0 +1,1 @@
+"""What a schedule's kernels read and write at given sizes, without running them."""

@@ -1,0 +1,227 @@
+"""A scheduled state, sizes and a dtype in; what each kernel reads and writes in memory, out."""
+
+from collections.abc import Iterator, Mapping
+from math import prod
+
+from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.expressions import Affine, Dot, free_labels, reads
+from dtpoly.algorithm.sizes import Sizes, input_shapes
+from dtpoly.codegen.elements import Elements, elements_of
+from dtpoly.codegen.kinds import REAL, Named, widest
+from dtpoly.explore.accesses.ranges import (
+    Key,
+    Walk,
+    extents_of,
+    steps_of,
+    walk_of,
+)
+from dtpoly.explore.accesses.sharing import waits_of, without_repeats
+from dtpoly.explore.accesses.streams import Stream
+from dtpoly.explore.accesses.ways import Way
+from dtpoly.frozen import dataclass
+from dtpoly.generate import outputs
+from dtpoly.poly.axes import Axis, Path, finest, several
+from dtpoly.poly.model import Model, Role, Statement, by_name
+from dtpoly.poly.passing import in_memory
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel, paths
+from dtpoly.targets.arguments import BYTES, promoted
+
+SMALLEST = 16  # what a matrix unit sums over at least, as in codegen
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A kernel, and everything in it that cost is counted of."""
+
+    node: Kernel
+    walks: tuple[Walk, ...]
+    streams: tuple[Stream, ...]
+    operand_dtypes: Mapping[str, DType]  # of products, by statement
+    in_memory: frozenset[str]
+
+    @property
+    def grid(self) -> tuple[Axis, ...]:
+        """The axes of the grid, groups too, outermost first."""
+        return several(self.node.grid)
+
+
+@dataclass(frozen=True)
+class Types:
+    """The dtypes of a call."""
+
+    elements: Elements
+    given: DType
+    real: DType
+
+    def stored(self, name: str) -> DType:
+        """That of a tensor, or of a Func that the caller or another kernel sees."""
+        return promoted(self.elements.kinds[name], self.given)
+
+    def computed(self, name: str) -> DType:
+        """That in which an array's values are computed."""
+        element = self.elements.of(name)
+        if isinstance(element, Named):
+            assert element == REAL
+            return self.real
+        return element
+
+
+def types_of(state: State, dtype: DType) -> Types:
+    """The dtypes of a call of which inputs without a dtype have this one."""
+    program = state.program
+    declared = {tensor.dtype or dtype for tensor in program.tensors}
+    is_wide = widest(program) is DType.F64 or DType.F64 in declared
+    real = DType.F64 if is_wide else DType.F32
+    return Types(elements_of(program, state.model), dtype, real)
+
+
+def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[Launched, ...]:
+    """What each kernel of a state moves, at the sizes of all labels."""
+    model, types = state.model, types_of(state, dtype)
+    extents = extents_of(model, sizes)
+    known, ways = by_name(model), paths(state.kernels)
+    by_path = {way.statement: way for way in ways}
+    passing = frozenset(in_memory(model, by_path))
+    shapes = input_shapes(state.program, sizes)
+    home = _homes(model, by_path)
+    shared = {
+        read.array
+        for way in ways
+        for read in known[way.statement].reads
+        if way.kernel not in home.get(read.array, {way.kernel})
+    }
+    seen = shared | set(outputs(state.program))
+    waits = waits_of(model)
+    shared_ways: dict[Key, Way] = {}
+    found: list[Launched] = []
+    for number, node in enumerate(state.kernels):
+        own = [way for way in ways if way.kernel == number]
+        mine = [walk_of(known[way.statement], way, extents, shared_ways) for way in own]
+        memory = Memory(model, types, extents, shapes, passing, frozenset(seen), home, number)
+        streams = [one for walk in mine for one in _streams(memory, walk)]
+        products = {
+            walk.statement.name: _operand_dtype(types, walk.statement, node)
+            for walk in mine
+            if is_product(walk)
+        }
+        found.append(
+            Launched(node, tuple(mine), without_repeats(streams, waits), products, passing)
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is in memory, as one kernel sees it."""
+
+    model: Model
+    types: Types
+    extents: Mapping[str, int]
+    shapes: Mapping[str, tuple[int, ...]]
+    passing: frozenset[str]  # through memory, inside of a kernel
+    seen: frozenset[str]  # by the caller, or by another kernel
+    home: Mapping[str, set[int]]  # array -> kernels that write it
+    kernel: int
+
+    def is_loaded(self, array: str) -> bool:
+        """Whether what reads it here loads it: else it is in registers."""
+        return self.kernel not in self.home.get(array, set[int]()) or array in self.passing
+
+    def stream(
+        self,
+        name: str,
+        at: tuple[Affine, ...],
+        walk: Walk,
+        is_store: bool,
+        is_operand: bool,
+    ) -> Stream:
+        """The load or store of an array at some indices."""
+        array = self.model.arrays.get(name)
+        if array is None:
+            dtype, shape = self.types.stored(name), self.shapes[name]
+        else:
+            is_func = array.func == name and name in self.seen
+            dtype = self.types.stored(name) if is_func else self.types.computed(name)
+            shape = tuple(self.extents[dim] for dim in array.dims)
+        is_scratch = array is not None and name not in self.seen
+        return Stream(
+            name,
+            is_store,
+            at,
+            walk,
+            BYTES[dtype],
+            shape,
+            is_operand,
+            is_scratch,
+            is_store and walk.statement.is_atomic,
+        )
+
+
+def _homes(model: Model, by_path: Mapping[str, Path]) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    for statement in model.statements:
+        if statement.name in by_path:
+            kernel = by_path[statement.name].kernel
+            found.setdefault(statement.writes.array, set()).add(kernel)
+    return found
+
+
+def _streams(memory: Memory, walk: Walk) -> Iterator[Stream]:
+    statement = walk.statement
+    product = is_product(walk)
+    for array, at in dict.fromkeys(_reads(statement)):
+        if memory.is_loaded(array):
+            yield memory.stream(array, at, walk, False, product)
+    array = statement.writes.array
+    is_kept = array in memory.passing or statement.is_atomic
+    is_told = array in memory.seen and statement.role is Role.VALUE
+    if is_kept or is_told:
+        yield memory.stream(array, statement.writes.indices, walk, True, False)
+
+
+def _reads(statement: Statement) -> Iterator[tuple[str, tuple[Affine, ...]]]:
+    """The arrays and inputs that a statement reads, and at which indices."""
+    for access in statement.reads:
+        yield access.array, access.indices
+    if statement.body is not None:
+        for read in reads(statement.body):
+            yield read.tensor, read.indices
+
+
+def is_product(walk: Walk) -> bool:
+    """Whether a step multiplies two tiles that are matrices, as codegen decides it."""
+    body = walk.statement.body
+    if walk.statement.role is not Role.UPDATE or not isinstance(body, Dot):
+        return False
+    lanes = {axis.index.plain for axis in several(walk.path.lanes)}
+    left, right = ({x for x in free_labels(e) if x in lanes} for e in (body.left, body.right))
+    both = left & right
+    reduced = {label for label in body.labels if label in lanes}
+    steps = 1
+    for label in reduced:
+        steps *= max(steps_of(walk, label), SMALLEST if _is_whole(walk, label) else 1)
+    return bool(reduced and reduced <= both and steps >= SMALLEST and left - both and right - both)
+
+
+def _is_whole(walk: Walk, label: str) -> bool:
+    """Whether all of a label is one tile, whatever its size: that has 16 lanes at least."""
+    return any(a.index.plain == label and a.extent is None for a in several(walk.path.lanes))
+
+
+def _operand_dtype(types: Types, statement: Statement, node: Kernel) -> DType:
+    """The dtype in which a product's operands meet."""
+    assert isinstance(statement.body, Dot)
+    body = statement.body
+    kinds = [types.elements.kind(body.left), types.elements.kind(body.right)]
+    dtypes = [promoted(kind, types.given) for kind in kinds]
+    known = [dtype for dtype in dtypes if is_float(dtype)]
+    return min(known, key=BYTES.__getitem__) if known else dtypes[0]
+
+
+def all_programs(kernel: "Launched", extents: Mapping[str, int]) -> int:
+    """How many blocks the grid of a kernel has."""
+    return prod(
+        max(-(-extents[axis.index.plain or axis.label] // (axis.step or 1)), 0)
+        for axis in several(finest(kernel.node.grid))
+    )

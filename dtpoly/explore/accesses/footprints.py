@@ -1,0 +1,90 @@
+"""A load or store, and where some axes of the grid are, in; how many elements it touches, out."""
+
+from collections.abc import Mapping, Sequence
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.explore.accesses.ranges import reach
+from dtpoly.explore.accesses.streams import Stream
+from dtpoly.explore.accesses.ways import Interval
+
+
+def footprint(stream: Stream, fixed: Mapping[str, Interval]) -> int:
+    """How many elements a stream touches where some axes of the grid are known."""
+    reached = reach(stream.walk, fixed)
+    return elements(stream.indices, stream.shape, reached)
+
+
+def elements(
+    indices: tuple[Affine, ...], shape: tuple[int, ...], reached: Mapping[str, Interval]
+) -> int:
+    """How many elements there are at indices whose labels are in intervals."""
+    if any(reached[label].count == 0 for index in indices for label in index.labels):
+        return 0
+    found = 1
+    left = list(zip(indices, shape, strict=True))
+    while left:
+        group = [left.pop(0)]
+        while more := [one for one in left if _meet(one[0], group)]:
+            group += more
+            left = [one for one in left if one not in more]
+        found *= _distinct(group, reached)
+    return found
+
+
+def _meet(index: Affine, group: Sequence[tuple[Affine, int]]) -> bool:
+    labels = set(index.labels)
+    return any(labels & set(other.labels) for other, _ in group)
+
+
+def _distinct(group: Sequence[tuple[Affine, int]], reached: Mapping[str, Interval]) -> int:
+    """The elements along some axes of a tensor whose indices have labels in common."""
+    if len(group) == 1:
+        (index, extent) = group[0]
+        return _values(index, extent, reached)
+    labels = {label for index, _ in group for label in index.labels}
+    many = 1
+    for label in labels:
+        many *= reached[label].count
+    along = 1
+    for index, extent in group:
+        along *= _values(index, extent, reached)
+    return min(many, along)
+
+
+def _values(index: Affine, extent: int, reached: Mapping[str, Interval]) -> int:
+    """How many values an index has, inside of the tensor."""
+    if not index.terms:
+        return 1
+    low = index.constant + sum(
+        c * (reached[n].low if c > 0 else reached[n].high) for n, c in index.terms
+    )
+    high = index.constant + sum(
+        c * (reached[n].high if c > 0 else reached[n].low) for n, c in index.terms
+    )
+    filled, is_dense = 1, True
+    for name, factor in sorted(index.terms, key=lambda term: abs(term[1])):
+        is_dense = is_dense and abs(factor) <= filled
+        filled += abs(factor) * (reached[name].count - 1)
+    if is_dense:
+        return Interval(low, high).meet(Interval(0, extent - 1)).count
+    if len(index.terms) == 1:
+        ((name, factor),) = index.terms
+        step = abs(factor)
+        first = low if low >= 0 else low + -(low // step) * step
+        return max((min(high, extent - 1) - first) // step + 1, 0)
+    # Sums with holes: a bit for each value.
+    bits = 1
+    for name, factor in index.terms:
+        bits = _summed(bits, abs(factor), reached[name].count)
+    kept = bits >> max(-low, 0)
+    return (kept & ((1 << max(extent - max(low, 0), 0)) - 1)).bit_count()
+
+
+def _summed(bits: int, factor: int, count: int) -> int:
+    """The values, plus each of `count` multiples of a number."""
+    done, found = 1, bits
+    while done < count:
+        more = min(done, count - done)
+        found |= found << (factor * more)
+        done += more
+    return found

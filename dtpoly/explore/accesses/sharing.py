@@ -1,0 +1,74 @@
+"""All loads of a kernel in; those that are left where several need the same tile, out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from dtpoly.explore.accesses.ranges import Walk, steps_of
+from dtpoly.explore.accesses.streams import Stream
+from dtpoly.frozen import dataclass
+from dtpoly.poly.model import Model
+
+
+def without_repeats(streams: Sequence[Stream], waits: "Waits") -> tuple[Stream, ...]:
+    """The streams, without loads of what the kernel has at hand at that moment.
+
+    Two statements that read the same elements in the same tiles share a load if they stand in
+    one loop, in none, or in loops side by side of which none waits for the other one.
+    """
+    found: list[Stream] = []
+    for one in streams:
+        same = None if one.is_store else _sharing(found, one, waits)
+        if same is None:
+            found.append(one)
+        else:
+            found[same] = replace(found[same], is_kept=True)
+    return tuple(found)
+
+
+def _sharing(found: Sequence[Stream], one: Stream, waits: "Waits") -> int | None:
+    """The position of a load that another one need not repeat."""
+    return next((at for at, first in enumerate(found) if _shares(first, one, waits)), None)
+
+
+def _shares(first: Stream, second: Stream, waits: "Waits") -> bool:
+    if first.is_store or first.array != second.array or first.indices != second.indices:
+        return False
+    if first.is_scratch or _lanes(first) != _lanes(second) or _loops(first) != _loops(second):
+        return False
+    names = [{axis.name for axis in one.walk.loops} for one in (first, second)]
+    return names[0] == names[1] or not waits.between(second.walk, first.walk)
+
+
+def _lanes(one: Stream) -> dict[str, int]:
+    return {label: steps_of(one.walk, label) for label in one.labels}
+
+
+def _loops(one: Stream) -> list[tuple[str, int | None, int | None]]:
+    return [(axis.label, axis.step, axis.extent) for axis in one.walk.loops]
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Which arrays the value of each array is made of, over any number of steps."""
+
+    parts: Mapping[str, frozenset[str]]
+
+    def between(self, later: Walk, earlier: Walk) -> bool:
+        """Whether a statement needs all that the loop of another one computes."""
+        made = earlier.statement.writes.array
+        return any(
+            made in self.parts.get(read.array, frozenset()) | {read.array}
+            for read in later.statement.reads
+            if read.array != later.statement.writes.array
+        )
+
+
+def waits_of(model: Model) -> Waits:
+    """The arrays that each array is made of; producers come first in a Model."""
+    found: dict[str, frozenset[str]] = {}
+    for statement in model.statements:
+        made = statement.writes.array
+        direct = {read.array for read in statement.reads} - {made}
+        more = (found.get(array, frozenset[str]()) for array in direct)
+        found[made] = found.get(made, frozenset()).union(direct, *more)
+    return Waits(found)

@@ -1,0 +1,108 @@
+"""An access of a statement and how that is walked in; what moves for it, out."""
+
+from functools import cached_property
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.explore.accesses.ranges import Along, Walk, lanes_of, steps_of, total
+from dtpoly.frozen import dataclass
+
+# A tile of so many lanes that a loop does not change is loaded before it, as in codegen.
+KEPT = 1 << 12
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One load or store of a kernel, over all that it walks.
+
+    An operand of a product goes through shared memory. Scratch belongs to one program.
+    """
+
+    array: str
+    is_store: bool
+    indices: tuple[Affine, ...]
+    walk: Walk
+    size: int  # bytes of an element
+    shape: tuple[int, ...]
+    is_operand: bool = False
+    is_scratch: bool = False
+    is_atomic: bool = False
+    is_kept: bool = False  # other statements read the same tile
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The labels that its indices have."""
+        return frozenset(label for index in self.indices for label in index.labels)
+
+    @cached_property
+    def loaded(self) -> int:
+        """How many elements go through it, in all programs together."""
+        return self._total(Along.INDICES)
+
+    @cached_property
+    def lanes(self) -> int:
+        """The same with the lanes that a mask leaves out."""
+        return self._total(Along.TILES) * lanes_of(self.walk, self.labels)
+
+    def _total(self, along: Along) -> int:
+        kept = self._kept
+        return total(
+            self.walk,
+            {
+                label: along
+                if label in self.labels
+                else Along.ONCE
+                if label in kept
+                else Along.TILES
+                for label in self.walk.statement.labels
+            },
+        )
+
+    @cached_property
+    def tile(self) -> int:
+        """How many elements of it one step has."""
+        found = 1
+        for label in self.labels & self.walk.labels:
+            found *= min(steps_of(self.walk, label), max(self.walk.extents[label], 1))
+        return found
+
+    @cached_property
+    def run(self) -> int:
+        """How many neighbours in memory a tile has side by side."""
+        if not self.indices or not self.shape:
+            return 1
+        run, behind = 1, 1
+        for index, extent in zip(reversed(self.indices), reversed(self.shape), strict=False):
+            near = [label for label, factor in index.terms if abs(factor) == 1]
+            along = max((steps_of(self.walk, label) for label in near), default=1)
+            run += (min(along, extent) - 1) * behind
+            behind *= extent
+            if along < extent:
+                break
+        return max(run, 1)
+
+    @cached_property
+    def is_wide(self) -> bool:
+        """Whether a thread may move several elements at once, for all that Triton is told.
+
+        It is told of a number that it is divisible by 16, and nothing else.
+        """
+        if self.size >= 16 or self.run < 2:
+            return False
+        if not self.shape or len(self.shape) == 1:
+            return all(extent % 16 == 0 for extent in self.shape)
+        return self.shape[-1] % 16 == 0
+
+    @property
+    def _kept(self) -> frozenset[str]:
+        """Labels whose loops lie inside of all that the indices depend on: it is loaded before."""
+        if self.is_store or self.is_operand or self.tile > KEPT:
+            return frozenset()
+        kept: set[str] = set()
+        for axis in reversed(self.walk.loops):
+            label = axis.index.plain
+            if label is None or label in self.labels or label not in self.walk.labels:
+                break
+            if steps_of(self.walk, label) > 1 and axis.name in self.walk.statement.copies:
+                break
+            kept.add(label)
+        return frozenset(kept)

@@ -1,0 +1,138 @@
+"""A bench and a candidate in; what comes of it, checked before it is timed, out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from typing import Protocol, TypeVar
+
+from dtpoly.explore.store.question import Facts
+from dtpoly.explore.store.results import Call, Outcome, Result
+from dtpoly.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An emitted text that is to be measured."""
+
+    point: str
+    parameters: Mapping[str, str]
+    text: str
+    text_hash: str
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How far a right result is from the reference, and how far it may be."""
+
+    error: float
+    allowed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Milliseconds of a candidate, and medians of the baselines that took turns with it."""
+
+    median: float
+    quarter: float
+    three_quarters: float
+    samples: int
+    baselines: Mapping[str, float] = field(default_factory=dict[str, float])
+    is_stopped: bool = False  # too far behind to go on
+
+
+class Refusal(Exception):
+    """There is no such kernel on this device. In a few words, then in full."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+class Failure(Exception):
+    """A candidate could not be run. In a few words, then in full."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+class Wrong(Exception):
+    """A candidate computed something else."""
+
+    def __init__(self, reason: str, error: float, allowed: float) -> None:
+        super().__init__(reason)
+        self.error, self.allowed = error, allowed
+
+
+class Lost(Exception):
+    """The device is of no more use to this process."""
+
+
+class Bench(Protocol):
+    """What can be measured on, for one question. Each method may raise Failure or Lost."""
+
+    def facts(self) -> Facts:
+        """What it is."""
+        ...
+
+    def prepare(self, candidate: Candidate) -> None:
+        """Load it and compile its kernels; on a GPU nothing of it runs yet. Raises Refusal.
+
+        Others may measure on the same device meanwhile.
+        """
+        ...
+
+    def check(self, candidate: Candidate) -> Checked:
+        """Run it once, and hold it against the reference. Raises Wrong."""
+        ...
+
+    def measure(self, candidate: Candidate, bound: float | None) -> Times:
+        """Time it in turns with the baselines; stop where it is surely above the bound (in ms).
+
+        Raises Wrong if the last result is not what the first was.
+        """
+        ...
+
+
+def prepared(bench: Bench, candidate: Candidate) -> Result | None:
+    """Make a candidate ready; what came of it, if that is no use. Raises Lost."""
+    return _attempted(candidate, lambda: bench.prepare(candidate))
+
+
+def measured(bench: Bench, candidate: Candidate, bound: float | None) -> Result:
+    """What comes of a candidate that is ready: its time counts only if it is right. Raises Lost."""
+
+    def act() -> Result:
+        checked = bench.check(candidate)
+        times = bench.measure(candidate, bound)
+        return Result(
+            Outcome.SLOW if times.is_stopped else Outcome.MEASURED,
+            "stopped early" if times.is_stopped else "",
+            "",
+            *(times.median, times.quarter, times.three_quarters, times.samples),
+            *(checked.error, checked.allowed, times.baselines, candidate.text_hash),
+        )
+
+    return _attempted(candidate, act)
+
+
+T = TypeVar("T")
+
+
+def _attempted(candidate: Candidate, act: Callable[[], T]) -> T | Result:
+    """What an action returns, or what it means that it fails."""
+    text = candidate.text_hash
+    try:
+        return act()
+    except Refusal as error:
+        return Result(Outcome.REFUSED, error.kind, str(error), text_hash=text)
+    except Failure as error:
+        return Result(Outcome.FAILED, error.kind, str(error), text_hash=text)
+    except Wrong as error:
+        why = ("wrong values", str(error))
+        return Result(Outcome.WRONG, *why, error=error.error, allowed=error.allowed, text_hash=text)
+
+
+def is_hopeless(times: Sequence[float], bound: float | None) -> bool:
+    """Whether even the best run was slower than the bound."""
+    return bound is not None and min(times) > bound

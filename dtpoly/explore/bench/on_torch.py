@@ -1,0 +1,228 @@
+"""A question in; its inputs and reference on a device of torch, where candidates are timed, out.
+
+On a GPU the cache is flushed before each run, and launches are queued while the device waits. On
+the CPU, in Triton's interpreter, it shows that things run, not how fast they are.
+"""
+
+import platform
+import random
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import torch
+
+from dtpoly import __version__
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.program import Program
+from dtpoly.explore.bench.bench import Candidate, Checked, Failure, Refusal, Times, is_hopeless
+from dtpoly.explore.bench.bench import Lost as LostHere
+from dtpoly.explore.bench.bench import Wrong as WrongHere
+from dtpoly.explore.store.question import Asked, Facts
+from dtpoly.frontend.parse import parse
+from dtpoly.frontend.resolve import resolve
+from dtpoly.frozen import dataclass
+from dtpoly.reference.inputs import Inputs
+from dtpoly.reference.random_inputs import random_inputs
+from dtpoly.reference.run import run
+from dtpoly.runtime.load import load_module
+from dtpoly.runtime.tolerance import Outcome, compared, computed, share_lost
+from dtpoly.source import Source
+from dtpoly.timing.clock import Clock, clock_of
+from dtpoly.timing.failures import LostDevice, told
+from dtpoly.timing.samples import Timer, sample, timer
+from dtpoly.timing.spread import quarters
+
+Baseline = Callable[..., torch.Tensor]
+
+ROUNDS = 5
+SHARE = 20.0  # milliseconds of the device for a candidate in a round
+BESIDE = 5.0  # and for each baseline
+# What Triton says of a kernel that asks for more than the device has.
+RESOURCES = ("OutOfResources", "out of resource")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a Func should be, in 64 bits and as it is in the type that kernels compute in."""
+
+    exact: torch.Tensor
+    rough: torch.Tensor
+
+
+class TorchBench:
+    """One GPU, or the CPU, with all that candidates of one question share."""
+
+    def __init__(self, asked: Asked, place: str, baselines: Mapping[str, Baseline]) -> None:
+        self.asked, self.place = asked, place
+        self.program = _program(asked)
+        self.sizes = filled(self.program, asked.sizes)
+        self.clock: Clock = clock_of(place)
+        dtypes = {tensor.name: DType(asked.dtype) for tensor in self.program.tensors}
+        self.inputs = random_inputs(self.program, self.sizes, asked.seed, dtypes, place)
+        self.references: dict[str, Reference] = {}
+        self.failed: dict[str, str] = {}  # baselines, and why
+        self.baselines: dict[str, Timer] = {}
+        for name, function in baselines.items():
+            self._add_baseline(name, function)
+        self.run: Callable[[], torch.Tensor] | None = None
+        self.out: torch.Tensor | None = None
+
+    def facts(self) -> Facts:
+        """Device and versions: times of others are other times."""
+        triton: Any = import_module("triton")
+        versions = {
+            "dtpoly": __version__,
+            "python": platform.python_version(),
+            "torch": str(torch.__version__),
+            "triton": str(triton.__version__),
+        }
+        if self.place == "cpu":
+            return Facts("cpu, in Triton's interpreter", versions)
+        versions["cuda"] = str(torch.version.cuda)
+        return Facts(str(torch.cuda.get_device_name()), versions)
+
+    def prepare(self, candidate: Candidate) -> None:
+        """Load it, and compile its kernels. Raises Refusal, Failure, Lost."""
+        try:
+            with torch.no_grad(), compiling(self.place):
+                module = load_module(candidate.text, "candidate")
+                sys.modules.pop(module.__name__, None)  # there will be thousands
+                call = candidate.call
+                passed: dict[str, Any] = {w: self.sizes[label] for w, label in call.passed.items()}
+                if not self.program.tensors:
+                    passed["device"] = torch.device(self.place)
+                given = [*self.inputs.values()]
+                self.out = getattr(module, f"{call.function}_like")(*given, **passed)
+                function = getattr(module, call.function)
+                self.run = partial(function, *given, **passed, out=self.out)
+                self.run()
+        except Exception as error:  # whatever the text or Triton raises
+            raise _failure(error) from error
+
+    def check(self, candidate: Candidate) -> Checked:
+        """Run it into a tensor full of NaN, so that what it leaves out is seen."""
+        assert self.out is not None
+        assert self.run is not None
+        try:
+            with torch.no_grad():
+                self.out.fill_(float("nan"))
+                self.run()
+                self.clock.wait()
+                return self._right(candidate, self.out)
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise _failure(error) from error
+
+    def measure(self, candidate: Candidate, bound: float | None) -> Times:
+        """Rounds in random order, in each of which the baselines take turns with it."""
+        assert self.out is not None
+        assert self.run is not None
+        order = random.Random(candidate.point)
+        try:
+            with torch.no_grad():
+                mine = timer(self.run, self.clock)
+                turns = [(mine, SHARE), *((one, BESIDE) for one in self.baselines.values())]
+                for one in self.baselines.values():
+                    one.times.clear()
+                for _ in range(ROUNDS):
+                    order.shuffle(turns)
+                    for one, share in turns:
+                        sample(one, self.clock, share)
+                    if is_hopeless(mine.times, bound):
+                        break
+                self._right(candidate, self.out)
+        except (RuntimeError, ValueError, TypeError, TimeoutError) as error:
+            raise _failure(error) from error
+        low, middle, high = quarters(mine.times)
+        beside = {name: quarters(one.times)[1] for name, one in self.baselines.items()}
+        is_stopped = is_hopeless(mine.times, bound)
+        return Times(middle, low, high, len(mine.times), beside, is_stopped)
+
+    def _right(self, candidate: Candidate, result: torch.Tensor) -> Checked:
+        found = self._compared(candidate.call.func, result, candidate.call.is_rough)
+        if found.wrong:
+            raise WrongHere(_first_wrong(found), found.error, found.allowed)
+        return Checked(found.error, found.allowed)
+
+    def _compared(self, func: str, result: torch.Tensor, is_rough: bool) -> Outcome:
+        program, dtype = self.program, DType(self.asked.dtype)
+        if func not in self.references:
+            self.references[func] = self._reference(func)
+        want = self.references[func]
+        share = share_lost(program, func, self.sizes, dtype, is_rough)
+        labels = program.func(func).labels
+        return compared(func, labels, result, want.exact, want.rough, share)
+
+    def _reference(self, func: str) -> Reference:
+        def computed_in(compute: torch.dtype) -> torch.Tensor:
+            given: Inputs = self.inputs
+            found = run(self.program, given, sizes=self.sizes, wanted=(func,), compute=compute)
+            return found[func]
+
+        exact = computed_in(torch.float64)
+        return Reference(exact, computed_in(computed(self.program, DType(self.asked.dtype))))
+
+    def _add_baseline(self, name: str, function: Baseline) -> None:
+        """A baseline that fails, or computes something else, is told and left out."""
+        action = partial(function, **self.inputs)
+        try:
+            with torch.no_grad():
+                found = self._compared(self.asked.func, action(), is_rough=True)
+                self.clock.wait()
+                if found.wrong:
+                    self.failed[name] = _first_wrong(found)
+                    return
+                self.baselines[name] = timer(action, self.clock)
+        except Exception as error:  # a user's code may raise anything
+            self.failed[name] = told(error)
+
+
+@contextmanager
+def compiling(place: str) -> Generator[None]:
+    """Within it kernels are compiled and loaded, but not launched; the interpreter runs them."""
+    jit: Any = import_module("triton.runtime.jit").JITFunction
+    whole = jit.run
+
+    def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
+        kernel = whole(self, *args, grid=grid, warmup=True, **options)
+        # It is loaded too: only then Triton knows what the device has too little of.
+        kernel._init_handles()
+        return kernel
+
+    jit.run = whole if place == "cpu" else run
+    try:
+        yield
+    finally:
+        jit.run = whole
+
+
+def _program(asked: Asked) -> Program:
+    parsed = parse(Source(asked.name, asked.program))
+    return resolve(parsed.file).program
+
+
+def _first_wrong(found: Outcome) -> str:
+    """Which element is wrong, and what it should be."""
+    if found.first is None:
+        return ""
+    at = ", ".join(map(str, found.first))
+    is_, should = found.result[found.first].item(), found.expected[found.first].item()
+    more = f"; so are {found.wrong - 1:,} more" if found.wrong > 1 else ""
+    return f"{found.func}[{at}] is {is_:g} and not {should:g}{more}"
+
+
+def _failure(error: Exception) -> Exception:
+    """What an error of torch or Triton means for a candidate."""
+    try:
+        message = told(error)
+    except LostDevice as lost:
+        return LostHere(str(lost))
+    if any(sign in message for sign in RESOURCES):
+        return Refusal("out of resources", message)
+    if type(error).__name__ in ("CompilationError", "UnsupportedLanguageConstruct"):
+        return Refusal("does not compile", message)
+    return Failure(message.partition(":")[0], message)

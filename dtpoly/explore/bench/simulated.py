@@ -1,0 +1,123 @@
+"""A candidate in; a time by a formula out: for tests and demonstrations, where there is no GPU.
+
+The time is `BASE` times, for each parameter, `1 + 0.15 * d`: d is how far the logarithm of its
+number is from a hidden best one, or for what is no number a share by its name. To that comes noise
+of one in a hundred. Everything follows from names and the seed. It computes nothing.
+"""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import field
+from fnmatch import fnmatchcase
+from math import log2
+from pathlib import Path
+from statistics import median
+from zlib import crc32
+
+from dtpoly.explore.bench.bench import (
+    Candidate,
+    Checked,
+    Failure,
+    Refusal,
+    Times,
+    Wrong,
+    is_hopeless,
+)
+from dtpoly.explore.store.question import Facts
+from dtpoly.frozen import dataclass
+from dtpoly.timing.spread import quarters
+
+BASE = 0.1  # milliseconds
+NOISE = 0.01
+ROUNDS = 5
+BASELINES = {"simulated expert": 1.7, "simulated compiler": 2.4}
+MEASURED = "measured.txt"
+FAULTS = ("hang", "crash", "kill-once", "kill-host-once", "wrong", "fail", "refuse")
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedBench:
+    """What it is told to do wrong is by patterns of short forms, as in `*x:8*`."""
+
+    seed: int = 0
+    pause: float = 0.0  # seconds for each candidate
+    faults: Mapping[str, str] = field(default_factory=dict[str, str])  # pattern -> one of FAULTS
+    folder: str = ""  # where it notes what it measured, and which points have killed it once
+
+    def facts(self) -> Facts:
+        """It is told apart from every real one."""
+        return Facts("simulated", {})
+
+    def prepare(self, candidate: Candidate) -> None:
+        """Do what the fault of this point is, if it has one."""
+        time.sleep(self.pause)
+        match self._fault(candidate):
+            case "hang":
+                while True:
+                    time.sleep(60)
+            case "crash":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            case "kill-once":
+                self._kill_once(candidate, os.getpid())
+            case "kill-host-once":
+                self._kill_once(candidate, os.getppid())
+            case "refuse":
+                raise Refusal("out of shared memory", "it needs more than a simulated device has")
+            case "fail":
+                raise Failure("RuntimeError", "a simulated failure")
+            case _:
+                pass
+
+    def check(self, candidate: Candidate) -> Checked:
+        """Right, unless told otherwise."""
+        if self._fault(candidate) == "wrong":
+            raise Wrong("element [0, 0] is nan, not 1.0", float("inf"), 1e-3)
+        return Checked(0.0, 1e-3)
+
+    def measure(self, candidate: Candidate, bound: float | None) -> Times:
+        """The formula, with noise, in rounds."""
+        real = simulated_time(candidate.parameters, self.seed)
+        noise = random.Random(f"{self.seed} {candidate.point}")
+        times: list[float] = []
+        beside: dict[str, list[float]] = {name: [] for name in BASELINES}
+        for _ in range(ROUNDS):
+            times.append(real * noise.gauss(1.0, NOISE))
+            for name, share in BASELINES.items():
+                beside[name].append(share * BASE * noise.gauss(1.0, NOISE))
+            if is_hopeless(times, bound):
+                break
+        if self.folder:
+            with open(Path(self.folder) / MEASURED, "a") as file:
+                file.write(f"{os.getpid()} {candidate.point}\n")
+        low, middle, high = quarters(times)
+        baselines = {name: median(found) for name, found in beside.items()}
+        return Times(middle, low, high, len(times), baselines, is_hopeless(times, bound))
+
+    def _fault(self, candidate: Candidate) -> str:
+        wanted = (f for p, f in self.faults.items() if fnmatchcase(candidate.point, p))
+        return next(wanted, "")
+
+    def _kill_once(self, candidate: Candidate, process: int) -> None:
+        mark = Path(self.folder) / f"killed-{crc32(candidate.point.encode())}"
+        if not mark.exists():
+            mark.touch()
+            os.kill(process, signal.SIGKILL)
+            # Until that reaches this process as well.
+            time.sleep(60)
+
+
+def simulated_time(parameters: Mapping[str, str], seed: int = 0) -> float:
+    """Milliseconds by the formula, without noise."""
+    found = BASE
+    for name, chosen in parameters.items():
+        hidden = crc32(f"{seed} {name}".encode())
+        if chosen.isdecimal() and int(chosen) > 0:
+            # The best number is a power of two from 4 to 128.
+            distance = abs(log2(int(chosen)) - (2 + hidden % 6))
+        else:
+            distance = crc32(f"{hidden} {chosen}".encode()) % 100 / 100
+        found *= 1 + 0.15 * distance
+    return found

@@ -1,0 +1,155 @@
+"""A legal schedule, sizes, a dtype and a device in; about how long each kernel takes, and why, out.
+
+A roofline: each unit has so much to do and so much it can do; what takes longest bounds the
+kernel. To that come the times in which nothing overlaps: launches, loads that a program waits
+for, the last programs that run alone.
+"""
+
+from collections.abc import Iterable, Mapping
+from math import prod
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.sizes import Sizes
+from dtpoly.explore.accesses.accesses import Launched, all_programs, launched
+from dtpoly.explore.accesses.ranges import extents_of, instances
+from dtpoly.explore.cost.job import Job
+from dtpoly.explore.cost.limits import limits
+from dtpoly.explore.cost.resources import Resources, resources_of
+from dtpoly.explore.cost.traffic import Operand, traffic_of
+from dtpoly.explore.cost.work import Work, work_of
+from dtpoly.explore.devices.devices import Device
+from dtpoly.frozen import dataclass
+from dtpoly.schedule.state import State
+
+# How sharply the slowest unit decides: the others' work does not hide behind it altogether.
+SHARPNESS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCost:
+    """One launch: seconds, those that each unit would take alone, and what it has to do."""
+
+    name: str
+    seconds: float
+    launch: float
+    limits: Mapping[str, float]
+    programs: int
+    waves: float
+    resources: Resources
+    work: Work
+    operands: tuple[Operand, ...]
+    recomputed: float  # instances that are computed, for one that is needed
+
+    @property
+    def bound(self) -> str:
+        """What takes longest."""
+        return max(self.limits, key=lambda name: self.limits[name])
+
+    @property
+    def fits(self) -> bool:
+        """Whether a program fits on a multiprocessor."""
+        return self.resources.resident > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """All launches of a call. `floor` is what memory and products take at the least."""
+
+    device: Device
+    dtype: DType
+    sizes: Sizes
+    kernels: tuple[KernelCost, ...]
+    floor: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes, by the model."""
+        return sum(kernel.seconds for kernel in self.kernels)
+
+    @property
+    def fits(self) -> bool:
+        """Whether each kernel can be launched, as far as tiles tell."""
+        return all(kernel.fits for kernel in self.kernels)
+
+
+def cost(
+    state: State,
+    sizes: Sizes,
+    dtype: DType,
+    device: Device,
+    is_warm: bool = False,
+) -> Cost:
+    """The cost of a state that was judged legal, at the sizes of all its labels.
+
+    Warm says that caches hold what fits into them, and that calls stand in a queue.
+    """
+    extents = extents_of(state.model, sizes)
+    found = tuple(
+        _kernel(one, extents, device, is_warm, number == 0)
+        for number, one in enumerate(launched(state, sizes, dtype))
+    )
+    return Cost(device, dtype, sizes, found, _floor(found, device, is_warm))
+
+
+def _floor(kernels: tuple[KernelCost, ...], device: Device, is_warm: bool) -> float:
+    """What tensors must move, once, and what products must be multiplied."""
+    written = {o.array for k in kernels for o in k.operands if o.is_store}
+    moved: dict[tuple[str, bool], int] = {}
+    for kernel in kernels:
+        for one in kernel.operands:
+            is_between = one.array in written and not one.is_store
+            if not is_between:
+                key = (one.array, one.is_store)
+                moved[key] = max(moved.get(key, 0), one.ideal)
+    read = {o.array for k in kernels for o in k.operands if not o.is_store}
+    needed = sum(
+        size for (name, is_store), size in moved.items() if not (is_store and name in read)
+    )
+    products = sum(
+        count / device.tensor(unit) for k in kernels for unit, count in k.work.useful.items()
+    )
+    rate = device["l2_rate"] if is_warm else device.memory
+    return max(needed / rate, products)
+
+
+def _kernel(
+    kernel: Launched, extents: Mapping[str, int], device: Device, is_warm: bool, is_first: bool
+) -> KernelCost:
+    programs = all_programs(kernel, extents)
+    resources = resources_of(kernel, device)
+    operands = traffic_of(kernel, device, programs, resources, is_warm)
+    job = Job(kernel, device, programs, resources, work_of(kernel), operands, is_warm)
+    units = dict(limits(job))
+    launch = device["launch"] if is_first and not is_warm else device["next_launch"]
+    busy = _together(units.values())
+    return KernelCost(
+        kernel.node.name,
+        launch + busy if programs else launch,
+        launch,
+        units,
+        programs,
+        job.waves,
+        resources,
+        job.work,
+        operands,
+        _recomputed(kernel),
+    )
+
+
+def _together(seconds: Iterable[float]) -> float:
+    """The largest, and a little of those that are near it."""
+    every = tuple(seconds)
+    most = max(every)
+    shares = sum((one / most) ** SHARPNESS for one in every) if most else 0.0
+    return most * float(shares ** (1 / SHARPNESS))
+
+
+def _recomputed(kernel: Launched) -> float:
+    """How often the instances of private copies are computed, for each that there is."""
+    most = 1.0
+    for walk in kernel.walks:
+        statement = walk.statement
+        if statement.copies:
+            needed = prod(walk.extents[label] for label in statement.labels)
+            most = max(most, instances(walk) / needed if needed else 1.0)
+    return most

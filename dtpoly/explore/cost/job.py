@@ -1,0 +1,39 @@
+"""What is known of one launch on a device before its times are: the input of all limits."""
+
+from dtpoly.explore.accesses.accesses import Launched
+from dtpoly.explore.cost.resources import Resources
+from dtpoly.explore.cost.traffic import Operand
+from dtpoly.explore.cost.work import Work
+from dtpoly.explore.devices.devices import Device
+from dtpoly.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A kernel on a device: how many programs, what each takes, what they do and move.
+
+    Warm says that caches hold what fits into them.
+    """
+
+    kernel: Launched
+    device: Device
+    programs: int
+    resources: Resources
+    work: Work
+    operands: tuple[Operand, ...]
+    is_warm: bool
+
+    @property
+    def multiprocessors(self) -> int:
+        """How many the device has."""
+        return int(self.device["multiprocessors"])
+
+    @property
+    def waves(self) -> float:
+        """How often all places for programs are taken; one that fits nowhere takes a place."""
+        return self.programs / (max(self.resources.resident, 1) * self.multiprocessors)
+
+    @property
+    def each(self) -> int:
+        """What a sum over all programs is divided by."""
+        return max(self.programs, 1)

@@ -1,0 +1,107 @@
+"""A launch in; how long its programs take from their first load to their last store, out.
+
+What a program waits for a load, or for all its lanes to meet, is hidden by other programs and
+other warps as far as there are such.
+"""
+
+from collections.abc import Iterator
+from math import ceil
+
+from dtpoly.explore.accesses.accesses import Launched
+from dtpoly.explore.accesses.ranges import Walk, steps
+from dtpoly.explore.accesses.streams import Stream
+from dtpoly.explore.cost.job import Job
+from dtpoly.explore.cost.resources import WARP, stages_of
+from dtpoly.poly.axes import Axis
+from dtpoly.poly.model import Role
+
+PORT = 64  # bytes a clock that a multiprocessor takes from L2
+ISSUING = 4  # warps that issue an instruction at the same time
+FEW = 4  # waves, of which the last one counts whole
+# Clocks of a sum over the lanes of a warp, and over the warps of a block.
+ACROSS_LANES, ACROSS_WARPS = 120, 160
+
+
+def waiting(job: Job) -> float:
+    """Seconds of programs one after the other, where they do not fit side by side."""
+    kernel, device, resources, each = job.kernel, job.device, job.resources, job.each
+    clock = device["clock"]
+    rounds = float(ceil(job.waves)) if job.waves <= FEW else job.waves + 0.5
+    units = min(resources.warps, ISSUING) * WARP * clock
+    products = sum(count / device.tensor(unit) for unit, count in job.work.products.items())
+    parts = [
+        job.work.instructions / each / units,
+        products / each * job.multiprocessors,
+        sum(one.from_l2 for one in job.operands) / each / (PORT * clock),
+    ]
+    stages = stages_of(kernel)
+    # Where loads run ahead, what computes does not wait for what moves.
+    own = max(parts) if stages > 1 else sum(parts)
+    waits = 0.0
+    near = device["l2_latency"]
+    far = near if job.is_warm else device["memory_latency"]
+    seen: set[str] = set()
+    for loops, walks in _nests(kernel).items():
+        walk = walks[0]
+        times = steps(walk) / each
+        for loads in _groups(kernel, walks):
+            is_new = any(one.array not in seen for one in loads)
+            seen |= {one.array for one in loads}
+            wait = far if is_new else near
+            if loops and stages > 1:
+                trips = _trips(walk, walk.loops[-1])
+                entries = times / trips
+                busy = own / max(times, 1)
+                later = max(wait / _ahead(stages, trips, loads) - busy, 0)
+                waits += entries * wait + (times - entries) * later
+            else:
+                waits += times * wait
+        for one in walks:
+            if one.statement.role is Role.COMBINE:
+                clocks = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
+                waits += steps(one) / each * clocks / clock
+    if kernel.node.options.each:
+        # The next block is loaded while the last one is stored.
+        return far + (own + waits / max(rounds, 1)) * rounds
+    # While some warps wait, others compute, but for products, which all warps begin together.
+    alone = 1.0 if kernel.operand_dtypes else min(1.0, ISSUING / resources.warps)
+    return rounds * (max(waits, own) + alone * min(waits, own) + far / 2)
+
+
+def _groups(kernel: Launched, walks: list[Walk]) -> Iterator[list[Stream]]:
+    """What a nest loads at once; after lanes have met, what comes next is loaded by itself."""
+    found: list[Stream] = []
+    for walk in walks:
+        if walk.statement.role is Role.COMBINE:
+            if found:
+                yield found
+            found = []
+        found += [s for s in kernel.streams if s.walk is walk and not s.is_store]
+    if found:
+        yield found
+
+
+def _ahead(stages: int, trips: int, loads: list[Stream]) -> float:
+    """How many iterations of loads are under way beside the one that computes.
+
+    A product holds its operands until it is over, while the next one begins.
+    """
+    if any(one.is_operand for one in loads):
+        return max(min(stages, trips) - 2, 0.5)
+    return max(min(stages, trips) - 1, 0.5)
+
+
+def _trips(walk: Walk, axis: Axis) -> int:
+    """How many iterations a loop has each time that it is entered."""
+    extent = axis.extent
+    if extent is None:
+        extent = walk.extents.get(axis.index.plain or "", 1)
+    return max(-(-extent // (axis.step or 1)), 1)
+
+
+def _nests(kernel: Launched) -> dict[tuple[str, ...], list[Walk]]:
+    """The statements of a kernel by the loops that they are in."""
+    found: dict[tuple[str, ...], list[Walk]] = {}
+    for walk in kernel.walks:
+        found.setdefault(tuple(axis.name for axis in walk.loops), []).append(walk)
+    return found

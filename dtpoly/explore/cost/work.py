@@ -1,0 +1,164 @@
+"""A kernel's statements in; what each unit of a multiprocessor has to do for them, out."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import (
+    Apply,
+    Dot,
+    Expr,
+    Float,
+    Integer,
+    Read,
+    ScalarRead,
+    Size,
+    children,
+    free_labels,
+)
+from dtpoly.explore.accesses.accesses import Launched
+from dtpoly.explore.accesses.ranges import Walk, instances, lanes_of, steps
+from dtpoly.frozen import dataclass
+from dtpoly.poly.model import Role
+
+# Instructions of one lane, counted in the machine code that Triton 3.9 makes for sm_90 of
+# `f[x] = op(A[x])` in f32; and how many of them the special-function unit takes.
+INSTRUCTIONS: Mapping[str, tuple[float, float]] = {
+    "exp": (5, 1),
+    "exp2": (1, 1),
+    "log": (25, 0),
+    "log2": (27, 0),
+    "tanh": (13, 2),
+    "sigmoid": (11, 2),
+    "div": (8, 1),
+    "fdiv": (8, 1),
+    "div_rn": (16, 1),
+    "sqrt": (1, 1),
+    "sqrt_rn": (14, 1),
+    "rsqrt": (1, 1),
+    "erf": (28, 1),
+    "sin": (118, 0),
+    "cos": (120, 0),
+    "pow": (126, 1),
+    "where": (2, 0),
+    "clamp": (2, 0),
+    "mod": (20, 0),
+    "cdiv": (20, 0),
+}
+# One element of a load or store: where several go at once, and where each goes alone, with its own
+# address and its own test. Counted alike.
+MOVED, ALONE = 1.2, 5.0
+PLAIN = "f32"  # products without tensor cores
+SMALL_POWER = 8  # up to which a power is written as products
+
+
+@dataclass(slots=True)
+class Work:
+    """Operations of a kernel, over all programs; lanes that a mask leaves out count too.
+
+    `products` are multiplications and additions of tensor cores by dtype, `useful` those that the
+    algorithm asks for, also where a product has to do without (`f32`). `special` are instructions
+    of the special-function unit, `instructions` all that a lane issues.
+    """
+
+    products: dict[str, int] = field(default_factory=dict[str, int])
+    useful: dict[str, int] = field(default_factory=dict[str, int])
+    instructions: float = 0.0
+    special: float = 0.0
+
+
+def work_of(kernel: Launched) -> Work:
+    """What a kernel computes."""
+    work = Work()
+    for walk in kernel.walks:
+        lanes = _Lanes(walk)
+        body, statement = walk.statement.body, walk.statement
+        if isinstance(body, Dot) and statement.role is Role.UPDATE:
+            _multiply(work, kernel, lanes, body)
+            for side in (body.left, body.right):
+                _compute(work, lanes, side)
+        elif body is not None:
+            _compute(work, lanes, body)
+        if statement.role is Role.UPDATE and not isinstance(body, Dot):
+            work.instructions += lanes.of(statement.labels)
+    for stream in kernel.streams:
+        each = MOVED * max(stream.size, 4) / 4 if stream.is_wide else ALONE
+        if not stream.is_operand or not stream.is_wide:
+            work.instructions += each * stream.lanes
+    return work
+
+
+def _multiply(work: Work, kernel: Launched, lanes: "_Lanes", body: Dot) -> None:
+    name = lanes.walk.statement.name
+    dtype = kernel.operand_dtypes.get(name)
+    many = lanes.of(lanes.walk.statement.labels)
+    unit = None if dtype is None else unit_of(dtype, kernel.node.options.precision)
+    key = unit or PLAIN
+    work.useful[key] = work.useful.get(key, 0) + 2 * instances(lanes.walk)
+    if unit is None:
+        work.instructions += many
+        return
+    # `tf32x3` is three products.
+    times = 3 if kernel.node.options.precision == "tf32x3" else 1
+    work.products[unit] = work.products.get(unit, 0) + 2 * times * many
+
+
+def unit_of(dtype: DType, precision: str | None) -> str | None:
+    """As what tensor cores multiply operands of a dtype; None where they do not."""
+    match dtype:
+        case DType.F32:
+            return "tf32" if precision in ("tf32", "tf32x3") else None
+        case DType.F16 | DType.BF16 | DType.F64:
+            return str(dtype)
+        case DType.I8:
+            return "i8"
+        case DType.F8E4M3 | DType.F8E5M2:
+            return "f16"  # the generated code multiplies them as f16
+        case _:
+            return None
+
+
+def _compute(work: Work, lanes: "_Lanes", body: Expr) -> None:
+    """Each operation, once for all lanes that share its value."""
+    for node in _operations(body):
+        many = lanes.of(free_labels(node))
+        instructions, special = cost_of(node)
+        work.instructions += instructions * many
+        work.special += special * many
+
+
+def _operations(body: Expr) -> Iterator[Apply]:
+    pending: list[Expr] = [body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Apply):
+            yield node
+        if not isinstance(node, Read):
+            pending.extend(children(node))
+
+
+def cost_of(node: Apply) -> tuple[float, float]:
+    """Instructions of a lane, and how many of them are special functions."""
+    if node.operation == "pow" and isinstance(node.operands[1], Integer):
+        exponent = node.operands[1].value
+        if exponent <= SMALL_POWER:
+            return max(exponent.bit_length() - 2 + exponent.bit_count(), 1), 0
+    if node.operation in ("div", "fdiv") and _is_uniform(node.operands[1]):
+        return 1, 0  # times the reciprocal
+    return INSTRUCTIONS.get(node.operation, (1, 0))
+
+
+def _is_uniform(node: Expr) -> bool:
+    return isinstance(node, Integer | Float | ScalarRead | Size)
+
+
+class _Lanes:
+    """How many lanes execute something of a statement, by the labels that it varies along."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk = walk
+        self.steps = steps(walk)
+
+    def of(self, labels: Iterable[str]) -> int:
+        """Lanes, over all programs, where lanes along other labels share a value."""
+        return self.steps * lanes_of(self.walk, labels)

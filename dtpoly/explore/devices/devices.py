@@ -1,0 +1,131 @@
+"""The name of a GPU in; what it can do, as numbers that each say where they come from, out."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from dtpoly.frozen import dataclass
+from dtpoly.targets.target import Target, parse_target
+
+DEFAULT = "h200"
+FILE = "devices.json"
+
+# What an entry has, and in which unit. Of `tensor_` numbers only those that a device has.
+UNITS: Mapping[str, str] = {
+    "multiprocessors": "",
+    "clock": "Hz",
+    "memory_bytes": "bytes",
+    "memory_rate": "bytes/s",
+    "memory_share": "of that rate, reached by a large copy",
+    "memory_latency": "s, under load",
+    "l2_bytes": "bytes",
+    "l2_rate": "bytes/s",
+    "l2_latency": "s",
+    "shared_bytes": "bytes a multiprocessor",
+    "block_shared": "bytes a block",
+    "registers": "of 32 bits a multiprocessor",
+    "threads": "a multiprocessor",
+    "blocks": "a multiprocessor",
+    "issue": "instructions of one lane a clock and multiprocessor",
+    "special": "special functions a clock and multiprocessor",
+    "f32": "operations/s",
+    "f64": "operations/s",
+    "tensor_f16": "operations/s",
+    "tensor_bf16": "operations/s",
+    "tensor_tf32": "operations/s",
+    "tensor_f8": "operations/s",
+    "tensor_i8": "operations/s",
+    "tensor_f64": "operations/s",
+    "tensor_share": "of these rates, reached by a large product",
+    "warp_share": "of these rates, reached by products of one warp",
+    "launch": "s, of an empty kernel",
+    "next_launch": "s, of each kernel that waits in the queue behind another one",
+}
+REQUIRED = tuple(name for name in UNITS if not name.startswith("tensor_") and name != "f64")
+
+
+class UnknownDevice(Exception):
+    """No entry has that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A GPU: its numbers by name, and from where each is known."""
+
+    key: str
+    name: str
+    target: Target
+    values: Mapping[str, float]
+    sources: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> float:
+        """A number of it."""
+        return self.values[name]
+
+    def tensor(self, unit: str) -> float:
+        """How many operations of a product it does in a second; by ordinary ones, if it must."""
+        found = self.values.get(f"tensor_{unit}")
+        if found is not None:
+            return found * self["tensor_share"]
+        return self.values.get(unit, self["f32"])
+
+    @property
+    def memory(self) -> float:
+        """Bytes a second that a large copy moves."""
+        return self["memory_rate"] * self["memory_share"]
+
+    @property
+    def issue(self) -> float:
+        """Instructions of one lane a second, on all multiprocessors."""
+        return self["issue"] * self["multiprocessors"] * self["clock"]
+
+
+def device_of(key: str, entry: Mapping[str, Any]) -> Device:
+    """The device that an entry of the file describes."""
+    numbers: Mapping[str, Any] = entry["numbers"]
+    missing = [name for name in REQUIRED if name not in numbers]
+    if missing:
+        raise ValueError(f"the entry '{key}' lacks {', '.join(missing)}")
+    values = {name: float(one["value"]) for name, one in numbers.items()}
+    sources = {name: str(one["from"]) for name, one in numbers.items()}
+    return Device(key, str(entry["name"]), parse_target(entry["target"]), values, sources)
+
+
+def entry_of(device: Device) -> dict[str, Any]:
+    """A device as an entry of the file."""
+    numbers = {
+        name: {
+            "value": int(value) if float(value).is_integer() else value,
+            "from": device.sources[name],
+        }
+        for name, value in device.values.items()
+    }
+    return {"name": device.name, "target": str(device.target), "numbers": numbers}
+
+
+@cache
+def devices() -> Mapping[str, Device]:
+    """Every device that the package knows."""
+    text = files("dtpoly.explore.devices").joinpath(FILE).read_text(encoding="utf-8")
+    entries: dict[str, Any] = json.loads(text)
+    return {key: device_of(key, entry) for key, entry in entries.items()}
+
+
+def find_device(word: str) -> Device:
+    """The device of that name. Raises UnknownDevice."""
+    found = devices().get(word.lower())
+    if found is None:
+        raise UnknownDevice(word)
+    return found
+
+
+def read_device(text: str) -> Device:
+    """The device of a file that `dtpoly device` wrote. Raises ValueError."""
+    try:
+        entries: dict[str, Any] = json.loads(text)
+        ((key, entry),) = entries.items()
+        return device_of(key, entry)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"it is no entry of a device: {error}") from None

@@ -1,0 +1,131 @@
+"""The GPU of this machine, as torch sees it, as a laboratory; imports torch and triton."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import torch as typed
+
+from dtpoly.compile import check
+from dtpoly.explore.devices.probe import Facts
+from dtpoly.generate import code_of
+from dtpoly.runtime.load import load_module
+from dtpoly.source import Source
+
+# Of much that is used here torch says no types.
+torch: Any = typed
+WARM, REPEATED = 3, 10
+# Lanes of f32 that a multiprocessor has, by architecture; most have 128.
+LANES = {"cuda:80": 64}
+FORMATS: dict[str, Any] = {
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "tf32": torch.float32,
+    "f64": torch.float64,
+    "i8": torch.int8,
+    "f8": getattr(torch, "float8_e4m3fn", None),
+}
+# One number a lane is read; of its exponentials none can be left out. The sign keeps them finite.
+CHAIN = """Func chain; In A; Var x; chain[x] = {body};
+chain.block(x:1024); chain.tensorize(x:0); chain.compile();"""
+NUMBERS = 1 << 20  # that chains start from; they are run as often as it takes
+
+
+def local_gpu() -> "Gpu | None":
+    """The GPU that torch would use; None if there is none."""
+    return Gpu() if torch.cuda.is_available() else None
+
+
+class Gpu:
+    """Runs on the current device, timed by its own events."""
+
+    def __init__(self) -> None:
+        self._chains: dict[int, Callable[[Any], Any]] = {}
+
+    def facts(self) -> Facts:
+        """What torch and Triton's driver say."""
+        index = torch.cuda.current_device()
+        said: Any = torch.cuda.get_device_properties(index)
+        # Triton has no types.
+        driver: Any = importlib.import_module("triton.runtime.driver")
+        more: dict[str, int] = driver.driver.active.utils.get_device_properties(index)
+        is_amd = torch.version.hip is not None
+        arch = said.gcnArchName.partition(":")[0] if is_amd else f"{said.major}{said.minor}"
+        target = f"{'hip' if is_amd else 'cuda'}:{arch}"
+        clock = 1e3 * more["sm_clock_rate"]
+        # Two transfers a clock, of so many bits.
+        rate = 2 * 1e3 * more["mem_clock_rate"] * more["mem_bus_width"] / 8
+        many = int(said.multi_processor_count)
+        f32 = 2 * LANES.get(target, 128) * clock * many
+        l2 = int(said.L2_cache_size)
+        return Facts(said.name, target, many, clock, int(said.total_memory), rate, l2, f32)
+
+    def copy(self, size: int) -> float:
+        """Seconds to copy so many bytes."""
+        source = torch.empty(size, dtype=torch.uint8, device="cuda")
+        goal = torch.empty_like(source)
+        return _seconds(lambda: goal.copy_(source))
+
+    def product(self, unit: str, side: int) -> float | None:
+        """Seconds to multiply two square matrices as torch does it."""
+        dtype = FORMATS[unit]
+        if dtype is None:
+            return None
+        before = torch.backends.cuda.matmul.allow_tf32
+        torch.backends.cuda.matmul.allow_tf32 = unit == "tf32"
+        try:
+            left = torch.ones(side, side, device="cuda").to(dtype)
+            return _seconds(_multiplied(unit, left))
+        except (RuntimeError, ValueError, AttributeError):
+            return None  # this dtype cannot be multiplied here
+        finally:
+            torch.backends.cuda.matmul.allow_tf32 = before
+
+    def exponentials(self, numbers: int, depth: int) -> float:
+        """Seconds for chains of exponentials, by a kernel of our own."""
+        run = self._chains.setdefault(depth, _chain(depth))
+        values = torch.zeros(NUMBERS, device="cuda")
+        return _seconds(lambda: run(values)) * numbers / NUMBERS
+
+    def nothing(self) -> float:
+        """Seconds of a kernel that fills one number."""
+        one = torch.empty(1, device="cuda")
+        return min(_seconds(lambda: one.fill_(0.0), repeated=1) for _ in range(REPEATED))
+
+
+def _multiplied(unit: str, left: Any) -> Callable[[], Any]:
+    right = left.t()  # of 8 bits, the second matrix has its columns in one piece
+    if unit == "i8":
+        whole: Any = torch._int_mm
+        return lambda: whole(left, right)
+    if unit == "f8":
+        scale = torch.ones((), device="cuda")
+        product: Any = torch._scaled_mm
+        return lambda: product(left, right, scale_a=scale, scale_b=scale, out_dtype=torch.bfloat16)
+    return lambda: torch.matmul(left, right)
+
+
+def _chain(depth: int) -> Callable[[Any], Any]:
+    """A function that computes so many exponentials, one of the other, of each number."""
+    body = "A[x]"
+    for _ in range(depth):
+        body = f"exp2(-{body})"
+    checked = check(Source("chain.dt", CHAIN.format(body=body)))
+    assert checked.verdict is not None
+    module = load_module(code_of(checked.verdict.scheduled).text, "chain")
+    found: Callable[[Any], Any] = module.chain
+    return found
+
+
+def _seconds(run: Callable[[], Any], repeated: int = REPEATED) -> float:
+    """Seconds of one run, of several in a row that the device need not wait for."""
+    for _ in range(WARM):
+        run()
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda.synchronize()
+    start.record()
+    for _ in range(repeated):
+        run()
+    end.record()
+    torch.cuda.synchronize()
+    return float(start.elapsed_time(end)) / 1e3 / repeated

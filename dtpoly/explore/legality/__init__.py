@@ -1,0 +1,1 @@
+"""Points in, verdicts out: what rules them out before anything is emitted."""

@@ -1,0 +1,80 @@
+"""Points as they come in; the verdict of each whose class is known already, and which to ask, out.
+
+Of points that could share a verdict a sample is asked all the same, the first one of all, so that
+every run tries the lemma of docs/explore.md; a disagreement ends the run.
+"""
+
+from collections.abc import Hashable
+from dataclasses import field
+
+from dtpoly.algorithm.program import Directive, Program
+from dtpoly.diagnostics import Severity
+from dtpoly.explore.legality.classes import class_of, is_aligned
+from dtpoly.explore.legality.shared import Disagreement, Known, Look
+from dtpoly.explore.legality.tiles import MOST_ELEMENTS, Tiled, largest_tile, tiled
+from dtpoly.explore.legality.verdicts import TOO_LARGE
+from dtpoly.frozen import dataclass
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.primitives import bind
+
+EVERY = 20  # of so many points that share a verdict, one is asked by itself
+
+
+@dataclass(slots=True)
+class Learned:
+    """Verdicts of the classes of one algorithm, as far as they have come."""
+
+    is_aligned: bool
+    tiled: Tiled
+    verdicts: dict[Hashable, Known] = field(default_factory=dict[Hashable, Known])
+    bound: dict[Directive, Primitive | None] = field(
+        default_factory=dict[Directive, "Primitive | None"]
+    )
+    shared: int = 0
+    again: int = 0
+
+    def look(self, program: Program) -> Look:
+        """The class of a point; none where a directive is wrong, or not one of ours."""
+        chosen = [self._bound(directive) for directive in program.directives]
+        known = [one for one in chosen if one is not None]
+        if len(known) < len(chosen):
+            return Look()
+        largest = largest_tile(self.tiled, known)
+        if largest > MOST_ELEMENTS:
+            why = f"a tile has {largest:,} elements; Triton allows {MOST_ELEMENTS:,}"
+            return Look(known=Known("", f"tile too large: {TOO_LARGE}", why))
+        mine = class_of(known, aligned=self.is_aligned)
+        # Whether loads run ahead is asked last, and is the same for all that do.
+        key = (mine.key, mine.runs_ahead)
+        verdict = self.verdicts.get(key)
+        if verdict is None:
+            return Look(key)
+        self.shared += 1
+        is_sample = self.shared % EVERY == 1
+        self.again += is_sample
+        return Look(key, verdict, is_sample)
+
+    def learn(self, look: Look, mine: Known) -> None:
+        """The verdict of a point that was asked by itself. Raises Disagreement."""
+        before = look.known or self.verdicts.setdefault(look.key, mine)
+        if before.kind != mine.kind:
+            raise Disagreement(
+                f"'{mine.point}' is {_said(mine)}, but '{before.point}', which is in its class, is"
+                f" {_said(before)}; one of the two verdicts is wrong: please report it"
+            )
+
+    def _bound(self, directive: Directive) -> Primitive | None:
+        if directive not in self.bound:
+            found = bind((directive,))
+            is_wrong = any(one.severity is Severity.ERROR for one in found.found)
+            self.bound[directive] = None if is_wrong else found.primitives[0]
+        return self.bound[directive]
+
+
+def _said(known: Known) -> str:
+    return "legal" if known.is_legal else f"refused ({known.kind}: {known.reason})"
+
+
+def learned(program: Program) -> Learned:
+    """Nothing yet."""
+    return Learned(is_aligned(program), tiled(program))

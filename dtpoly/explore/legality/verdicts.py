@@ -1,0 +1,351 @@
+"""Points of a space in, what becomes of each out: legal, or by which rule it is refused.
+
+Points that differ in numbers only share a verdict where the lemma of docs/explore.md allows it: a
+class of points is decided by one of its members. A random sample is decided again, each point by
+itself, and a disagreement ends the run.
+"""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import (
+    Callable,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import StrEnum
+from random import Random
+from typing import TypeVar
+
+from dtpoly.algorithm.program import Directive, Program
+from dtpoly.diagnostics import DtpolyError, Severity
+from dtpoly.explore.legality.classes import class_of, is_aligned
+from dtpoly.explore.legality.shared import Disagreement
+from dtpoly.explore.legality.tiles import MOST_ELEMENTS, largest_tile, tiled
+from dtpoly.explore.space.short import short
+from dtpoly.explore.space.space import Point, Space, program_of
+from dtpoly.frontend.deep import deep_recursion
+from dtpoly.frozen import dataclass
+from dtpoly.poly.dependences import dependences
+from dtpoly.poly.effort import answered, limited
+from dtpoly.poly.order import Broken
+from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.legality import EACH, VERDICT, ahead, found
+from dtpoly.schedule.num_stages import NumStages
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.refusal import CODES
+from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.state import State
+
+T = TypeVar("T")
+
+UNDECIDED = "DT208"
+TOO_LARGE = "DT300"
+# Points that one process decides at a time, and how many make it worth starting some.
+CHUNK, ALONE = 4, 64
+
+
+class Rule(StrEnum):
+    """What refuses a point, in the order in which the rules are asked."""
+
+    CHECK = "check"  # what is wrong before any dependence counts
+    LIMIT = "limit"  # what Triton allows
+    LEGALITY = "legality"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Which rule refuses a point, and the code of the first thing that is wrong."""
+
+    rule: Rule
+    code: str = ""
+
+    @property
+    def is_legal(self) -> bool:
+        """True if no rule refuses the point."""
+        return self.rule is Rule.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Points, by their places in what was asked, that get one answer.
+
+    `is_shared` says that only one of them was looked at; `is_again`, that they had an answer, and
+    that it was found again without sharing.
+    """
+
+    places: tuple[int, ...]
+    answer: Answer
+    is_shared: bool = False
+    is_again: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What verdicts are asked of: a space, and the primitives of its directives."""
+
+    space: Space
+    primitives: Primitives = PRIMITIVES
+
+
+def answer_of(program: Program, primitives: Primitives = PRIMITIVES) -> Answer:
+    """What becomes of one point, whatever is known of others."""
+    verdict = verdict_of(program, primitives)
+    chosen = bind(program.directives, primitives).primitives
+    return _limited(verdict, is_too_large=largest_tile(tiled(program), chosen) > MOST_ELEMENTS)
+
+
+def _limited(verdict: Answer, *, is_too_large: bool) -> Answer:
+    """The answer with Triton's limit, which is asked between the checks and the order."""
+    is_limit = is_too_large and verdict.rule is not Rule.CHECK
+    return Answer(Rule.LIMIT, TOO_LARGE) if is_limit else verdict
+
+
+def verdict_of(program: Program, primitives: Primitives = PRIMITIVES) -> Answer:
+    """What the static checks and the order say of a point, which numbers share."""
+    chosen = _checked(program, primitives)
+    if isinstance(chosen, Answer):
+        return chosen
+    return _asked(program, lambda: _first(_found(resolve(program, chosen))))
+
+
+def with_and_without(program: Program, primitives: Primitives) -> tuple[Answer, Answer]:
+    """The verdict if no loads run ahead, and if all do that `num_stages` speaks of."""
+    chosen = _checked(program, primitives)
+    if isinstance(chosen, Answer):
+        return chosen, chosen
+    stages = [one for one in chosen if isinstance(one, NumStages)]
+    others = [one for one in chosen if not isinstance(one, NumStages)]
+
+    def both() -> tuple[Answer, Answer]:
+        state = resolve(program, others)
+        plain = _first(_found(state))
+        for one in stages:
+            state = replace(one, stages=max(one.stages, 2)).apply(state)
+        return plain, _first(ahead(state)) if plain.is_legal and stages else plain
+
+    answer = _asked(program, both)
+    return (answer, answer) if isinstance(answer, Answer) else answer
+
+
+def _checked(program: Program, primitives: Primitives) -> tuple[Primitive, ...] | Answer:
+    """The primitives of a point, or what is wrong with them before any dependence counts."""
+    bound = bind(program.directives, primitives)
+    said = (*bound.found, *check_schedule(program, primitives))
+    wrong = next((one for one in said if one.severity is Severity.ERROR), None)
+    return bound.primitives if wrong is None else Answer(Rule.CHECK, wrong.code)
+
+
+def _found(state: State) -> Iterator[Broken]:
+    return found(state, dependences(state.model))
+
+
+def _first(broken: Iterator[Broken]) -> Answer:
+    """The first thing that is wrong, which is what a verdict tells first."""
+    one = next(broken, None)
+    return Answer(Rule.NONE) if one is None else Answer(Rule.LEGALITY, CODES[one.kind])
+
+
+def _asked(program: Program, ask: Callable[[], T]) -> T | Answer:
+    """The answer to a question that may take no more work than `judge` may."""
+    with deep_recursion(), limited(VERDICT + EACH * len(program.funcs)):
+        try:
+            answer = answered(ask)
+        except DtpolyError as error:
+            # A user's own primitive fails.
+            return Answer(Rule.LEGALITY, error.diagnostics[0].code)
+    return Answer(Rule.LEGALITY, UNDECIDED) if answer is None else answer
+
+
+def decided(
+    asked: Asked,
+    points: Sequence[Point],
+    again: int = 100,
+    seed: int = 0,
+    workers: int | None = None,
+) -> Iterator[Decided]:
+    """What becomes of points, in some order, and then of a sample of those that share, again.
+
+    Raises Disagreement. What was yielded before stands, so a run may be left at any time.
+    """
+    by_class = _classes(asked, points)
+    answers = dict(by_class.wrong)
+    for place, answer in answers.items():
+        yield Decided((place,), answer)
+    members = {places[0]: places for places in by_class.classes}
+    shared = [place for places in by_class.classes for place in places[1:]]
+    sample = Random(seed).sample(shared, min(again, len(shared)))
+
+    def told(places: Iterable[int], both: Both, *, is_shared: bool) -> Iterator[Decided]:
+        """Points of one class, by what becomes of each."""
+        by_answer: dict[Answer, list[int]] = {}
+        for place in places:
+            answers[place] = by_class.answer(place, both)
+            by_answer.setdefault(answers[place], []).append(place)
+        for answer, some in by_answer.items():
+            yield Decided(tuple(some), answer, is_shared)
+
+    with _workers(asked, workers, len(members) + len(sample)) as ask:
+        alone: list[int] = []
+        for first, both in ask([Task(place, points[place], True) for place in members]):
+            places = members[first]
+            if UNDECIDED in (both[0].code, both[1].code):
+                # Whether isl gives up is no question of order: each is asked by itself.
+                alone.extend(places)
+            else:
+                yield from told(places, both, is_shared=len(places) > 1)
+        for place, both in ask([Task(place, points[place], False) for place in alone]):
+            yield from told((place,), both, is_shared=False)
+        for place, both in ask([Task(place, points[place], False) for place in sample]):
+            own = by_class.answer(place, both)
+            if own.code != UNDECIDED and own != answers[place]:
+                raise _disagreement(asked.space, points[place], answers[place], own)
+            yield Decided((place,), own, is_again=True)
+
+
+# The verdict if no loads run ahead, and if they do.
+Both = tuple[Answer, Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A point to decide: for its class, or for itself alone."""
+
+    place: int
+    point: Point
+    is_for_class: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Points by their classes, and what is known of each at once."""
+
+    classes: tuple[tuple[int, ...], ...]
+    wrong: Mapping[int, Answer]
+    too_large: Set[int]
+    runs_ahead: Set[int]
+
+    def answer(self, place: int, both: Both) -> Answer:
+        """What becomes of a point, given what becomes of its class."""
+        one = both[1] if place in self.runs_ahead else both[0]
+        return _limited(one, is_too_large=place in self.too_large)
+
+
+def _classes(asked: Asked, points: Sequence[Point]) -> _Sorted:
+    of = tiled(asked.space.program)
+    aligned = is_aligned(asked.space.program)
+    known: dict[Directive, Primitive | str] = {}
+    classes: dict[Hashable, list[int]] = {}
+    wrong: dict[int, Answer] = {}
+    too_large: set[int] = set()
+    runs_ahead: set[int] = set()
+    for place, point in enumerate(points):
+        chosen: list[Primitive] = []
+        for directive in program_of(asked.space, point).directives:
+            one = known.get(directive)
+            if one is None:
+                one = known[directive] = _bound(directive, asked.primitives)
+            if isinstance(one, str):
+                wrong[place] = Answer(Rule.CHECK, one)
+                break
+            chosen.append(one)
+        else:
+            mine = class_of(chosen, aligned=aligned)
+            classes.setdefault(mine.key, []).append(place)
+            if mine.runs_ahead:
+                runs_ahead.add(place)
+            if largest_tile(of, chosen) > MOST_ELEMENTS:
+                too_large.add(place)
+    return _Sorted(tuple(map(tuple, classes.values())), wrong, too_large, runs_ahead)
+
+
+def _bound(directive: Directive, primitives: Primitives) -> Primitive | str:
+    """The primitive of a directive, or the code of what is wrong with it."""
+    bound = bind((directive,), primitives)
+    wrong = (one.code for one in bound.found if one.severity is Severity.ERROR)
+    return next(wrong, "") or bound.primitives[0]
+
+
+def _disagreement(space: Space, point: Point, shared: Answer, own: Answer) -> Disagreement:
+    def said(one: Answer) -> str:
+        return "legal" if one.is_legal else f"refused by {one.rule} ({one.code})"
+
+    return Disagreement(
+        f"the point '{short(space, point)}' is {said(own)}, but {said(shared)} by its class; "
+        f"one of the two verdicts is wrong: please report it"
+    )
+
+
+Ask = Callable[[Sequence[Task]], Iterator[tuple[int, Both]]]
+
+
+@contextmanager
+def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
+    """Who answers: this process, or several where there is enough to do."""
+    count = workers or os.cpu_count() or 1
+    # A class of a plugin has no name by which another process would find it.
+    if count < 2 or tasks < ALONE or asked.primitives != PRIMITIVES:
+        yield lambda some: ((task.place, _answer(asked, task)) for task in some)
+        return
+    # A copy of this process would have its threads' locks.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(count, context, initializer=_prepare, initargs=(asked,))
+
+    def ask(some: Sequence[Task]) -> Iterator[tuple[int, Both]]:
+        parts = (some[at : at + CHUNK] for at in range(0, len(some), CHUNK))
+        with _uninterrupted():
+            submitted = [pool.submit(_answers, part) for part in parts]
+        for done in as_completed(submitted):
+            yield from done.result()
+
+    try:
+        yield ask
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+# What a worker process is asked about: set once, when it starts.
+_mine: list[Asked] = []
+
+
+def _prepare(asked: Asked) -> None:
+    _mine[:] = [asked]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _uninterrupted() -> Generator[None]:
+    """Let Ctrl-C wait, and not reach processes that start here: the first one ends them.
+
+    A terminal sends it to all of them, also before they can say that they do not want it.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield  # there is no such thing on Windows
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _answers(some: Sequence[Task]) -> list[tuple[int, Both]]:
+    return [(task.place, _answer(_mine[0], task)) for task in some]
+
+
+def _answer(asked: Asked, task: Task) -> Both:
+    program = program_of(asked.space, task.point)
+    if task.is_for_class:
+        return with_and_without(program, asked.primitives)
+    own = verdict_of(program, asked.primitives)
+    return own, own

@@ -1,0 +1,114 @@
+"""A Program with a schedule in; its emitted text, or in a few words why there is none, out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dtpoly import __version__
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.sizes import size_rules, used_labels
+from dtpoly.codegen.header import header
+from dtpoly.codegen.names import file_names
+from dtpoly.compile import understand
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors
+from dtpoly.explore.cost.cost import cost
+from dtpoly.explore.devices.devices import find_device
+from dtpoly.explore.store.results import Call, Refused, Text
+from dtpoly.frontend.deep import deep_recursion
+from dtpoly.frontend.parse import parse
+from dtpoly.frozen import dataclass
+from dtpoly.generate import Code, code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.state import State
+from dtpoly.source import Source
+
+# Milliseconds that a state will take.
+Expect = Callable[[State], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A text or why there is none, and what a model expects of it."""
+
+    made: Text | Refused
+    expected: float | None = None
+    # What the order of its instances says, where it came to that.
+    is_legal: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A schedule that is legal, and its code."""
+
+    state: State
+    code: Code
+
+
+def emitted(
+    name: str, text: str, expect: Expect | None = None, is_legal: bool | None = None
+) -> Emitted:
+    """The kernels of a .dt text, if its schedule is legal for all sizes.
+
+    Whether it is may be known: a class of schedules shares a verdict. What would be legal instead
+    is not looked for: a space has other points.
+    """
+    found = prepared(name, text, is_legal)
+    if isinstance(found, Emitted):
+        return found
+    made = Text(found.code.text, _call(found.state, found.code))
+    return Emitted(made, None if expect is None else expect(found.state), True)
+
+
+def prepared(name: str, text: str, is_legal: bool | None = None) -> Prepared | Emitted:
+    """The code of a .dt text, or why there is none."""
+    parsed = parse(Source(name, text))
+    with deep_recursion():
+        checked = understand(parsed.file, parsed.found)
+        if checked.program is None:
+            return _refused(checked.diagnostics)
+        try:
+            if is_legal is None:
+                verdict = judge(checked.program, checked.primitives)
+                if not verdict.is_legal:
+                    first = verdict.violations[0]
+                    return Emitted(Refused(f"illegal: {first.kind}", str(first)), None, False)
+                state = verdict.scheduled
+            else:
+                chosen = bind(checked.program.directives, checked.primitives).primitives
+                state = resolve(checked.program, chosen)
+        except DtpolyError as error:
+            return _refused(error.diagnostics)
+        try:
+            return Prepared(state, code_of(state, header(__version__, name)))
+        except DtpolyError as error:
+            return replace(_refused(error.diagnostics), is_legal=True)
+
+
+def expectation(model: Mapping[str, Any]) -> Expect:
+    """What a cost model expects on a device that it knows, at some sizes."""
+    device, dtype = find_device(model["device"]), DType(model["dtype"])
+
+    def expect(state: State) -> float:
+        return 1000 * cost(state, model["sizes"], dtype, device).seconds
+
+    return expect
+
+
+def _call(state: State, code: Code) -> Call:
+    """Which function of a text is measured: that of the Func that is compiled last."""
+    program, func = state.program, code.stages.outputs[-1]
+    names = file_names(program, code.stages.outputs, [one.name for one in code.stages.launches])
+    used = used_labels(program)
+    passed = [r.label for r in size_rules(program) if r.is_passed and r.label in used]
+    is_rough = any(kernel.options.precision == "tf32" for kernel in state.kernels)
+    return Call(func, names.funcs[func], {names.labels[one]: one for one in passed}, is_rough)
+
+
+def _refused(found: Sequence[Diagnostic]) -> Emitted:
+    """The first error; how many more there are does not matter."""
+    assert has_errors(found)
+    first = next(one for one in found if one.severity is Severity.ERROR)
+    notes = "; ".join(note.text for note in first.notes)
+    return Emitted(Refused(first.code, f"{first.title}: {notes}" if notes else first.title))

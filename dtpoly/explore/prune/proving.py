@@ -1,0 +1,35 @@
+"""A .dt text and the kernels that were made of it in; what is proved of the kernels, out."""
+
+from dtpoly.compile import understand
+from dtpoly.explore.store.results import Proof, Proven
+from dtpoly.frontend.parse import parse
+from dtpoly.source import Source
+from dtpoly.verification import verified
+from dtpoly.verify.report import Layer, Report, Verdict
+
+VERDICTS = {Verdict.PROVED: Proven.PROVED, Verdict.REFUTED: Proven.REFUTED}
+
+
+def proof_of(name: str, text: str, kernels: str, function: str) -> Proof:
+    """What is proved, for all sizes, of the function that is measured and of all that it calls."""
+    parsed = parse(Source(name, text))
+    program = understand(parsed.file, parsed.found).program
+    assert program is not None, "its text was emitted"
+    return summed_up(verified(program, kernels, (function,)))
+
+
+def summed_up(report: Report) -> Proof:
+    """The verdict, and the first layer that has it, if it is not that all is proved."""
+    verdict = VERDICTS.get(report.verdict, Proven.UNKNOWN)
+    if verdict is Proven.PROVED:
+        return Proof(verdict)
+    bad = Verdict.REFUTED if verdict is Proven.REFUTED else Verdict.UNKNOWN
+    first = next((layer for layer in report.layers if layer.verdict is bad), None)
+    return Proof(verdict, *_told(first)) if first is not None else Proof(verdict)
+
+
+def _told(layer: Layer) -> tuple[str, str]:
+    where = f" (line {layer.line} of the kernels)" if layer.line else ""
+    example = layer.example or {}
+    sizes = ", ".join(f"{name} = {value}" for name, value in example.items())
+    return layer.name, f"{layer.why}{where}" + (f", for {sizes}" if sizes else "")

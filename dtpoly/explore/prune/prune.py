@@ -1,0 +1,204 @@
+"""Schedules in; what the kernels of each need of a GPU, or why it is not worth a run, out.
+
+Nothing is run: Triton compiles for a GPU that need not be there, in processes of their own. One
+that crashes, or takes too long, costs its own candidate and no other. Results come as they are
+ready, so whoever reads them keeps them, and goes on later with the candidates that are missing.
+"""
+
+import importlib
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
+from enum import StrEnum
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.frozen import dataclass
+from dtpoly.targets.target import Target
+
+WORK = "dtpoly.explore.prune.compiling:outcome"
+# Bytes of a lane that go to memory and back: more of them are told, and cost more than they give.
+SPILLED = 256
+SECONDS = 60.0
+STARTING = 300.0  # seconds that a process may take until it is ready
+# Where it is set, Triton runs kernels on the CPU and compiles none.
+INTERPRET = "TRITON_INTERPRET"
+
+
+class Reason(StrEnum):
+    """Why a candidate is dropped."""
+
+    REFUSED = "refused"  # by dtpoly: its schedule, or that no code is generated for it
+    TILE = "tile too large"
+    UNCOMPILED = "Triton refuses it"
+    SHARED = "too much shared memory"
+    SPILLS = "spills"
+    SLOW = "takes too long to compile"
+    CRASHED = "crashes the compiler"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A schedule: whatever the caller calls it, and its .dt text."""
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What candidates are compiled for."""
+
+    target: Target
+    sizes: Mapping[str, int]
+    dtype: DType = DType.F32
+    spilled: int = SPILLED
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a kernel takes, by its compiler; `occupancy` is a share."""
+
+    kernel: str
+    warps: int
+    registers: int
+    spilled: int
+    shared: int
+    occupancy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a candidate; without a reason it is worth a run."""
+
+    key: str
+    reason: Reason | None
+    detail: str = ""
+    kernels: tuple[Needs, ...] = ()
+    seconds: float = 0.0
+
+
+Work = Callable[[Candidate, Call], Outcome]
+
+
+@dataclass(slots=True)
+class _Worker:
+    """A process, and what it is at."""
+
+    process: SpawnProcess
+    connection: "Connection[Candidate, Outcome | None]"
+    candidate: Candidate | None = None
+    since: float = 0.0
+    is_ready: bool = False  # it has imported what it needs
+
+
+def pruned(
+    candidates: Iterable[Candidate],
+    call: Call,
+    workers: int = 1,
+    seconds: float = SECONDS,
+    work: str = WORK,
+) -> Generator[Outcome]:
+    """The outcome of each candidate, in the order in which they are ready.
+
+    `work` names what a process does with one, as `module:function`.
+    """
+    left = iter(candidates)
+    running: list[_Worker] = []
+    try:
+        for candidate in left:
+            running.append(_given(_started(call, work), candidate))
+            if len(running) == workers:
+                break
+        while running:
+            for worker, outcome in _ready(running, seconds):
+                running.remove(worker)
+                following = next(left, None)
+                if following is None:
+                    _end(worker)
+                else:
+                    alive = worker if worker.process.is_alive() else _started(call, work)
+                    running.append(_given(alive, following))
+                yield outcome
+    finally:
+        for worker in running:
+            _end(worker)
+
+
+def _started(call: Call, work: str) -> _Worker:
+    context = multiprocessing.get_context("spawn")
+    mine, other = context.Pipe()
+    process = context.Process(target=_serve, args=(other, call, work), daemon=True)
+    process.start()
+    other.close()
+    return _Worker(process, mine)
+
+
+def _serve(connection: "Connection[Outcome | None, Candidate]", call: Call, work: str) -> None:
+    """What a process does until nobody asks any more."""
+    os.environ.pop(INTERPRET, None)
+    module, _, name = work.partition(":")
+    function: Work = getattr(importlib.import_module(module), name)
+    connection.send(None)
+    while True:
+        try:
+            candidate = connection.recv()
+        except EOFError:
+            return
+        start = time.perf_counter()
+        found = function(candidate, call)
+        took = time.perf_counter() - start
+        connection.send(Outcome(found.key, found.reason, found.detail, found.kernels, took))
+
+
+def _given(worker: _Worker, candidate: Candidate) -> _Worker:
+    worker.candidate, worker.since = candidate, time.monotonic()
+    worker.connection.send(candidate)
+    return worker
+
+
+def _ready(running: list[_Worker], seconds: float) -> list[tuple[_Worker, Outcome]]:
+    """Those that have an answer, that died, or whose time is over."""
+    over = min(worker.since + _limit(worker, seconds) for worker in running)
+    left = max(over - time.monotonic(), 0)
+    said = wait([worker.connection for worker in running], left)
+    found: list[tuple[_Worker, Outcome]] = []
+    for worker in running:
+        assert worker.candidate is not None
+        key, took = worker.candidate.key, time.monotonic() - worker.since
+        if worker.connection in said:
+            outcome = _answer(worker, key, took)
+            if outcome is None:
+                worker.is_ready, worker.since = True, time.monotonic()
+            else:
+                found.append((worker, outcome))
+        elif took > _limit(worker, seconds):
+            _end(worker)
+            detail = f"it was stopped after {took:.0f} s"
+            found.append((worker, Outcome(key, Reason.SLOW, detail, (), took)))
+    return found
+
+
+def _limit(worker: _Worker, seconds: float) -> float:
+    """How long it may take: what a process takes to start is not the candidate's fault."""
+    return seconds if worker.is_ready else seconds + STARTING
+
+
+def _answer(worker: _Worker, key: str, took: float) -> Outcome | None:
+    """What a process says of its candidate, or that it is ready; a dead one says nothing."""
+    try:
+        return worker.connection.recv()
+    except (EOFError, ConnectionError):
+        worker.process.join()
+        code = worker.process.exitcode or 0
+        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        _end(worker)
+        return Outcome(key, Reason.CRASHED, f"the process ended {how}", (), took)
+
+
+def _end(worker: _Worker) -> None:
+    worker.connection.close()
+    worker.process.kill()
+    worker.process.join()

@@ -1,0 +1,44 @@
+"""What a preparing worker is told of the device in; what it answers to each step of a point, out.
+
+Each step is a job of its own: a compiler that crashes spoils no text, and a proof that takes too
+long no compilation.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.explore.devices.devices import find_device
+from dtpoly.explore.prune.emit import emitted, expectation
+from dtpoly.explore.prune.proving import proof_of
+from dtpoly.explore.prune.prune import Call
+
+EMIT, COMPILE, PROVE = "emit", "compile", "prove"
+
+Job = Mapping[str, Any]
+
+
+def preparing(model: Mapping[str, Any]) -> Callable[[Job], dict[str, Any]]:
+    """Does one step of one point; a model without a device expects nothing and compiles nothing."""
+    expect = expectation(model) if model else None
+
+    def do(job: Job) -> dict[str, Any]:
+        match job["step"]:
+            case "emit":
+                found = emitted(job["name"], job["text"], expect, job["is_legal"])
+                said = {"expected": found.expected, "is_legal": found.is_legal}
+                return {"made": asdict(found.made), **said}
+            case "compile":
+                # It comes with Triton.
+                compiling: Any = import_module("dtpoly.explore.prune.compiling")
+                device = find_device(model["device"])
+                call = Call(device.target, model["sizes"], DType(model["dtype"]))
+                return asdict(compiling.fit_of(job["name"], job["text"], call))
+            case step:
+                assert step == PROVE, step
+                parts = (job["name"], job["text"], job["kernels"], job["function"])
+                return asdict(proof_of(*parts))
+
+    return do

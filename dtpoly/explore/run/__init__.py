@@ -1,0 +1,1 @@
+"""An exploration from its first question to the last answer."""

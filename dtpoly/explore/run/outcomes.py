@@ -1,0 +1,61 @@
+"""What a worker answered and what is proved of a text in; the result that is kept, out."""
+
+from dataclasses import replace
+
+from dtpoly.explore.store.results import Outcome, Proof, Proven, Result
+from dtpoly.explore.store.store import WAITING
+from dtpoly.explore.workers.crew import Done
+from dtpoly.explore.workers.process import Gone, How
+from dtpoly.explore.workers.servants import result_of
+
+
+def answered(event: Done) -> Result:
+    """What came of a candidate, as its worker says, or as its silence does."""
+    if isinstance(event.answer, Gone):
+        return _unanswered(event.answer, event.seconds)
+    return replace(result_of(event.answer), seconds=event.seconds)
+
+
+def _unanswered(gone: Gone, seconds: float) -> Result:
+    match gone.how:
+        case How.HUNG:
+            return Result(Outcome.HUNG, "no answer in time", gone.reason, seconds=seconds)
+        case How.CRASHED:
+            return Result(Outcome.CRASHED, "ended its process", gone.reason, seconds=seconds)
+        case How.KILLED:
+            return Result(Outcome.CRASHED, "killed twice", gone.reason, seconds=seconds)
+        case How.FAILED:
+            kind = gone.reason.partition(":")[0]
+            return Result(Outcome.FAILED, kind, gone.reason, seconds=seconds)
+
+
+def judged(result: Result, proof: Proof | None) -> Result:
+    """A result, by what is proved of its text: a time counts if all is, or if nobody asked."""
+    if proof is None:
+        return result
+    match proof.verdict:
+        case Proven.REFUTED:
+            # Its time would be that of another algorithm.
+            return Result(Outcome.BUG, f"refuted: {proof.layer}", proof.reason)
+        case Proven.UNKNOWN if result.is_timed:
+            kind = f"not proved: {proof.layer}" if proof.layer else "not proved"
+            return replace(result, outcome=Outcome.UNPROVED, kind=kind, reason=proof.reason)
+        case Proven.PROVED if result.outcome is Outcome.WRONG:
+            return replace(result, kind=f"{result.kind}, though proved")
+        case _:
+            return result
+
+
+def waiting(result: Result) -> Result:
+    """What was measured, when nobody waits for its proof any more."""
+    if not result.is_timed:
+        return result
+    return replace(result, outcome=Outcome.UNPROVED, kind=WAITING, reason=result.outcome)
+
+
+def awaited(result: Result) -> Result:
+    """Law: `awaited(waiting(r))` is r, but for why it was slow."""
+    assert result.kind == WAITING
+    outcome = Outcome(result.reason)
+    kind = "stopped early" if outcome is Outcome.SLOW else ""
+    return replace(result, outcome=outcome, kind=kind, reason="")

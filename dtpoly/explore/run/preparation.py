@@ -1,0 +1,260 @@
+"""Points in; what comes of each before a device has to be there: a text that fits, a proof, out.
+
+The rules are asked in the order of what they cost: Triton's limits, the verdict of a class, the
+emitter with a verdict of its own, a compiler. What refuses a point is stored with its reason. A
+proof is begun as soon as there is a text worth it, and nobody waits for it here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import field, replace
+from hashlib import sha256
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from dtpoly.algorithm.show import show
+from dtpoly.explore.legality.shared import Disagreement, Known, Learner, Look, Nothing
+from dtpoly.explore.space.field import Field, Point
+from dtpoly.explore.store.question import Asked
+from dtpoly.explore.store.results import Fit, Proof, Proven, Refused, Text
+from dtpoly.explore.store.store import Store
+from dtpoly.explore.workers.crew import Crew, Done
+from dtpoly.explore.workers.process import Gone
+from dtpoly.explore.workers.servants import fit_of, made_of, proof_of
+from dtpoly.frozen import dataclass
+
+NOT_PREPARED = Refused("not prepared", "it was not emitted elsewhere, and here isl is missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """There is a text, and it fits the device as far as its compiler knows."""
+
+    short: str
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Out:
+    """There is no text, or none that is worth a run."""
+
+    short: str
+    refused: Refused
+    is_kept: bool = True  # False where another machine may know better
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """What is proved of a text; nothing, if nobody here can prove."""
+
+    short: str
+    proof: Proof | None
+
+
+News = Ready | Out | Proved
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """Which steps there are: a target is a kind of GPU to compile for, as in `cuda:90`."""
+
+    expects: bool = False
+    target: str = ""
+    proves: bool = False
+
+
+@dataclass(slots=True)
+class _Open:
+    """A point on its way."""
+
+    point: Point
+    look: Look = field(default_factory=Look)
+    text: Text | None = None
+
+
+@dataclass(slots=True)
+class Preparation:
+    """Points on their way, and the crew that works on them."""
+
+    asked: Asked
+    space: Field
+    store: Store
+    crew: Crew
+    wants: Wants
+    learned: Learner
+    has_isl: bool = True  # without it nothing can be emitted, and nothing proved
+    is_over: bool = False
+    open: dict[str, _Open] = field(default_factory=dict[str, _Open])
+
+    def begin(self, short: str, point: Point) -> list[News]:
+        """What is known of a point at once; the rest is on its way."""
+        self.open[short] = _Open(point)
+        return [*self._begun(short)]
+
+    def take(self, event: Done) -> list[News]:
+        """What an answer of the crew means. Raises Disagreement, after which there is no more."""
+        step, _, short = event.job.partition(" ")
+        if self.is_over:
+            return []
+        match step:
+            case "emit":
+                try:
+                    return [*self._emitted(short, event)]
+                except Disagreement:
+                    # Others may have been refused by the verdict that is wrong.
+                    self.is_over = True
+                    self.store.distrust(self.asked.program_hash)
+                    raise
+            case "compile":
+                return [*self._compiled(short, event)]
+            case _:
+                return [*self._proved(short, event)]
+
+    def _begun(self, short: str) -> Iterator[News]:
+        one = self.open[short]
+        made = self.store.emitted(self.asked.program_hash, short)
+        if isinstance(made, Text) and (self._is_expected(short) or not self.has_isl):
+            yield from self._texted(short, made)
+        elif isinstance(made, Text):
+            self._give("emit", short, is_legal=True)
+        elif made is not None:
+            yield self._out(short, made)
+        elif not self.has_isl:
+            yield replace(self._out(short, NOT_PREPARED), is_kept=False)
+        else:
+            look = one.look = self.learned.look(self.space.program_of(one.point))
+            refused = _refused_at_once(look)
+            if refused is None:
+                # A point that shares its verdict is not judged.
+                self._give("emit", short, is_legal=None if look.shared is None else True)
+            else:
+                self.store.emit(self.asked.program_hash, {short: refused})
+                yield self._out(short, refused)
+
+    def _is_expected(self, short: str) -> bool:
+        """Whether all is known of its time that a model was asked for."""
+        return not self.wants.expects or self.store.expected(self.asked.key, short) is not None
+
+    def _emitted(self, short: str, event: Done) -> Iterator[News]:
+        answer = event.answer
+        if isinstance(answer, Gone):
+            made: Text | Refused = Refused(f"emitting it {answer.how}", answer.reason)
+        else:
+            made = made_of(answer["made"])
+            self._learn(short, made, answer["is_legal"])
+            if answer["expected"] is not None:
+                self.store.predict(self.asked.key, {short: answer["expected"]})
+        self.store.emit(self.asked.program_hash, {short: made})
+        if isinstance(made, Text):
+            yield from self._texted(short, made)
+        else:
+            yield self._out(short, made)
+
+    def _learn(self, short: str, made: Text | Refused, is_legal: bool | None) -> None:
+        """Only a verdict of its own teaches anything, and only one about order."""
+        look = self.open[short].look
+        if is_legal is None or look.key is None or look.shared is not None:
+            return
+        if is_legal:
+            self.learned.learn(look, Known(short))
+        else:
+            assert isinstance(made, Refused)
+            self.learned.learn(look, Known(short, made.kind, made.reason))
+
+    def _texted(self, short: str, text: Text) -> Iterator[News]:
+        """A text is compiled, if that is asked for."""
+        self.open[short].text = text
+        if not self.wants.target:
+            yield from self._fitting(short)
+            return
+        fit = self.store.fit(self.asked.key, self.wants.target, short)
+        if fit is None and not self.has_isl:
+            yield from self._fitting(short)
+        elif fit is None:
+            self._give("compile", short)
+        else:
+            yield from self._fitted(short, fit)
+
+    def _compiled(self, short: str, event: Done) -> Iterator[News]:
+        answer = event.answer
+        fit = (
+            Fit(f"compiling it {answer.how}", answer.reason)
+            if isinstance(answer, Gone)
+            else fit_of(answer)
+        )
+        self.store.keep_fit(self.asked.key, self.wants.target, short, fit)
+        yield from self._fitted(short, fit)
+
+    def _fitted(self, short: str, fit: Fit) -> Iterator[News]:
+        if fit.is_good:
+            yield from self._fitting(short)
+        else:
+            yield self._out(short, Refused(fit.kind, fit.reason))
+
+    def _fitting(self, short: str) -> Iterator[News]:
+        """What is worth a run; its proof first, if there is one."""
+        text = self.open[short].text
+        assert text is not None
+        known = self.store.proof(self.asked.program_hash, hash_of(text))
+        if known is not None:
+            yield Proved(short, known)
+        yield Ready(short, text)
+        if known is None and self.wants.proves and not self.has_isl:
+            yield Proved(short, None)
+        if known is None and self.wants.proves and self.has_isl:
+            self._give("prove", short, kernels=text.text, function=text.call.function)
+        else:
+            self.open.pop(short)
+
+    def _proved(self, short: str, event: Done) -> Iterator[News]:
+        answer, text = event.answer, self.open.pop(short).text
+        assert text is not None
+        if isinstance(answer, Gone):
+            why = f"proving it {answer.how}: {answer.reason}"
+            yield Proved(short, Proof(Proven.UNKNOWN, "", why))
+            return
+        proof = proof_of(answer)
+        self.store.keep_proof(self.asked.program_hash, hash_of(text), proof)
+        yield Proved(short, proof)
+
+    def _out(self, short: str, refused: Refused) -> Out:
+        self.open.pop(short)
+        return Out(short, refused)
+
+    def _give(self, step: str, short: str, **more: object) -> None:
+        text = show(self.space.program_of(self.open[short].point))
+        job = {"step": step, "name": self.asked.name, "text": text, **more}
+        # Texts keep a device busy; proofs do not.
+        self.crew.give(f"{step} {short}", job, is_urgent=step != "prove")
+
+
+def prepares(asked: Asked, space: Field, store: Store, crew: Crew, wants: Wants) -> Preparation:
+    """Nothing is known of any class yet."""
+    has_isl = find_spec("islpy") is not None
+    learner = _learner(space) if has_isl else Nothing()
+    return Preparation(asked, space, store, crew, wants, learner, has_isl)
+
+
+def _learner(space: Field) -> Learner:
+    first = next(filter(None, map(space.at, range(space.count))), None)
+    if first is None:
+        return Nothing()
+    # It comes with isl.
+    module: Any = import_module("dtpoly.explore.legality.learned")
+    # The algorithm is the same at each point.
+    made: Learner = module.learned(space.program_of(first))
+    return made
+
+
+def hash_of(text: Text) -> str:
+    """What tells one text from another."""
+    return sha256(text.text.encode()).hexdigest()
+
+
+def _refused_at_once(look: Look) -> Refused | None:
+    """What arithmetic says, or the verdict of another point."""
+    known = look.shared
+    if known is None or known.is_legal:
+        return None
+    by = f"as in '{known.point}': " if known.point else ""
+    return Refused(known.kind, f"{by}{known.reason}")

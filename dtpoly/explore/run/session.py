@@ -1,0 +1,205 @@
+"""Everything that a user asks for in; a run, or texts for one, in a file of results, out."""
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import field
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from dtpoly.explore.devices.devices import devices, find_device
+from dtpoly.explore.run.emission import Emission, emit
+from dtpoly.explore.run.preparation import Wants
+from dtpoly.explore.run.progress import Snapshot
+from dtpoly.explore.run.run import Ended, Plan, explore
+from dtpoly.explore.space.field import Field, Point
+from dtpoly.explore.store.question import Question
+from dtpoly.explore.store.results import Outcome
+from dtpoly.explore.store.store import Store, open_store
+from dtpoly.explore.strategies.choice import chosen
+from dtpoly.explore.strategies.random_order import random_points
+from dtpoly.explore.strategies.strategy import Setting, Strategy
+from dtpoly.explore.workers.process import Worker
+from dtpoly.explore.workers.workers import (
+    Opened,
+    Place,
+    crews_of,
+    local,
+    opened,
+    preparing,
+    visible,
+)
+from dtpoly.frozen import dataclass
+
+# What another attempt may mend.
+AGAIN = (Outcome.HUNG, Outcome.CRASHED, Outcome.FAILED, Outcome.UNPROVED, Outcome.BUG)
+COST = "cost"  # the strategy that needs to know what is expected
+HINT = "take another strategy, or say with --model which device is like it"
+MOST_EXPECTED = 4_000  # points that a model is asked of before anything is measured
+
+
+class NoModel(Exception):
+    """A strategy needs to know what is expected, and nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is explored, where, for how long, and where it is kept."""
+
+    space: Field
+    place: Place
+    path: Path
+    strategy: str = "random"
+    seed: int = 0
+    most: int | None = None  # candidates
+    seconds: float | None = None
+    slow: float | None = 3.0
+    limit: float = 60.0  # seconds for a candidate
+    workers: int | None = None
+    address: str | None = None  # of a Ray cluster
+    model: str = ""  # a device that the cost model knows; else that which is measured on
+    prunes: bool = False  # by compiling for the device that the model is of
+    proves: bool = True
+    again: bool = False
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run, and baselines that were left out, each with the reason."""
+
+    question: Question
+    ended: Ended
+    failed: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def session(
+    wanted: Wanted,
+    tell: Callable[[Snapshot | Emission], None],
+    begun: Callable[[Opened], None],
+) -> Finished:
+    """Explore. Raises StoreError, NoWorkers, NotOpened, NoStrategy, NoModel, MissingExtra.
+
+    `begun` is told what the workers say of themselves. Raises KeyboardInterrupt where it is
+    interrupted before anything is measured.
+    """
+    make = chosen(wanted.strategy)
+    store = open_store(wanted.path)
+    try:
+        with _devices(wanted) as workers:
+            said = opened(workers)
+            begun(said)
+            question = Question(wanted.place.asked, said.facts)
+            number = store.ask(question)
+            if wanted.again:
+                store.forget(number, AGAIN)
+                store.forget_proofs(question.asked.program_hash)
+            model = _model(wanted, wanted.model or known_device(said.facts.device))
+            expected: Mapping[Point, float] = {}
+            if wanted.strategy == COST:
+                if not model:
+                    raise NoModel(f"no cost model is known of '{said.facts.device}': {HINT}")
+                expected = _expected(wanted, model, store, tell)
+            made = make(Setting(wanted.space, wanted.seed, expected))
+            about = (wanted.command, wanted.strategy, wanted.seed, wanted.space.count)
+            run = store.begin(number, *about)
+            plan = Plan(question, wanted.space, wanted.most, wanted.seconds, wanted.slow)
+            crews = crews_of(workers, model, wanted.limit)
+            ended = explore(plan, made, store, crews, _wants(wanted, model), tell)
+            store.end(run)
+            return Finished(question, ended, said.failed)
+    finally:
+        store.close()
+
+
+def emit_only(wanted: Wanted, tell: Callable[[Emission], None]) -> Emission:
+    """Emit texts of as many points as the budget says; a device is not needed.
+
+    Whoever has one, and the file, needs nothing of what makes texts. Raises StoreError, NoWorkers.
+    """
+    store = open_store(wanted.path)
+    try:
+        points = chosen(wanted.strategy)(Setting(wanted.space, wanted.seed))
+        asked = islice(_all(points), wanted.most)
+        model = _model(wanted, wanted.model)
+        return _emitted(wanted, model, store, asked, _wants(wanted, model), tell)
+    finally:
+        store.close()
+
+
+def _all(strategy: Strategy) -> Iterator[Point]:
+    """All that a strategy asks for without being told anything."""
+    while found := strategy.ask(1):
+        yield from found
+
+
+def known_device(name: str) -> str:
+    """The device of the cost model that has such a name; none if it knows none."""
+    letters = "".join(filter(str.isalnum, name.lower()))
+    return next((key for key in devices() if key in letters), "")
+
+
+def _emitted(
+    wanted: Wanted,
+    model: Mapping[str, Any],
+    store: Store,
+    points: Iterator[Point],
+    wants: Wants,
+    tell: Callable[[Emission], None],
+) -> Emission:
+    """Prepare points, and keep what is known of them."""
+    crew = preparing(model)
+    return emit(points, wanted.space, crew, store, wanted.place.asked, wants, tell)
+
+
+def _wants(wanted: Wanted, model: Mapping[str, Any]) -> Wants:
+    """What is asked of points before they are measured."""
+    target = str(find_device(model["device"]).target) if model and wanted.prunes else ""
+    return Wants(bool(model), target, wanted.proves)
+
+
+def _expected(
+    wanted: Wanted,
+    model: Mapping[str, Any],
+    store: Store,
+    tell: Callable[[Emission], None],
+) -> dict[Point, float]:
+    """What a model expects of all points, or of many of a large space."""
+    points = [*islice(random_points(wanted.space, wanted.seed), MOST_EXPECTED)]
+    if _emitted(wanted, model, store, iter(points), Wants(expects=True), tell).is_interrupted:
+        raise KeyboardInterrupt
+    known = store.predictions(wanted.place.asked.key)
+    shorts = ((point, wanted.space.short(point)) for point in points)
+    return {point: known[short] for point, short in shorts if short in known}
+
+
+def _model(wanted: Wanted, device: str) -> dict[str, Any]:
+    """What those who emit are told, so that they say what is expected; nothing without a device."""
+    asked = wanted.place.asked
+    return {"device": device, "sizes": dict(asked.sizes), "dtype": asked.dtype} if device else {}
+
+
+@contextmanager
+def _devices(wanted: Wanted) -> Generator[Sequence[Worker]]:
+    """Workers here or on a cluster, which is left afterwards."""
+    cluster: Any = import_module("dtpoly.explore.workers.on_ray") if wanted.address else None
+    workers: Sequence[Worker] = ()
+    try:
+        if cluster is None:
+            workers = local(wanted.place, wanted.workers, lambda: visible(_count_gpus))
+        else:
+            workers = cluster.on_ray(wanted.place, wanted.workers, wanted.address)
+        yield workers
+    finally:
+        for worker in workers:
+            worker.end()
+            worker.close()
+        if cluster is not None:
+            cluster.leave()
+
+
+def _count_gpus() -> int:
+    torch: Any = import_module("torch")
+    count: int = torch.cuda.device_count()
+    return count

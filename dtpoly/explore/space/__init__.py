@@ -1,0 +1,1 @@
+"""What there is to choose: points of a space, counted, numbered, written in a line."""

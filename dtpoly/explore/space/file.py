@@ -1,0 +1,55 @@
+"""A file in, the space of schedules that it describes out; a schedule file names its algorithm."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.explore.space.space import Space, space_of
+from dtpoly.frontend.choice_messages import no_algorithm
+from dtpoly.frontend.parse import parse
+from dtpoly.frontend.reading import STANDARD_INPUT, read_file
+from dtpoly.frontend.resolve import resolve
+from dtpoly.frontend.schedule_file import misplaced, named_algorithm, with_algorithm
+from dtpoly.frontend.syntax import AlgorithmFile
+from dtpoly.source import Source
+
+
+def read_space(path: str) -> Space:
+    """The space of a file; `-` is standard input. Raises DtpolyError."""
+    return load_space(read_file(path), Path() if path == STANDARD_INPUT else Path(path).parent)
+
+
+def load_space(source: Source, folder: Path) -> Space:
+    """The space of a source; the algorithm that it names is looked for in a folder.
+
+    Raises DtpolyError with all that is wrong in either file. An algorithm's own directives do not
+    count; a file without choices is a space of one point.
+    """
+    parsed = parse(source)
+    found = list(parsed.found)
+    file = parsed.file
+    named = named_algorithm(file)
+    if named is not None:
+        found.extend(misplaced(file))
+        algorithm = parse(_algorithm(folder / named.path.text, named))
+        found.extend(algorithm.found)
+        if named_algorithm(algorithm.file) is not None:
+            found.append(no_algorithm(named))
+        file = with_algorithm(file, algorithm.file)
+    resolved = resolve(file)
+    found.extend(resolved.found)
+    if has_errors(found):
+        raise DtpolyError(found)
+    return space_of(resolved.program, resolved.openings)
+
+
+def _algorithm(path: Path, named: AlgorithmFile) -> Source:
+    """The source that a schedule file names; what is wrong is told where it does."""
+    try:
+        return read_file(str(path))
+    except DtpolyError as error:
+        span, label = named.path.span, "this file"
+        told = (
+            one if one.span else replace(one, span=span, label=label) for one in error.diagnostics
+        )
+        raise DtpolyError(told) from None

@@ -1,0 +1,59 @@
+"""A space of schedules in; the same as searching sees it, out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show_directive
+from dtpoly.explore.space.count import Counted, counted, index_of, point_at
+from dtpoly.explore.space.field import Axis, Point
+from dtpoly.explore.space.space import Point as Chosen
+from dtpoly.explore.space.space import Space, present, program_of
+
+
+@dataclass(frozen=True)
+class Schedules:
+    """All points of a space that its constraints leave, by their numbers."""
+
+    space: Space
+    counted: Counted = field(repr=False)
+    axes: tuple[Axis, ...]  # the parameters of the space
+
+    @property
+    def count(self) -> int:
+        """How many points there are; each number has one."""
+        return self.counted.count
+
+    def at(self, index: int) -> Point | None:
+        """The point of a number."""
+        return tuple(option or 0 for option in point_at(self.counted, index).chosen)
+
+    def settled(self, point: Point) -> Point | None:
+        """The point with 0 for all that its alternatives lack, if it keeps all constraints."""
+        chosen = self._chosen(point)
+        if index_of(self.counted, chosen) is None:
+            return None
+        return tuple(option or 0 for option in chosen.chosen)
+
+    def short(self, point: Point) -> str:
+        """All directives, so that it names the same schedule in any space."""
+        return " ".join(show_directive(one) for one in self.program_of(point).directives)
+
+    def parameters(self, point: Point) -> Mapping[str, str]:
+        """What is chosen of each parameter that is there."""
+        pairs = zip(self.axes, self._chosen(point).chosen, strict=True)
+        return {axis.name: axis.options[at] for axis, at in pairs if at is not None}
+
+    def program_of(self, point: Point) -> Program:
+        """The Program with the directives of the point."""
+        return program_of(self.space, self._chosen(point))
+
+    def _chosen(self, point: Point) -> Chosen:
+        there = present(self.space, Chosen(point))
+        return Chosen(tuple(one if at in there else None for at, one in enumerate(point)))
+
+
+def schedules(space: Space) -> Schedules:
+    """Raises DtpolyError where constraints tangle a space too much to count it."""
+    axes = tuple(Axis(str(one), tuple(map(str, one.options))) for one in space.parameters)
+    return Schedules(space, counted(space), axes)

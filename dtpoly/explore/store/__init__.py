@@ -1,0 +1,1 @@
+"""What was asked and what came of it, in a file."""

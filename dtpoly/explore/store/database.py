@@ -1,0 +1,94 @@
+"""A path in; a connection to the SQLite file there, and its errors in words of the user, out."""
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from dtpoly.explore.store.schema import APPLICATION, TABLES, VERSION
+
+PATIENCE = 30.0  # seconds, for another process that writes
+
+
+class StoreError(Exception):
+    """The file cannot be read or written; what it held before, it holds."""
+
+
+def opened(path: Path, is_new: bool) -> sqlite3.Connection:
+    """A connection to the file at a path, which has our tables. Raises StoreError.
+
+    A file that is not there is made if it may be new.
+    """
+    if not is_new and not path.is_file():
+        raise StoreError(f"there is no file '{path}'")
+    with told(path):
+        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+        try:
+            connection.execute("pragma synchronous = full")
+            connection.execute("pragma foreign_keys = on")
+            _check_layout(path, connection)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _check_layout(path: Path, connection: sqlite3.Connection) -> None:
+    """Make the tables of a new file; of another one, see that they are ours."""
+    known = connection.execute("pragma application_id").fetchone()[0]
+    if known != APPLICATION:
+        with transaction(connection):
+            if connection.execute("select count(*) from sqlite_schema").fetchone()[0] == 0:
+                for statement in TABLES:
+                    connection.execute(statement)
+                connection.execute(f"pragma application_id = {APPLICATION}")
+                connection.execute(f"pragma user_version = {VERSION}")
+        # Another process may have been faster.
+        known = connection.execute("pragma application_id").fetchone()[0]
+    version = connection.execute("pragma user_version").fetchone()[0]
+    if known != APPLICATION:
+        raise StoreError(f"'{path}' is a database, but not one of results")
+    if version != VERSION:
+        raise StoreError(f"'{path}' has layout {version}; this version reads layout {VERSION}")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """All or nothing, whatever stops it."""
+    connection.execute("begin immediate")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        # SQLite may have done it by itself, and on a full disk that fails as well: whoever opens
+        # the file next finds its journal.
+        with suppress(sqlite3.Error):
+            connection.execute("rollback")
+        raise
+
+
+@contextmanager
+def told(path: Path) -> Generator[None]:
+    """Say in words of the user what SQLite says in its own."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(_words(path, error)) from error
+
+
+def _words(path: Path, error: sqlite3.Error) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    if name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR"):
+        why = "the disk is full" if name == "SQLITE_FULL" else "the disk is full or damaged"
+        return f"cannot write to '{path}': {why}; all that was stored before is kept"
+    if name == "SQLITE_NOTADB":
+        return f"'{path}' is not a file of results"
+    if name.startswith("SQLITE_CORRUPT"):
+        return f"'{path}' is damaged: {error}"
+    if name.startswith("SQLITE_BUSY"):
+        return f"another process has been writing to '{path}' for {PATIENCE:.0f} seconds"
+    if name.startswith("SQLITE_READONLY"):
+        return f"cannot write to '{path}': it is read-only"
+    if name.startswith("SQLITE_CANTOPEN"):
+        return f"cannot open '{path}': there is no such folder, or it may not be written to"
+    return f"'{path}': {error}"

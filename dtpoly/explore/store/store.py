@@ -1,0 +1,331 @@
+"""What was found in; a file that keeps it through kill -9 and a full disk, and its answers, out.
+
+It is SQLite with a rollback journal and every write on the disk before it counts: one file, that
+may be copied, also on file systems that have no shared memory. `schema` says what is in it.
+"""
+
+import json
+import os
+import socket
+import sqlite3
+import time
+import zlib
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dtpoly.explore.store.database import opened, told, transaction
+from dtpoly.explore.store.question import Asked, Facts, Question
+from dtpoly.explore.store.results import (
+    Call,
+    Fit,
+    Outcome,
+    Proof,
+    Proven,
+    Refused,
+    Result,
+    Text,
+)
+from dtpoly.frozen import dataclass
+
+# Why a time does not count, if its proof is still to come.
+WAITING = "its proof was not awaited"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A result with its point."""
+
+    point: str
+    parameters: Mapping[str, str]
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """An open file. Each method is one transaction. Raises StoreError where that fails."""
+
+    path: Path
+    connection: sqlite3.Connection
+
+    def close(self) -> None:
+        """Nothing is lost by not calling it."""
+        self.connection.close()
+
+    def ask(self, question: Question) -> int:
+        """The number of a question in this file."""
+        asked, facts = question.asked, question.facts
+        values = (
+            *(question.key, asked.name, asked.program, asked.program_hash, asked.func),
+            *(_json(asked.sizes), asked.dtype, asked.seed, facts.device, _json(facts.versions)),
+            _now(),
+        )
+        with self._writing() as write:
+            write.execute(
+                "insert into question (key, name, program, program_hash, func, sizes, dtype, seed,"
+                f" device, versions, began) values ({_marks(values)}) on conflict do nothing",
+                values,
+            )
+            found = write.execute("select id from question where key = ?", (question.key,))
+            return int(found.fetchone()[0])
+
+    def questions(self) -> dict[int, Question]:
+        """All questions of the file, by their numbers."""
+        rows = self._read(
+            "select id, name, program, func, sizes, dtype, seed, device, versions from question"
+            " order by id"
+        )
+        return {
+            row[0]: Question(
+                Asked(row[1], row[2], row[3], json.loads(row[4]), row[5], row[6]),
+                Facts(row[7], json.loads(row[8])),
+            )
+            for row in rows
+        }
+
+    def keep(
+        self, question: int, point: str, parameters: Mapping[str, str], result: Result
+    ) -> bool:
+        """Keep what came of a point; false, and nothing changes, if that is known already.
+
+        Only what waited for a proof is known better later.
+        """
+        values = (
+            *(question, point, _json(parameters), result.outcome, result.kind, result.reason),
+            *(result.median, result.quarter, result.three_quarters, result.samples),
+            *(_number(result.error), _number(result.allowed), _json(result.baselines)),
+            *(result.text_hash, result.seconds, _now()),
+        )
+        with self._writing() as write:
+            write.execute(
+                "delete from result where question = ? and point = ? and outcome = ? and kind = ?",
+                (question, point, Outcome.UNPROVED, WAITING),
+            )
+            done = write.execute(
+                f"insert into result values ({_marks(values)}) on conflict do nothing", values
+            )
+            write.execute("delete from claim where question = ? and point = ?", (question, point))
+            return done.rowcount == 1
+
+    def result(self, question: int, point: str) -> Result | None:
+        """What came of a point, if that is known."""
+        found = self._rows("question = ? and point = ?", (question, point))
+        return next((row.result for row in found), None)
+
+    def results(self, question: int) -> list[Row]:
+        """Everything that is known, in the order in which it was found."""
+        return list(self._rows("question = ?", (question,)))
+
+    def forget(self, question: int, outcomes: Iterable[Outcome]) -> int:
+        """Drop results with these outcomes, so that they are measured again; how many it were."""
+        with self._writing() as write:
+            return sum(
+                write.execute(
+                    "delete from result where question = ? and outcome = ?", (question, outcome)
+                ).rowcount
+                for outcome in outcomes
+            )
+
+    def emit(self, program: str, made: Mapping[str, Text | Refused]) -> None:
+        """Keep emitted texts of an algorithm, by point; later ones take the place of others."""
+        with self._writing() as write:
+            write.executemany(
+                "insert or replace into emitted values (?, ?, ?, ?, ?, ?)",
+                [(program, point, *_columns(one)) for point, one in made.items()],
+            )
+
+    def emitted(self, program: str, point: str) -> Text | Refused | None:
+        """The emitted text of a point, or why there is none; None if it was not emitted yet."""
+        rows = self._read(
+            "select text, call, kind, reason from emitted where program_hash = ? and point = ?",
+            (program, point),
+        )
+        for text, call, kind, reason in rows:
+            if text is None:
+                return Refused(kind, reason)
+            return Text(zlib.decompress(text).decode(), Call(**json.loads(call)))
+        return None
+
+    def distrust(self, program: str) -> None:
+        """Drop all refusals of an algorithm: one of them was wrong, and others rest on it."""
+        with self._writing() as write:
+            write.execute("delete from emitted where program_hash = ? and text is null", (program,))
+            write.execute(
+                "delete from result where outcome = ?"
+                " and question in (select id from question where program_hash = ?)",
+                (Outcome.REFUSED, program),
+            )
+
+    def fit(self, key: str, target: str, point: str) -> Fit | None:
+        """What a compiler says of a point, if it was asked."""
+        rows = self._read(
+            "select kind, reason, kernels from compiled"
+            " where asked = ? and target = ? and point = ?",
+            (key, target, point),
+        )
+        return next((Fit(kind, why, json.loads(kernels)) for kind, why, kernels in rows), None)
+
+    def keep_fit(self, key: str, target: str, point: str, fit: Fit) -> None:
+        """Keep what a compiler says; later answers take the place of others."""
+        values = (key, target, point, fit.kind, fit.reason, json.dumps([*fit.kernels]))
+        with self._writing() as write:
+            write.execute(f"insert or replace into compiled values ({_marks(values)})", values)
+
+    def proof(self, program: str, text: str) -> Proof | None:
+        """What is proved of a text, by its hash, if that was tried."""
+        rows = self._read(
+            "select verdict, layer, reason from proof where program_hash = ? and text_hash = ?",
+            (program, text),
+        )
+        return next((Proof(Proven(verdict), *why) for verdict, *why in rows), None)
+
+    def keep_proof(self, program: str, text: str, proof: Proof) -> None:
+        """Keep what is proved; later answers take the place of others."""
+        values = (program, text, proof.verdict, proof.layer, proof.reason)
+        with self._writing() as write:
+            write.execute(f"insert or replace into proof values ({_marks(values)})", values)
+
+    def forget_proofs(self, program: str) -> None:
+        """Drop what was tried and not proved, so that it is tried again."""
+        with self._writing() as write:
+            write.execute(
+                "delete from proof where program_hash = ? and verdict != ?",
+                (program, Proven.PROVED),
+            )
+
+    def predict(self, key: str, expected: Mapping[str, float]) -> None:
+        """Keep what is expected of points, in milliseconds; later numbers take the place."""
+        with self._writing() as write:
+            write.executemany(
+                "insert or replace into prediction values (?, ?, ?)",
+                [(key, point, median) for point, median in expected.items()],
+            )
+
+    def predictions(self, key: str) -> dict[str, float]:
+        """All that is expected of points, by the key of what was asked."""
+        return dict(self._read("select point, median from prediction where asked = ?", (key,)))
+
+    def expected(self, key: str, point: str) -> float | None:
+        """What is expected of one point."""
+        rows = self._read(
+            "select median from prediction where asked = ? and point = ?", (key, point)
+        )
+        return next((median for (median,) in rows), None)
+
+    def claim(self, question: int, point: str, seconds: float) -> bool:
+        """Say that this process measures a point now; false if another one does, or has done."""
+        now = time.time()
+        mine = (socket.gethostname(), os.getpid())
+        with self._writing() as write:
+            if write.execute(
+                "select 1 from result where question = ? and point = ?", (question, point)
+            ).fetchone():
+                return False
+            held = write.execute(
+                "select host, process, until from claim where question = ? and point = ?",
+                (question, point),
+            ).fetchone()
+            if held is not None and held[:2] != mine and held[2] > now and _is_alive(*held[:2]):
+                return False
+            write.execute(
+                "insert or replace into claim values (?, ?, ?, ?, ?)",
+                (question, point, *mine, now + seconds),
+            )
+            return True
+
+    def release(self, question: int) -> None:
+        """Say that this process measures nothing any more."""
+        mine = (socket.gethostname(), os.getpid())
+        with self._writing() as write:
+            write.execute(
+                "delete from claim where question = ? and host = ? and process = ?",
+                (question, *mine),
+            )
+
+    def begin(self, question: int, command: str, strategy: str, seed: int, points: int) -> int:
+        """Note that somebody explores; the number of that run."""
+        # More than SQLite's numbers can say is enough.
+        values = (question, command, strategy, seed, min(points, 2**63 - 1), _now())
+        with self._writing() as write:
+            done = write.execute(
+                "insert into run (question, command, strategy, seed, points, began)"
+                f" values ({_marks(values)})",
+                values,
+            )
+            return int(done.lastrowid or 0)
+
+    def end(self, run: int) -> None:
+        """Note that it is over."""
+        with self._writing() as write:
+            write.execute("update run set ended = ? where id = ?", (_now(), run))
+
+    def points(self, question: int) -> int:
+        """How many points the space had that was explored last."""
+        rows = self._read(
+            "select points from run where question = ? order by id desc limit 1", (question,)
+        )
+        return int(rows[0][0]) if rows else 0
+
+    def _rows(self, where: str, values: tuple[object, ...]) -> Iterator[Row]:
+        rows = self._read(
+            "select point, parameters, outcome, kind, reason, median, quarter, three_quarters,"
+            " samples, error, allowed, baselines, text_hash, seconds from result"
+            f" where {where} order by rowid",
+            values,
+        )
+        for point, parameters, outcome, *middle, baselines, text_hash, seconds in rows:
+            columns: list[Any] = [*middle, json.loads(baselines), text_hash, seconds]
+            yield Row(point, json.loads(parameters), Result(Outcome(outcome), *columns))
+
+    def _read(self, question: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        with told(self.path):
+            return self.connection.execute(question, values).fetchall()
+
+    @contextmanager
+    def _writing(self) -> Generator[sqlite3.Connection]:
+        with told(self.path), transaction(self.connection):
+            yield self.connection
+
+
+def open_store(path: Path, is_new: bool = True) -> Store:
+    """The file at a path; made if it is not there, unless that would be a mistake."""
+    return Store(path, opened(path, is_new))
+
+
+def _columns(one: Text | Refused) -> tuple[bytes | None, str, str, str]:
+    if isinstance(one, Refused):
+        return None, "{}", one.kind, one.reason
+    return zlib.compress(one.text.encode()), _json(asdict(one.call)), "", ""
+
+
+def _is_alive(host: str, process: int) -> bool:
+    """Whether a process may still be there: of other hosts nothing is known."""
+    if host != socket.gethostname():
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _json(value: Mapping[str, object]) -> str:
+    return json.dumps(dict(value))
+
+
+def _number(value: float | None) -> float | None:
+    """SQLite takes NaN for nothing at all; a difference that is none is infinite."""
+    return None if value is None else value if value == value else float("inf")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

@@ -1,0 +1,1 @@
+"""Processes that may hang or die, and those who give them jobs."""

@@ -1,0 +1,170 @@
+"""Jobs in; what workers that may hang or die answer to each, out: a thread for each worker."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import field
+from queue import PriorityQueue, SimpleQueue
+from statistics import median
+
+from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.workers.process import Gone, How, NotOpened, Worker
+from dtpoly.frozen import dataclass
+
+# What a crew does.
+PREPARING, MEASURING = "preparing", "measuring"
+
+TRIES = 3  # to open a worker, one after the other
+
+
+@dataclass(slots=True)
+class Limits:
+    """How long a job may take: many times what others took, and never less than some time."""
+
+    floor: float = 60.0  # seconds; the first job of a worker loads and compiles a lot
+    factor: float = 10.0
+    took: deque[float] = field(default_factory=lambda: deque[float](maxlen=101))
+
+    def now(self) -> float:
+        """Seconds for the next job."""
+        return max(self.floor, self.factor * median(self.took)) if self.took else self.floor
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A job that is over: its answer, or that there is none."""
+
+    crew: str
+    job: str
+    answer: Message | Gone
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class GaveUp:
+    """A worker that cannot be had any more."""
+
+    crew: str
+    reason: str
+    left: int
+
+
+Event = Done | GaveUp
+Steps = tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Given:
+    """A job, in the order in which jobs are done; the end, where there are no steps."""
+
+    is_late: bool
+    number: int
+    job: str = field(compare=False)
+    steps: Steps = field(compare=False)
+
+
+@dataclass(slots=True)
+class Crew:
+    """Workers of one kind. What they did goes into `events`, in the order in which it was done.
+
+    A job has steps; the answer to one may be that the worker is ready for the next, which it does
+    when it is its turn: of workers that share a device, one at a time. Waiting for that is no part
+    of the time that a job may take. A job whose worker was killed by somebody else is done again,
+    once: that need not be its fault.
+    """
+
+    name: str
+    workers: Sequence[Worker]
+    events: SimpleQueue[Event]
+    limits: Limits = field(default_factory=Limits)
+    left: int = 0
+    is_over: bool = False
+    jobs: PriorityQueue[Given] = field(default_factory=PriorityQueue["Given"])
+    count: int = 0
+    threads: list[threading.Thread] = field(default_factory=list[threading.Thread])
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self) -> None:
+        """Let them wait for jobs."""
+        self.left = len(self.workers)
+        for worker in self.workers:
+            # Nobody waits for a thread whose worker is on a machine that does not answer.
+            thread = threading.Thread(target=self._serve, args=(worker,), daemon=True)
+            self.threads.append(thread)
+            thread.start()
+
+    def give(self, job: str, *steps: Message, is_urgent: bool = True) -> None:
+        """A job for whoever is free next; one that is not urgent waits for all that are."""
+        self.count += 1
+        self.jobs.put(Given(not is_urgent, self.count, job, steps))
+
+    def end(self) -> None:
+        """End all workers, whatever they do."""
+        self.is_over = True
+        for _ in self.threads:
+            self.give("")
+        for worker in self.workers:
+            worker.end()
+        for thread in self.threads:
+            thread.join(2.0)
+
+    def _serve(self, worker: Worker) -> None:
+        try:
+            self._work(worker)
+        finally:
+            worker.close()
+
+    def _work(self, worker: Worker) -> None:
+        while (given := self.jobs.get()).steps and not self.is_over:
+            try:
+                done = self._done(worker, given.job, given.steps)
+            except NotOpened as error:
+                if self.is_over:
+                    return
+                # Somebody else may do it.
+                self.jobs.put(given)
+                with self.lock:
+                    self.left -= 1
+                    self.events.put(GaveUp(self.name, str(error), self.left))
+                return
+            if self.is_over and isinstance(done.answer, Gone):
+                return  # it was ended, and did nothing wrong
+            self.events.put(done)
+
+    def _done(self, worker: Worker, job: str, steps: Steps) -> Done:
+        answer, seconds = self._answer(worker, steps)
+        if isinstance(answer, Gone) and answer.how is How.KILLED and not self.is_over:
+            answer, seconds = self._answer(worker, steps)
+        if not isinstance(answer, Gone):
+            self.limits.took.append(seconds)
+        return Done(self.name, job, answer, seconds)
+
+    def _answer(self, worker: Worker, steps: Steps) -> tuple[Message | Gone, float]:
+        """The answer to the last step that there is, and the seconds that all took."""
+        self._open(worker)
+        seconds, answer = self._step(worker, steps[0])
+        for step in steps[1:]:
+            if isinstance(answer, Gone) or "is_ready" not in answer:
+                break
+            with worker.turn:
+                more, answer = self._step(worker, step)
+            seconds += more
+        return answer, seconds
+
+    def _step(self, worker: Worker, step: Message) -> tuple[float, Message | Gone]:
+        begin = time.monotonic()
+        answer = worker.do(step, self.limits.now())
+        return time.monotonic() - begin, answer
+
+    def _open(self, worker: Worker) -> None:
+        """Try a few times: what it needs may be used by one that is just ending."""
+        for left in reversed(range(TRIES)):
+            if worker.is_open:
+                return
+            try:
+                worker.open()
+            except NotOpened:
+                if not left or self.is_over:
+                    raise
+                time.sleep(1.0)

@@ -1,0 +1,165 @@
+"""What is measured, and the address of a Ray cluster, in; workers on its machines out.
+
+Each is an actor that has a process as any other worker; so a candidate that hangs or crashes takes
+no actor with it. If an actor is lost, with its machine or without, its job is done by another one.
+Results come back here, where the file is.
+"""
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import field
+from typing import Any
+
+from dtpoly.explore.extras import extra
+from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.workers.process import OPENING, Gone, How, NotOpened, Process, Worker
+from dtpoly.explore.workers.workers import Place
+from dtpoly.frozen import dataclass
+
+LOCAL = "local"
+GRACE = 30.0  # seconds, for what comes over the network
+SIMULATED = 2  # workers, where nothing says how many
+
+
+class Host:
+    """What an actor is: a process on its machine."""
+
+    def __init__(self, opening: Message, environment: Mapping[str, str]) -> None:
+        self.process = Process(opening, environment)
+
+    def open(self, wanted: Message | None) -> Message:
+        """What the process says of itself, or why there is none."""
+        self.process.wanted = wanted
+        self.process.close()
+        try:
+            return {"said": self.process.open()}
+        except NotOpened as error:
+            return {"failure": str(error)}
+
+    def do(self, job: Message, seconds: float) -> Message:
+        """The answer of the process, or why there is none."""
+        answer = self.process.do(job, seconds)
+        if isinstance(answer, Gone):
+            return {"how": answer.how, "reason": answer.reason}
+        return {"answer": answer}
+
+
+@dataclass(slots=True)
+class RayWorker:
+    """A worker on a machine of the cluster; on another one, when it was lost."""
+
+    ray: Any
+    place: Place
+    wanted: Message | None = None
+    actor: Any = None
+    needs: Mapping[str, float] = field(default_factory=dict[str, float])
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    has_process: bool = False  # the actor has one; else a job would find none
+    is_over: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is an actor with a process."""
+        return self.actor is not None and self.has_process
+
+    def open(self) -> Message:
+        """Ask the cluster for an actor, if there is none; and that for a process.
+
+        Raises NotOpened.
+        """
+        if self.is_over:
+            raise NotOpened("it was ended")
+        if self.actor is None:
+            # Ray would start a lost one again; then nobody would know that its process is new.
+            made = self.ray.remote(max_restarts=0, **self.needs)(Host)
+            self.actor = made.remote(self.place.opening, self.place.environment)
+        found = self._got(self.actor.open.remote(self.wanted), OPENING)
+        if isinstance(found, Gone):
+            raise NotOpened(f"no machine of the cluster took it: {found.reason}")
+        if "failure" in found:
+            self.close()
+            raise NotOpened(found["failure"])
+        self.has_process = True
+        said: Message = found["said"]
+        return said
+
+    def do(self, job: Message, seconds: float) -> Message | Gone:
+        """The answer of the actor's process."""
+        actor: Any = self.actor
+        found = self._got(actor.do.remote(job, seconds), seconds)
+        if isinstance(found, Gone):
+            return found
+        if "how" in found:
+            gone = Gone(How(found["how"]), found["reason"])
+            self.has_process = gone.how is How.FAILED
+            return gone
+        answer: Message = found["answer"]
+        return answer
+
+    def end(self) -> None:
+        """Kill the actor, and its process with it."""
+        self.is_over = True
+        actor = self.actor
+        if actor is not None:
+            # The cluster may be gone before.
+            with suppress(Exception):
+                self.ray.kill(actor)
+
+    def close(self) -> None:
+        """Give back what the cluster gave."""
+        actor, self.actor, self.has_process = self.actor, None, False
+        if actor is not None:
+            with suppress(Exception):
+                self.ray.kill(actor)
+
+    def _got(self, reference: Any, seconds: float) -> Message | Gone:
+        errors = self.ray.exceptions
+        try:
+            found: Message = self.ray.get(reference, timeout=seconds + GRACE)
+        except errors.GetTimeoutError:
+            self.close()
+            return Gone(How.HUNG, f"its machine did not answer in {seconds + GRACE:.0f} s")
+        except errors.RayError as error:
+            self.close()
+            return Gone(How.KILLED, f"its machine was lost: {' '.join(str(error).split())}"[:300])
+        return found
+
+
+def on_ray(place: Place, count: int | None, address: str) -> Sequence[Worker]:
+    """Workers of a cluster: so many, or one for each of its GPUs.
+
+    The address `local` makes a cluster of this machine. Raises MissingExtra, NotOpened.
+    """
+    ray = extra("ray", "ray")
+    _joined(ray, address, count)
+    gpus = int(ray.cluster_resources().get("GPU", 0))
+    has_gpu = place.kind == "cuda"
+    if has_gpu and not gpus:
+        raise NotOpened(f"the Ray cluster at '{address}' has no GPU")
+    needs = {"num_gpus": 1.0, "num_cpus": 1.0} if has_gpu else {"num_cpus": 1.0}
+    number = count or (gpus if has_gpu else SIMULATED)
+    return [RayWorker(ray, place, needs=needs) for _ in range(number)]
+
+
+def _joined(ray: Any, address: str, count: int | None) -> None:
+    """Be part of the cluster."""
+    if ray.is_initialized():
+        return
+    # Nobody reads what it says of itself, and it would be said between ours.
+    quiet = {"logging_level": "error", "log_to_driver": False}
+    try:
+        if address == LOCAL:
+            cpus = max(count or SIMULATED, os.cpu_count() or 1)
+            ray.init(address=LOCAL, num_cpus=cpus, include_dashboard=False, **quiet)
+        else:
+            ray.init(address=address, **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise NotOpened(f"there is no Ray cluster at '{address}': {reason}") from error
+
+
+def leave() -> None:
+    """Be part of no cluster any more; one that was made here ends."""
+    extra("ray", "ray").shutdown()

@@ -1,0 +1,229 @@
+"""What a worker is to be, in; a process that answers jobs, and is replaced when it dies, out."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import field
+from enum import StrEnum
+from typing import IO, Protocol
+
+from dtpoly.explore.workers.messages import Message, receive, send
+from dtpoly.frozen import dataclass
+
+MODULE = "dtpoly.explore.workers.worker"
+WORDS = 600  # letters of what a process wrote before it died
+OPENING = 300.0  # seconds until a worker is ready: it computes a reference
+
+
+class How(StrEnum):
+    """How a worker came to have no answer."""
+
+    HUNG = "hung"
+    CRASHED = "crashed"
+    KILLED = "killed"  # by somebody else: that need not be the job's fault
+    FAILED = "failed"  # it goes on
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """There is no answer to a job."""
+
+    how: How
+    reason: str
+
+
+class NotOpened(Exception):
+    """There is no such worker to be had."""
+
+
+class Worker(Protocol):
+    """Does jobs, one at a time, wherever it is."""
+
+    # What it must say of itself, if that is known: times of different devices do not mix.
+    wanted: Message | None
+    # Held by the one who measures, of those that share a device.
+    turn: threading.Lock
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be given jobs."""
+        ...
+
+    def open(self) -> Message:
+        """What it says of itself. Raises NotOpened."""
+        ...
+
+    def do(self, job: Message, seconds: float) -> Message | Gone:
+        """The answer to a job. A worker that has none in time is ended, and can be opened again."""
+        ...
+
+    def end(self) -> None:
+        """Kill it for good, also from another thread while it does a job."""
+        ...
+
+    def close(self) -> None:
+        """Wait for its end, and free what it has here; by whoever gave it jobs."""
+        ...
+
+
+@dataclass(slots=True)
+class Running:
+    """A process and its pipes."""
+
+    process: subprocess.Popen[bytes]
+    jobs: int
+    answers: int
+    words: IO[bytes]
+
+
+@dataclass(slots=True)
+class Process:
+    """A worker on this machine."""
+
+    opening: Message
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    wanted: Message | None = None
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    running: Running | None = None
+    is_over: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a process; it may have died."""
+        return self.running is not None
+
+    def open(self) -> Message:
+        """Start a process. There must be none."""
+        if self.is_over:
+            raise NotOpened("it was ended")
+        running = self.running = self._started()
+        try:
+            until = time.monotonic() + OPENING
+            receive(running.answers, until)  # it has loaded what it needs
+            # It computes a reference now, which would disturb whoever measures.
+            with self.turn:
+                send(running.jobs, self.opening, until)
+                said = receive(running.answers, until)
+        except (EOFError, OSError) as error:
+            is_late = isinstance(error, TimeoutError)
+            words = self._last_words()
+            why = f"it was not ready in {OPENING:.0f} s: {words}" if is_late else words
+            raise NotOpened(why) from None
+        finally:
+            # If it was ended before there was a process to kill.
+            if self.is_over:
+                self._kill()
+        if "failure" in said:
+            self.close()
+            raise NotOpened(said["failure"])
+        message: Message = said["said"]
+        try:
+            check_facts(self.wanted, message)
+        except NotOpened:
+            self.close()
+            raise
+        return message
+
+    def do(self, job: Message, seconds: float) -> Message | Gone:
+        """The answer of the process; of one that died or hangs, that it did."""
+        running = self.running
+        assert running is not None
+        until = time.monotonic() + seconds
+        try:
+            send(running.jobs, job, until)
+            found = receive(running.answers, until)
+        except TimeoutError:
+            self.close()
+            return Gone(How.HUNG, f"it had not finished after {seconds:.1f} s")
+        except (EOFError, OSError):
+            return self._dead()
+        if "lost" in found:
+            self.close()
+            return Gone(How.CRASHED, f"it broke the device: {found['lost']}")
+        if "failure" in found:
+            return Gone(How.FAILED, found["failure"])
+        answer: Message = found["answer"]
+        return answer
+
+    def end(self) -> None:
+        """Kill it for good."""
+        self.is_over = True
+        self._kill()
+
+    def close(self) -> None:
+        """Wait for its end, and close its pipes."""
+        self._kill()
+        running, self.running = self.running, None
+        if running is not None:
+            os.close(running.jobs)
+            os.close(running.answers)
+            running.words.close()
+            running.process.wait()
+
+    def _started(self) -> Running:
+        jobs_in, jobs = os.pipe()
+        answers, answers_out = os.pipe()
+        words = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    MODULE,
+                    str(jobs_in),
+                    str(answers_out),
+                    self.opening["kind"],
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=words,
+                pass_fds=(jobs_in, answers_out),
+                env={**os.environ, **self.environment},
+                start_new_session=True,
+            )
+        finally:
+            os.close(jobs_in)
+            os.close(answers_out)
+        return Running(process, jobs, answers, words)
+
+    def _dead(self) -> Gone:
+        """Why there is no process any more."""
+        running = self.running
+        assert running is not None
+        words = self._last_words()
+        code = running.process.returncode
+        if code == -signal.SIGKILL:
+            return Gone(How.KILLED, "somebody killed its process")
+        name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        ended = f"its process ended ({name})"
+        return Gone(How.CRASHED, f"{ended}: {words}" if words else ended)
+
+    def _last_words(self) -> str:
+        """The end of what the process wrote; it is over."""
+        running = self.running
+        assert running is not None
+        self._kill()
+        size = running.words.seek(0, os.SEEK_END)
+        running.words.seek(max(0, size - WORDS))
+        words = running.words.read().decode(errors="replace")
+        self.close()
+        return " ".join(words.split())
+
+    def _kill(self) -> None:
+        running = self.running
+        if running is not None:
+            # Its compilers, too. What died by itself is still there, to be waited for.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(running.process.pid, signal.SIGKILL)
+
+
+def check_facts(wanted: Message | None, said: Message) -> None:
+    """Raise NotOpened for a worker that is on another device than the first one."""
+    if wanted is not None and said["facts"] != wanted:
+        raise NotOpened(f"it is not on the device of the others: {said['facts']}, not {wanted}")

@@ -1,0 +1,109 @@
+"""What a worker is opened as, in; what it says of itself and of each job, out: plain data."""
+
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any
+
+from dtpoly.explore.bench.bench import Bench, Candidate, measured, prepared
+from dtpoly.explore.bench.simulated import SimulatedBench
+from dtpoly.explore.store.question import Asked
+from dtpoly.explore.store.results import Call, Fit, Outcome, Proof, Proven, Refused, Result, Text
+from dtpoly.explore.workers.messages import Message
+from dtpoly.frozen import dataclass
+
+Job = Callable[[Message], Message]
+
+
+@dataclass(frozen=True, slots=True)
+class Servant:
+    """Something that does one kind of job, and what it says before the first."""
+
+    said: Message
+    do: Job
+
+
+def load(kind: str) -> None:
+    """Import what takes long, if it is there."""
+    with suppress(ImportError):
+        if kind == "torch":
+            import_module("dtpoly.explore.bench.on_torch")
+
+
+def opened(opening: Message) -> Servant:
+    """The servant that a first message asks for. What only some need is imported now."""
+    match opening["kind"]:
+        case "prepare":
+            return _preparing(opening["model"])
+        case "simulated":
+            return _measuring(SimulatedBench(**opening["settings"]), {})
+        case _:
+            asked = Asked(**opening["asked"])
+            baselines = import_module("dtpoly.explore.bench.baselines").load(opening["baselines"])
+            module: Any = import_module("dtpoly.explore.bench.on_torch")
+            bench = module.TorchBench(asked, opening["place"], baselines)
+            return _measuring(bench, bench.failed)
+
+
+def _preparing(model: Mapping[str, Any]) -> Servant:
+    module: Any = import_module("dtpoly.explore.prune.steps")
+    do: Job = module.preparing(model)
+    return Servant({}, do)
+
+
+def _measuring(bench: Bench, failed: Mapping[str, str]) -> Servant:
+    return Servant({"facts": asdict(bench.facts()), "failed": dict(failed)}, Measuring(bench).do)
+
+
+@dataclass(slots=True)
+class Measuring:
+    """A bench, and the candidate that is ready on it."""
+
+    bench: Bench
+    candidate: Candidate | None = None
+
+    def do(self, job: Message) -> Message:
+        """Both steps of a job, one after the other."""
+        if "candidate" in job:
+            fields: dict[str, Any] = {"call": Call(**job["candidate"]["call"])}
+            self.candidate = Candidate(**{**job["candidate"], **fields})
+            found = prepared(self.bench, self.candidate)
+            return {"is_ready": True} if found is None else asdict(found)
+        assert self.candidate is not None
+        return asdict(measured(self.bench, self.candidate, job["bound"]))
+
+
+def job_of(candidate: Candidate, bound: float | None) -> tuple[Message, Message]:
+    """What a device is sent: make it ready, then measure it; `bound` is in milliseconds."""
+    return {"candidate": asdict(candidate)}, {"bound": bound}
+
+
+def result_of(answer: Message) -> Result:
+    """What a device answers."""
+    fields: dict[str, Any] = {**answer, "outcome": Outcome(answer["outcome"])}
+    return Result(**fields)
+
+
+def made_of(answer: Message) -> Text | Refused:
+    """What an emitter answers."""
+    if "text" in answer:
+        return Text(answer["text"], Call(**answer["call"]))
+    return Refused(answer["kind"], answer["reason"])
+
+
+def fit_of(answer: Message) -> Fit:
+    """What a compiler answers."""
+    return Fit(**answer)
+
+
+def proof_of(answer: Message) -> Proof:
+    """What whoever proves answers."""
+    return Proof(**{**answer, "verdict": Proven(answer["verdict"])})
+
+
+def flush() -> None:
+    """What a job printed is kept for the case that the next one ends the process."""
+    sys.stdout.flush()
+    sys.stderr.flush()

@@ -1,0 +1,112 @@
+"""What is measured and where, in; workers of this machine for it out."""
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, field
+from queue import SimpleQueue
+from typing import Any
+
+from dtpoly.explore.store.question import Asked, Facts
+from dtpoly.explore.workers.crew import MEASURING, PREPARING, Crew, Event, Limits
+from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.workers.process import NotOpened, Process, Worker
+from dtpoly.frozen import dataclass
+
+MOST_PREPARING = 16
+# Triton reads it once, when it is imported; where it is 1, nothing can be compiled.
+COMPILES = {"TRITON_INTERPRET": "0"}
+EACH = 4  # workers of a GPU: compiling takes longer than measuring
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where candidates run: `cuda`, `cpu` in Triton's interpreter, or `simulated`."""
+
+    kind: str
+    asked: Asked
+    baselines: str = ""  # a file of the user
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of a simulated device
+
+    @property
+    def opening(self) -> Message:
+        """What a worker there is opened as."""
+        if self.kind == "simulated":
+            return {"kind": "simulated", "settings": dict(self.settings)}
+        asked = asdict(self.asked)
+        return {"kind": "torch", "asked": asked, "place": self.kind, "baselines": self.baselines}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Triton reads it once, when it is imported."""
+        return {"TRITON_INTERPRET": "1" if self.kind == "cpu" else "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What workers say of themselves: what they are, and which baselines are of no use."""
+
+    facts: Facts
+    failed: Mapping[str, str]
+
+
+def local(place: Place, count: int | None, gpus: Callable[[], Sequence[str]]) -> list[Process]:
+    """Workers here: so many, or some for each GPU.
+
+    Those of one GPU take turns in measuring; while one does, the others compile.
+    """
+    if place.kind != "cuda":
+        return [Process(place.opening, place.environment) for _ in range(count or 1)]
+    found = gpus()
+    if not found:
+        raise NotOpened("torch finds no GPU here")
+    each = max(1, min(EACH, (os.cpu_count() or 1) // len(found)))
+    turns = {number: threading.Lock() for number in found}
+    numbers = [found[at % len(found)] for at in range(count or each * len(found))]
+    return [
+        Process(
+            place.opening,
+            {**place.environment, "CUDA_VISIBLE_DEVICES": number},
+            turn=turns[number],
+        )
+        for number in numbers
+    ]
+
+
+def visible(count: Callable[[], int], environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The GPUs that this process may use, as CUDA names them."""
+    words = environment.get("CUDA_VISIBLE_DEVICES")
+    if words is not None:
+        return [word.strip() for word in words.split(",") if word.strip()]
+    return [str(at) for at in range(count())]
+
+
+def opened(workers: Sequence[Worker]) -> Opened:
+    """What the first one says; the others are held to it. Raises NotOpened."""
+    said = workers[0].open()
+    for worker in workers:
+        worker.wanted = said["facts"]
+    return Opened(Facts(**said["facts"]), said["failed"])
+
+
+def crews_of(
+    benches: Sequence[Worker], model: Mapping[str, Any], floor: float
+) -> Callable[[SimpleQueue[Event]], tuple[Crew, Crew]]:
+    """Those who prepare, all of them here, and those who measure."""
+    prepare = preparing(model)
+
+    def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
+        return prepare(events), Crew(MEASURING, benches, events, Limits(floor))
+
+    return crews
+
+
+def preparing(model: Mapping[str, Any]) -> Callable[[SimpleQueue[Event]], Crew]:
+    """Those who emit, compile and prove; with a model they say what they expect."""
+    count = min(os.cpu_count() or 1, MOST_PREPARING)
+
+    def crew(events: SimpleQueue[Event]) -> Crew:
+        opening = {"kind": "prepare", "model": dict(model)}
+        return Crew(PREPARING, [Process(opening, COMPILES) for _ in range(count)], events)
+
+    return crew

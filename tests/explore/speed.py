@@ -1,0 +1,119 @@
+"""`python -m tests.explore.speed`: how much processor time spaces take, on as many cores as asked.
+
+Legality: 10,000 points of attention, 500 of those that share a verdict decided again, each by
+itself. Generation: the texts of 1,000 kernels, from points of all example spaces that are legal.
+Processor time is that of all processes, their start included; what other programs do beside it does
+not count.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from dtpoly.algorithm.show import show
+from dtpoly.explore.legality.verdicts import Asked, decided
+from dtpoly.explore.prune.emit import emitted
+from dtpoly.explore.space.count import counted, point_at, sample
+from dtpoly.explore.space.file import read_space
+from dtpoly.explore.space.space import Point, Space, program_of
+from dtpoly.explore.store.results import Text
+from dtpoly.frozen import dataclass
+
+SPACES = Path(__file__).parents[2] / "examples" / "spaces"
+POINTS, AGAIN, TEXTS = 10_000, 500, 1_000
+CORES = 2
+EACH = 1_000  # points that are drawn of each space, for texts
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """How much was done, and seconds of all processors for it."""
+
+    what: str
+    count: int
+    seconds: float
+
+    def __str__(self) -> str:
+        each = 1000 * self.seconds / self.count
+        spread = self.seconds / CORES
+        return (
+            f"{self.what}: {self.count:,} in {self.seconds:.1f} s of processor time, {each:.1f} ms"
+            f" each; {spread:.1f} s on {CORES} cores that have nothing else to do"
+        )
+
+
+def timed(what: str, act: Callable[[], int]) -> Took:
+    """What it takes, processes that it starts and ends included."""
+    before = _spent()
+    count = act()
+    return Took(what, count, _spent() - before)
+
+
+def _spent() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def legality() -> int:
+    """How many points were decided, of which some twice."""
+    of = counted(read_space(str(SPACES / "attention.dts")))
+    points = [point_at(of, number) for number in sample(of, POINTS, 0)]
+    done = again = 0
+    for one in decided(Asked(of.space), points, again=AGAIN, workers=CORES):
+        again += one.is_again
+        done += 0 if one.is_again else len(one.places)
+    assert (done, again) == (POINTS, AGAIN)
+    return done
+
+
+def generation(jobs: Sequence[tuple[str, str]]) -> int:
+    """How many texts were emitted: an emitter is told what the verdict of the class is."""
+    parts = [jobs[at::CORES] for at in range(CORES)]
+    with ProcessPoolExecutor(CORES, get_context("spawn")) as pool:
+        return sum(pool.map(_emitted, parts))
+
+
+def legal() -> list[tuple[str, str]]:
+    """Legal points in turn of each space, as .dt texts; who finds them is timed elsewhere."""
+    found: list[list[tuple[str, str]]] = []
+    for path in sorted(SPACES.glob("*.dts")):
+        space = read_space(str(path))
+        of = counted(space)
+        points = [point_at(of, number) for number in sample(of, min(EACH, of.count), 1)]
+        legal = [
+            points[place]
+            for one in decided(Asked(space), points, again=0, workers=CORES)
+            if one.answer.is_legal
+            for place in one.places
+        ]
+        found.append([(path.name, _text(space, point)) for point in legal])
+    longest = max(map(len, found))
+    return [texts[at] for at in range(longest) for texts in found if at < len(texts)]
+
+
+def _text(space: Space, point: Point) -> str:
+    return show(program_of(space, point))
+
+
+def _emitted(jobs: Sequence[tuple[str, str]]) -> int:
+    return sum(isinstance(emitted(*job, is_legal=True).made, Text) for job in jobs)
+
+
+def main() -> int:
+    """Measure both."""
+    begin = time.perf_counter()
+    print(timed("legality", legality))
+    jobs = legal()[:TEXTS]
+    took = timed("texts", lambda: generation(jobs))
+    assert took.count == TEXTS
+    print(took)
+    print(f"in {time.perf_counter() - begin:.0f} s of whatever the machine gave")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

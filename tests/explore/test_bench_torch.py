@@ -1,0 +1,165 @@
+"""A device of torch, here the CPU in Triton's interpreter: what is right has a time."""
+
+from dataclasses import replace
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dtpoly.algorithm.show import show
+from dtpoly.explore.bench.baselines import load
+from dtpoly.explore.bench.bench import Candidate, Failure, measured, prepared
+from dtpoly.explore.bench.on_torch import TorchBench, compiling
+from dtpoly.explore.prune.emit import emitted
+from dtpoly.explore.store.question import Asked
+from dtpoly.explore.store.results import Outcome, Refused, Result, Text
+from tests.explore.fields import softmax
+
+# Triton has no types to check against.
+JITFunction: Any = import_module("triton.runtime.jit").JITFunction
+SPACE = softmax(x=("2",), y=("16",), warps=("4",))
+PROGRAM = SPACE.program_of((0, 0, 0))
+ASKED = Asked("s.dt", show(replace(PROGRAM, directives=())), "softmax", {"x": 5, "y": 40})
+BASELINES = """
+import torch
+
+def good(A):
+    return torch.softmax(A, -1)
+
+def wrong(A):
+    return A
+
+def failing(A):
+    raise ValueError("planted")
+
+def _own(A):
+    return A
+"""
+
+
+@pytest.fixture(scope="module")
+def device(tmp_path_factory: pytest.TempPathFactory) -> TorchBench:
+    path = tmp_path_factory.mktemp("baselines") / "mine.py"
+    path.write_text(BASELINES)
+    return TorchBench(ASKED, "cpu", load(str(path)))
+
+
+@pytest.fixture(scope="module")
+def text() -> Text:
+    made = emitted("softmax.dt", show(PROGRAM)).made
+    assert isinstance(made, Text)
+    return made
+
+
+def candidate(text: Text, changed: str = "") -> Candidate:
+    code = changed or text.text
+    return Candidate("point", {}, code, sha256(code.encode()).hexdigest(), text.call)
+
+
+def result_of(device: TorchBench, given: Candidate, bound: float | None) -> Result:
+    """Both steps, as a worker does them."""
+    return prepared(device, given) or measured(device, given, bound)
+
+
+def test_kernels_are_compiled_before_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool | str] = []
+
+    class Kernel:
+        def _init_handles(self) -> None:
+            seen.append("loaded")
+
+    def run(*_: object, grid: object, warmup: bool) -> Kernel:
+        seen.append(warmup)
+        return Kernel()
+
+    monkeypatch.setattr(JITFunction, "run", run)
+    with compiling("cuda"):
+        JITFunction.run(None, 1, grid=(1,), warmup=False)
+    with compiling("cpu"):
+        JITFunction.run(None, 1, grid=(1,), warmup=False)
+    JITFunction.run(None, 1, grid=(1,), warmup=False)
+    assert seen == [True, "loaded", False, False]
+
+
+def test_a_right_text_has_a_time_and_those_of_the_baselines(device: TorchBench, text: Text) -> None:
+    result = result_of(device, candidate(text), None)
+    assert result.outcome is Outcome.MEASURED, result.reason
+    assert result.median is not None
+    assert result.quarter is not None
+    assert 0 < result.quarter <= result.median
+    assert result.error is not None
+    assert result.allowed is not None
+    assert result.error <= result.allowed < 1e-4
+    assert [*result.baselines] == ["good"]
+    assert result.samples >= 5
+
+
+def test_baselines_are_held_to_the_same(device: TorchBench) -> None:
+    assert [*device.failed] == ["wrong", "failing"]
+    assert "is" in device.failed["wrong"]
+    assert "planted" in device.failed["failing"]
+
+
+def test_what_is_hopeless_is_stopped(device: TorchBench, text: Text) -> None:
+    result = result_of(device, candidate(text), 1e-9)
+    assert result.outcome is Outcome.SLOW
+    assert result.median is not None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("tl.exp(", "tl.cos(", "softmax["),
+        # What is left out is full of NaN.
+        ("tl.store(", "tl.load(None) if False else (lambda *_, **__: None)(", "is nan and not"),
+    ],
+)
+def test_a_wrong_text_has_no_time(
+    device: TorchBench, text: Text, old: str, new: str, said: str
+) -> None:
+    assert old in text.text
+    result = result_of(device, candidate(text, text.text.replace(old, new)), None)
+    assert (result.outcome, result.kind) == (Outcome.WRONG, "wrong values")
+    assert result.median is None
+    assert said in result.reason
+
+
+def test_a_text_that_fails_says_why(device: TorchBench, text: Text) -> None:
+    with pytest.raises(Failure, match="planted"):
+        device.prepare(candidate(text, "raise KeyError('planted')"))
+    result = result_of(device, candidate(text, "raise KeyError('planted')"), None)
+    assert (result.outcome, result.kind) == (Outcome.FAILED, "KeyError")
+
+
+def test_what_the_device_is_called(device: TorchBench) -> None:
+    facts = device.facts()
+    assert facts.device == "cpu, in Triton's interpreter"
+    assert {"dtpoly", "torch", "triton"} <= facts.versions.keys()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("softmax.block(x:2)", "softmax.block(x:2); total.block(x:4)", "DT1"),
+        ("num_warps(4)", "num_warps(3)", "DT1"),
+        ("softmax.tensorize(x:0, y:16)", "softmax.blok(x:2)", "DT1"),
+        ("rsum(exp(A[x, y]), y)", "rsum(exp(A[x, z]), y)", "DT1"),
+    ],
+)
+def test_what_cannot_be_emitted_is_refused_in_a_few_words(old: str, new: str, kind: str) -> None:
+    source = show(PROGRAM)
+    assert old in source
+    made = emitted("softmax.dt", source.replace(old, new)).made
+    assert isinstance(made, Refused)
+    assert made.kind.startswith(kind)
+    assert made.reason
+
+
+def test_what_is_illegal_is_refused_by_its_kind() -> None:
+    text = (Path(__file__).parent.parent / "data" / "refused" / "at_n.dt").read_text()
+    made = emitted("at_n.dt", text).made
+    assert isinstance(made, Refused)
+    assert made.kind == "illegal: recomputes in a loop"
+    assert "mm[0, 0]" in made.reason
