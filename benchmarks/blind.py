@@ -88,7 +88,8 @@ def _measured(
     """Each schedule of ours that was measured in a row, with its best time in microseconds."""
     found: dict[Form, float] = {}
     for record in records:
-        texts: dict[str, Any] = record["texts"] if isinstance(record["texts"], dict) else {}
+        known: Any = record["texts"]
+        texts: Mapping[str, Any] = known if isinstance(known, Mapping) else {}
         for line in record["rows"]:
             if f"{line['kernel']} {line['case']}" != row.name:
                 continue

@@ -31,7 +31,7 @@ Examples:
   dtpoly explain softmax.dt
   dtpoly explain softmax.dt --size x=4096,y=1000
   dtpoly explain softmax.dt --code
-  dtpoly explain softmax.dt --tuned softmax.tuned.dts --on 'NVIDIA H200' --size x=4096,y=1000
+  dtpoly explain softmax.dt --tuned fast.dts --on 'NVIDIA H200' --size x=4096
   dtpoly explain softmax.dt --json""",
 )
 @file_name
