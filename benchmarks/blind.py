@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from benchmarks.files import ROOT
 from benchmarks.gpu.prepare import wanted
@@ -89,7 +89,9 @@ def _measured(
     found: dict[Form, float] = {}
     for record in records:
         known: Any = record["texts"]
-        texts: Mapping[str, Any] = known if isinstance(known, Mapping) else {}
+        texts: Mapping[str, Any] = (
+            cast(Mapping[str, Any], known) if isinstance(known, Mapping) else {}
+        )
         for line in record["rows"]:
             if f"{line['kernel']} {line['case']}" != row.name:
                 continue

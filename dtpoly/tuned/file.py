@@ -86,7 +86,7 @@ def _entries(source: Source, space: Space, options: Alternatives) -> Iterator[En
             raise DtpolyError([_no_place(Span(source, start, start + 1))])
         directives = program_of(space, point_at(points, number)).directives
         entry = _entry(comments[place], directives, tuple(comments[place + 1 :]))
-        if set(entry.ranges) != used_labels(space.program):
+        if frozenset(entry.ranges) != used_labels(space.program):
             raise DtpolyError([_no_place(Span(source, start, start + 1))])
         yield entry
 
