@@ -127,7 +127,7 @@ def _no_tuned_file(span: Span | None) -> Diagnostic:
         Severity.ERROR,
         "this is no file of tuned schedules",
         span,
-        "",
+        "" if span is None else "here is something else, or something that is open",
         hint="it has one list of alternatives, each a schedule in which nothing is open",
     )
 
