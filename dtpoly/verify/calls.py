@@ -12,7 +12,7 @@ from dtpoly.verify.casts import brought, cast, full
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.functions import called, dot, permuted, reduced, reduced_by
-from dtpoly.verify.operators import chosen, in_kind, joined, value_of
+from dtpoly.verify.operators import chosen, in_kind, joined, not_in_eight, value_of
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.residues import leaving, settled
 from dtpoly.verify.terms import Literal
@@ -205,6 +205,7 @@ def _elementwise(
             kind = kinds.met(tiles[0].kind, tiles[1].kind)
             if isinstance(a, Whole) and isinstance(b, Whole):
                 return Tile(axes, extreme(word == "maximum", a, b), kind)
+            not_in_eight(kind, line)
             given = args[2] if len(args) > 2 else named.get("propagate_nan")
             nans = None if given is None else machine.value(given)
             operands = [
@@ -221,11 +222,13 @@ def _elementwise(
                 for item, tile in zip((a, b, c), tiles, strict=True)
             )
             product = joined(machine, "mul", a, b, line)
-            return Tile(axes, in_kind(joined(machine, "add", product, c, line), kind, word), kind)
+            return Tile(
+                axes, in_kind(joined(machine, "add", product, c, line), kind, word, line), kind
+            )
         case _ if word in UNARY and len(args) == 1:
             tile = machine.tile(args[0])
             operand = settled(tile.kind, as_term(tile.item, line))
-            item = in_kind(value_of(machine, word, [operand]), tile.kind, word)
+            item = in_kind(value_of(machine, word, [operand]), tile.kind, word, line)
             return replace(tile, item=item)
         case _ if word in BINARY and len(args) == 2:
             tiles = [machine.tile(arg) for arg in args]
@@ -236,7 +239,7 @@ def _elementwise(
                 for item, tile in zip((a, b), tiles, strict=True)
             )
             term = applied(BINARY[word], [a, b])
-            return Tile(axes, in_kind(term, kind, word), kind)
+            return Tile(axes, in_kind(term, kind, word, line), kind)
         case _:
             raise Unread(line, f"a call of 'tl.{word}'")
 

@@ -12,7 +12,7 @@ from dtpoly.verify.building import applied, is_product, rounded
 from dtpoly.verify.casts import brought
 from dtpoly.verify.gathering import OF_BITS
 from dtpoly.verify.helpers import MEANINGS
-from dtpoly.verify.operators import in_kind, joined
+from dtpoly.verify.operators import in_kind, joined, not_in_eight
 from dtpoly.verify.residues import RING, leaving, settled
 from dtpoly.verify.terms import (
     Apply,
@@ -64,6 +64,7 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         if meaning in EXTREMES:
             # Values meet in one type, and so do places: the least number of another counts.
             types = [kinds.met(tiles[at].kind, tiles[at + 2].kind) for at in (0, 1)]
+            not_in_eight(types[0], line)
             a, i, b, j = (
                 settled(kind, brought(operand, tile.kind, kind))
                 for operand, tile, kind in zip(operands, tiles, types * 2, strict=True)
@@ -78,7 +79,7 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
             operands = [
                 settled(tile.kind, operand) for operand, tile in zip(operands, tiles, strict=True)
             ]
-        return Tile(axes, in_kind(applied(meaning, operands), kind, meaning), kind)
+        return Tile(axes, in_kind(applied(meaning, operands), kind, meaning, line), kind)
     match definition.body:
         case [ast.Return(value=ast.expr() as result)]:
             pass
@@ -126,7 +127,7 @@ def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line
     bound = fresh("lane")
     domain = within(number(0), name(bound), machine.extents[lane])
     total = Total(operation, (bound,), domain, put(term, {lane: name(bound)}))
-    return Tile(tuple(rest), in_kind(total, kind, operation), kind)
+    return Tile(tuple(rest), in_kind(total, kind, operation, line), kind)
 
 
 def reduced_by(
@@ -139,6 +140,7 @@ def reduced_by(
             assume(Lemma.KNOWN, function, *MEANINGS[function])
         match operand.parts:
             case (Tile() as first, Tile() as second) if meaning in EXTREMES:
+                not_in_eight(first.kind, line)
                 axes, (a, b) = aligned(machine, (first, second), line)
                 values = (
                     settled(tile.kind, as_term(item, line))
@@ -203,7 +205,7 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
         raise Unread(line, "a dot onto what is not a tile")
     result, (old, new) = aligned(machine, (tile, total), line)
     onto = brought(as_term(old, line), tile.kind, out)
-    return Tile(result, in_kind(Apply("add", (onto, as_term(new, line))), out, "add"), out)
+    return Tile(result, in_kind(Apply("add", (onto, as_term(new, line))), out, "add", line), out)
 
 
 def _operand(tile: Tile, kind: str, precision: Value | None, line: int) -> Item:

@@ -8,6 +8,7 @@ whole number that the caller passes) or nothing (a number as written).
 from __future__ import annotations
 
 FLOATS = ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16", "tl.float32", "tl.float64")
+EIGHTS = FLOATS[:2]
 WHOLES = ("tl.int8", "tl.uint8", "tl.int16", "tl.int32", "tl.int64")
 LEAST: dict[str, int] = {
     one: -(2 ** (int(one.removeprefix("tl.int")) - 1)) for one in WHOLES if "u" not in one
@@ -63,6 +64,12 @@ def members(kind: str) -> frozenset[str]:
     """The inputs, and the type, of a promoted kind; nothing of others."""
     word, *parts = kind.split(" ")
     return frozenset(parts) if word in ("stored", "operand") else frozenset()
+
+
+def may_be_eight(kind: str) -> bool:
+    """True if values may be floats of 8 bits: Triton moves and converts these, and no more."""
+    parts = members(kind) if kind.startswith("stored ") else {kind}
+    return any(one in EIGHTS or (one != kind and one not in FLOATS) for one in parts)
 
 
 def stored(parts: frozenset[str]) -> str:

@@ -82,7 +82,7 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
             machine.computed(item, kind, line)
             if word == "sub" and isinstance(item, Whole) and _is_product(b):
                 machine.computed(b, kind, line, is_less=True)
-            return Tile(axes, in_kind(item, kind, word), kind)
+            return Tile(axes, in_kind(item, kind, word, line), kind)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
 
@@ -99,12 +99,22 @@ EXACT = ("and", "or", "xor", "not", "neg", "abs", "maximum", "minimum", "ceil", 
 WRAPPING = ("neg", "abs")
 
 
-def in_kind(item: Item, kind: str, word: str) -> Item:
+def in_kind(item: Item, kind: str, word: str, line: int) -> Item:
     """The result of an operation in a type: rounded, if that is a narrow one."""
+    if isinstance(item, Pointer | Radix | Whole):
+        return item
+    if word != "where":
+        not_in_eight(kind, line)
     is_exact = word in EXACT and not (kinds.is_whole(kind) and word in WRAPPING)
-    if not kinds.is_narrow(kind) or is_exact or isinstance(item, Pointer | Radix | Whole):
+    if not kinds.is_narrow(kind) or is_exact:
         return item
     return item if is_truth(item) else rounded(kind, as_term(item, 0))
+
+
+def not_in_eight(kind: str, line: int) -> None:
+    """Refuse to read what computes or compares in 8-bit floats: interpreters take their bits."""
+    if kinds.may_be_eight(kind):
+        raise Unread(line, "arithmetic in what may be 8-bit floats, which Triton has not")
 
 
 def joined(machine: Machine, word: str, left: Item, right: Item, line: int) -> Item:
@@ -188,7 +198,9 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
                     return replace(operand, item=applied("neg", [item]))
                 case _:
                     negative = applied("neg", [as_term(item, node.lineno)])
-                    return replace(operand, item=in_kind(negative, operand.kind, "neg"))
+                    return replace(
+                        operand, item=in_kind(negative, operand.kind, "neg", node.lineno)
+                    )
         case ast.Invert() | ast.Not():
             if is_truth(item):
                 return replace(operand, item=negation(item))
@@ -207,6 +219,7 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
     if not isinstance(left, Tile) or not isinstance(right, Tile) or word is None:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     axes, (a, b) = aligned(machine, (left, right), node.lineno)
+    not_in_eight(kinds.met(left.kind, right.kind), node.lineno)
     a, b = leaving(a, left.kind, kinds.BOOL, ""), leaving(b, right.kind, kinds.BOOL, "")
     return Tile(axes, comparison(word, a, b, node.lineno), kinds.BOOL)
 

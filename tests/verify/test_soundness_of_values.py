@@ -107,6 +107,13 @@ KEPT = written(
     "f.compile(); f.block(k:32, x:32); f.tensorize(k:4, x:1); f.reorder(k, x);"
 )
 
+SQUARE = written("Func f; In A; Var x; f[x] = A[x] * A[x]; f.compile();")
+LARGER = written("Func f; In A: f8e5m2, B: f8e5m2; Var x; f[x] = maximum(A[x], B[x]); f.compile();")
+BEST_EIGHT = written(
+    "Func f; In A: f8e5m2; Var x; RVar k; f[x] = rargmax(A[x, k], k);f.compile(); f.tensorize(k:0);"
+)
+EIGHT = written("Func f; In A: f8e5m2; Var x; f[x] = where(A[x] > 1, -A[x], A[x]); f.compile();")
+
 BEST = "tl.store(f_k_at_program_z, f_k_value)\n"
 PLACE = "            tl.store(f_k_index_at_program_z, f_k_index_value)\n"
 BEGUN = 'tl.store(f_k_at_program + z * f_k_scratch_stride_1, float("-inf"))'
@@ -313,6 +320,17 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     "a bool is true with another number beside it": (*(IS_ON, "+ (k - k) !=", "+ (k - 1) !="),),
     "a whole number is made a short float by way of another": (
         *(SHORT, ".to(tl.float32)", ".to(tl.float16)"),
+    ),
+    "a product in what may have 8 bits": (*(SQUARE, ".to(real)", ""),),
+    "a comparison in 8 bits": (*(EIGHT, ".to(tl.float32)", ""),),
+    "a number is compared in 8 bits": (
+        *(EIGHT, "tl.where(A_value > 1.0,", "tl.where(1 < A_value.to(tl.float8e5),"),
+    ),
+    "the larger in 8 bits": (
+        *(LARGER, "(A_value, B_value)", "(A_value.to(tl.float8e5), B_value.to(tl.float8e5))"),
+    ),
+    "the place of the largest in 8 bits": (
+        *(BEST_EIGHT, "tl.reduce((f_acc,", "tl.reduce((f_acc.to(tl.float8e5),"),
     ),
     "a number wraps as it does not": (*(WRAPPED, "-2147483648", "2147483647"),),
     "the choices are exchanged": (*(CHOICE, "A_value, B_value", "B_value, A_value"),),
