@@ -33,9 +33,9 @@ def dt_turned(blocks, axes):
 ''',
     "dt_rows": '''\
 def dt_rows(shape, dtype, device):
-    """Memory for a tensor, each row of which begins at a multiple of 16 bytes."""
+    """Memory for a tensor whose rows begin at multiples of 16 bytes, long ones at those of 128."""
     *outer, last = shape
-    each = 16 // dtype.itemsize
+    each = (128 if last * dtype.itemsize >= 1024 else 16) // dtype.itemsize
     rows = torch.empty((*outer, -(-last // each) * each), dtype=dtype, device=device)
     return rows[..., :last]
 ''',

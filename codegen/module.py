@@ -60,16 +60,47 @@ SHARED_BELOW = "# What the functions above share."
 
 
 @dataclass(frozen=True, slots=True)
+class Layout:
+    """Tiles and loops: what takes longest, and is the same whatever is said of warps or stages."""
+
+    model: Model
+    ways: "Ways"
+    tiles: Mapping[str, Tiles]
+    loops: tuple[tuple[LoopNode, ...], ...]
+
+    def fits(self, model: Model, launches: Sequence[Launch]) -> bool:
+        """Whether they are those of these statements, too."""
+        return self.model is model and self.ways == _ways(launches)
+
+
+# Of each kernel, the ways to its statements, and the labels of loops that are one.
+Ways = tuple[tuple[tuple[Path, ...], tuple[tuple[str, ...], ...]], ...]
+
+
+def _ways(launches: Sequence[Launch]) -> Ways:
+    return tuple((launch.paths, launch.flat) for launch in launches)
+
+
+@dataclass(frozen=True, slots=True)
 class Generated:
     """Every stage on the way to the text."""
 
     launches: tuple[Launch, ...]
     outputs: tuple[str, ...]  # Funcs that get a wrapper
-    tiles: Mapping[str, Tiles]
-    loops: tuple[tuple[LoopNode, ...], ...]
+    layout: Layout
     storage: Storage
     elements: Elements
     kernels: tuple[TileKernel, ...]
+
+    @property
+    def tiles(self) -> Mapping[str, Tiles]:
+        """The tiles of each statement."""
+        return self.layout.tiles
+
+    @property
+    def loops(self) -> tuple[tuple[LoopNode, ...], ...]:
+        """The loops of each kernel."""
+        return self.layout.loops
 
 
 def generate(
@@ -78,14 +109,15 @@ def generate(
     launches: Sequence[Launch],
     outputs: Sequence[str],
     operations: int = OPERATIONS,
+    known: Layout | None = None,
 ) -> Generated:
     """Tiles, loops, storage and kernel IR of everything that is launched. Raises Unsupported.
 
-    isl may take so many operations for that.
+    isl may take so many operations for that. A layout that is known is taken where it fits.
     """
     try:
         with limited(operations), computing("the code of a schedule"):
-            made = answered(lambda: _generated(program, model, launches, outputs))
+            made = answered(lambda: _generated(program, model, launches, outputs, known))
     except PolyError as error:
         raise Unsupported(BEYOND) from error
     if made is None:
@@ -93,10 +125,8 @@ def generate(
     return made
 
 
-def _generated(
-    program: Program, model: Model, launches: Sequence[Launch], outputs: Sequence[str]
-) -> Generated:
-    model = with_indices(model)
+def _layout(original: Model, launches: Sequence[Launch]) -> Layout:
+    model = with_indices(original)
     known = by_name(model)
     for launch in launches:
         axis = unnumbered(launch.paths[0].grid)
@@ -115,6 +145,20 @@ def _generated(
         loop_ast(model, tuple(one.values()), frozenset(sum(launch.flat, ())))
         for launch, one in zip(launches, mine, strict=True)
     )
+    return Layout(original, _ways(launches), tiles, loops)
+
+
+def _generated(
+    program: Program,
+    model: Model,
+    launches: Sequence[Launch],
+    outputs: Sequence[str],
+    known: Layout | None,
+) -> Generated:
+    fits = known is not None and known.fits(model, launches)
+    layout = known if known is not None and fits else _layout(model, launches)
+    model, tiles = with_indices(model), layout.tiles
+    mine = [{p.statement: tiles[p.statement] for p in launch.paths} for launch in launches]
     elements = elements_of(program, model)
     names = file_names(program, outputs, [launch.name for launch in launches]).kernels
     spilled: set[str] = set()
@@ -142,13 +186,15 @@ def _generated(
                     launch.aligned,
                     launch.turned,
                 )
-                for launch, name, own, nodes in zip(launches, names, mine, loops, strict=True)
+                for launch, name, own, nodes in zip(
+                    launches, names, mine, layout.loops, strict=True
+                )
             )
         except NotVisible as needed:
             # Each array is spilled at most once: in memory it is visible everywhere.
             spilled.add(needed.array)
             continue
-        return Generated(tuple(launches), tuple(outputs), tiles, loops, storage, elements, kernels)
+        return Generated(tuple(launches), tuple(outputs), layout, storage, elements, kernels)
 
 
 def with_indices(model: Model) -> Model:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.poly.axes import axes_by_name, resolved
+from dtpoly.poly.axes import resolved
 from dtpoly.poly.model import Access, Array, Model, Statement
 from dtpoly.poly.passing import axes_along, kept_beyond, reasons_for_memory
 from dtpoly.poly.tiles import Tiles
@@ -106,7 +106,7 @@ def _reasons(
 
 
 def _scratch(array: Array, writer: Tiles) -> Scratch:
-    named = axes_by_name(writer.path)
+    named = writer.path.named
     extents: list[Extent] = []
     for dim in array.dims:
         axes = axes_along(dim, writer.statement, writer.path)

@@ -1,8 +1,8 @@
 """Decoupled Triton, polyhedral: algorithm and schedule apart, every schedule proved or refused."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # `typing` is not loaded for it: this runs before all else
 if TYPE_CHECKING:
     from dtpoly.api import Scheduled, load, parse
     from dtpoly.diagnostics import Diagnostic, DtpolyError
@@ -21,7 +21,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """What the package offers, by name."""
     if name not in _HOMES:
         raise AttributeError(f"module 'dtpoly' has no attribute '{name}'", name=name)

@@ -6,7 +6,7 @@ It speaks with the words of the language: `load("mm.dt").mm.block(m=32).tensoriz
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from inspect import cleandoc
 from pathlib import Path
@@ -21,6 +21,7 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors, in
 from dtpoly.frontend.added import add_directives
 from dtpoly.frontend.parse import parse as parse_source
 from dtpoly.frontend.reading import read_file
+from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of, outputs
 from dtpoly.notebook import as_html, as_layers, as_text
 from dtpoly.plugins import completed, with_plugins

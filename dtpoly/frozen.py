@@ -1,51 +1,54 @@
-"""A class of fields in, a frozen dataclass with slots out, made in a fraction of the usual time.
+"""A class of fields in, a dataclass out, made in a fraction of the usual time.
 
-The standard decorator compiles six functions for each class: of the time in which a file is
-compiled that was a fifth. Here only `__init__` is; the others are closures over the names of the
-fields. What comes out is a dataclass: `fields`, `replace`, `match`, `copy` and `pickle` work on it,
-and to a type checker it is the standard decorator. Whatever is not asked for as
-`frozen=True, slots=True` the standard one makes.
+The standard decorator compiles up to six functions for each class: of the time in which a file is
+compiled that was a fifth. Here none is: an `__init__` is that of a class with as many fields, with
+other names in it; the other functions are closures over the names. What comes out is a dataclass:
+`fields`, `replace`, `match`, `copy` and `pickle` work on it, and to a type checker it is the
+standard decorator. Options besides `frozen`, `slots` and `eq` are for the standard one.
 """
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, field
+from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar, get_origin
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
     def dataclass(of: type | None = None, /, **options: bool) -> Any:
-        """The standard decorator; frozen classes with slots are made here."""
+        """The standard decorator; of the usual options, classes are made here."""
 
         def made(cls: type) -> type:
-            frozen = {"frozen": True, "slots": True}
-            is_plain = options in (frozen, {**frozen, "eq": False})
-            if not is_plain or _has_factories(cls):
-                return dataclasses.dataclass(cls, **options)
-            return _frozen(cls, options.get("eq", True))
+            if options.keys() <= {"frozen", "slots", "eq"}:
+                return _made(cls, **options)
+            return dataclasses.dataclass(cls, **options)
 
         return made if of is None else made(of)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Model:
-    """What the standard decorator marks classes and fields with is copied from here."""
-
-    name: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class _ModelOfIdentity:
-    name: int
-
-
 Field = dataclasses.Field[Any]
+SELF = "__self__"  # which no field is called
 
 
-def _frozen(cls: type, eq: bool) -> type:
+@cache
+def _model(frozen: bool, slots: bool, eq: bool) -> Any:
+    """What the standard decorator marks classes with is copied from here."""
+    standard: Any = dataclasses.dataclass
+    return standard(type("Model", (), {}), frozen=frozen, slots=slots, eq=eq)
+
+
+@dataclasses.dataclass(init=False, repr=False, eq=False)
+class _ModelOfField:
+    """And what it marks fields with."""
+
+    name: int
+
+
+def _made(cls: type, frozen: bool = False, slots: bool = False, eq: bool = True) -> type:
     own = _own_fields(cls)
     inherited: dict[str, Field] = {}
     for base in reversed(cls.__mro__[1:]):
@@ -53,13 +56,14 @@ def _frozen(cls: type, eq: bool) -> type:
     fields = [*{**inherited, **own}.values()]
     made: dict[str, Any] = {
         "__dataclass_fields__": {one.name: one for one in fields},
-        "__dataclass_params__": vars(_Model if eq else _ModelOfIdentity)["__dataclass_params__"],
+        "__dataclass_params__": _model(frozen, slots, eq).__dataclass_params__,
         "__match_args__": tuple(one.name for one in fields if one.init and not one.kw_only),
         "__init__": _init(fields, hasattr(cls, "__post_init__")),
         "__repr__": _repr([one.name for one in fields if one.repr]),
-        **_state([one.name for one in fields]),
-        **(_equality([one.name for one in fields if one.compare]) if eq else {}),
     }
+    if eq:
+        made |= _equality([one.name for one in fields if one.compare])
+        made["__hash__"] = made["__hash__"] if frozen else None
     members = {
         name: member
         for name, member in vars(cls).items()
@@ -67,29 +71,35 @@ def _frozen(cls: type, eq: bool) -> type:
     }
     if eq and members.get("__hash__", cls) is None:
         del members["__hash__"]  # Python's, of a class that says what is equal
-    slots = {
-        "__slots__": tuple(name for name in own if name not in inherited),
-        "__setattr__": _refused_to_set,
-        "__delattr__": _refused_to_delete,
-    }
-    new = type(cls)(cls.__name__, cls.__bases__, {**made, **members, **slots})
+    made |= members
+    if frozen:
+        made |= {"__setattr__": _refused_to_set, "__delattr__": _refused_to_delete}
+    if slots:
+        if frozen:
+            made = {**_state([one.name for one in fields]), **made}
+        made["__slots__"] = tuple(name for name in own if name not in inherited)
+        return _like(cls, made)
+    defaults = {one.name: one.default for one in own.values() if one.default is not MISSING}
+    for name in own.keys() & vars(cls).keys() - defaults.keys():
+        delattr(cls, name)
+    for name, member in {**defaults, **made}.items():
+        if vars(cls).get(name, MISSING) is not member:
+            setattr(cls, name, member)
+    return cls
+
+
+def _like(cls: type, members: dict[str, Any]) -> type:
+    """A class cannot be given slots: another one is made."""
+    new = type(cls)(cls.__name__, cls.__bases__, members)
     new.__qualname__ = cls.__qualname__
     return new
 
 
-def _has_factories(cls: type) -> bool:
-    given: list[Field] = [one for one in vars(cls).values() if isinstance(one, dataclasses.Field)]
-    return any(
-        one.default_factory is not MISSING or not (one.init or one.default is not MISSING)
-        for one in given
-    )
-
-
 def _own_fields(cls: type) -> dict[str, Field]:
     found: dict[str, Field] = {}
-    kind = vars(_Model)["__dataclass_fields__"]["name"]._field_type
+    kind = vars(_ModelOfField)["__dataclass_fields__"]["name"]._field_type
     for name, annotation in vars(cls).get("__annotations__", {}).items():
-        if "ClassVar" in str(annotation):
+        if _is_of_class(annotation):
             continue
         given: Any = vars(cls).get(name, MISSING)
         one: Any = given
@@ -101,26 +111,68 @@ def _own_fields(cls: type) -> dict[str, Field]:
     return found
 
 
+def _is_of_class(annotation: object) -> bool:
+    if isinstance(annotation, str):
+        return "ClassVar" in annotation
+    return annotation is ClassVar or get_origin(annotation) is ClassVar
+
+
 def _init(fields: Sequence[Field], is_checked: bool) -> Callable[..., None]:
     """Fields are taken as the standard decorator takes them: in order, those by keyword last."""
-    known: dict[str, Any] = {"set_field": object.__setattr__}
-    taken: dict[bool, list[str]] = {False: ["self"], True: ["*"]}
-    lines: list[str] = []
-    for one in fields:
-        value = one.name
-        if one.default is not MISSING:
-            known[f"default_{value}"] = one.default
-        if one.init:
-            has_default = one.default is not MISSING
-            taken[bool(one.kw_only)].append(f"{value}=default_{value}" if has_default else value)
-        else:
-            value = f"default_{value}"
-        lines.append(f" set_field(self, {one.name!r}, {value})")
-    arguments = [*taken[False], *(taken[True] if len(taken[True]) > 1 else [])]
-    checked = " self.__post_init__()" if is_checked else " return None"
-    exec("\n".join([f"def __init__({', '.join(arguments)}):", *lines, checked]), known)
-    made: Callable[..., None] = known["__init__"]
+    set_here = [one for one in fields if one.init or one.default is not MISSING]
+    code = _template(tuple(_way(one) for one in set_here), is_checked)
+    names = {f"name{at}": one.name for at, one in enumerate(set_here)}
+    code = code.replace(
+        co_varnames=tuple(names.get(name, name) for name in code.co_varnames),
+        co_consts=tuple(names.get(const, const) for const in code.co_consts),
+    )
+    known: dict[str, Any] = {"set_field": object.__setattr__, "missing": MISSING}
+    for at, one in enumerate(set_here):
+        known[f"fixed{at}"] = one.default
+        known[f"make{at}"] = one.default_factory
+    taken = [one for one in set_here if one.init]
+    # What a factory makes is missing until it is made.
+    optional = [one for one in taken if one.default is not MISSING or _is_made(one)]
+    in_order = [one for one in taken if not one.kw_only]
+    defaults = tuple(one.default for one in optional if not one.kw_only)
+    if any(one in optional for one in in_order[: len(in_order) - len(defaults)]):
+        raise TypeError("a field without a default follows one that has one")
+    made = FunctionType(code, known, "__init__", defaults)
+    made.__kwdefaults__ = {one.name: one.default for one in optional if one.kw_only}
     return made
+
+
+def _is_made(one: Field) -> bool:
+    return one.default_factory is not MISSING
+
+
+def _way(one: Field) -> str:
+    """How a field gets its value."""
+    if not one.init:
+        return "fixed"
+    return ("last" if one.kw_only else "taken") + (" or made" if _is_made(one) else "")
+
+
+@cache
+def _template(ways: tuple[str, ...], is_checked: bool) -> CodeType:
+    """The code of an `__init__`, with numbers in its fields' names."""
+    taken: dict[bool, list[str]] = {False: [SELF], True: ["*"]}
+    lines: list[str] = []
+    for at, way in enumerate(ways):
+        value = f"name{at}"
+        if way == "fixed":
+            value = f"fixed{at}"
+        else:
+            taken[way.startswith("last")].append(value)
+        if way.endswith("made"):
+            value = f"make{at}() if {value} is missing else {value}"
+        lines.append(f" set_field({SELF}, 'name{at}', {value})")
+    arguments = [*taken[False], *(taken[True] if len(taken[True]) > 1 else [])]
+    checked = f" {SELF}.__post_init__()" if is_checked else " return None"
+    known: dict[str, Any] = {}
+    exec("\n".join([f"def __init__({', '.join(arguments)}):", *lines, checked]), known)
+    code: CodeType = known["__init__"].__code__
+    return code
 
 
 def _repr(names: Sequence[str]) -> Callable[[object], str]:

@@ -7,7 +7,7 @@ from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.kernel import ForLoop, TileKernel
-from dtpoly.codegen.module import OPERATIONS, Generated, Launch, generate, module_text
+from dtpoly.codegen.module import OPERATIONS, Generated, Launch, Layout, generate, module_text
 from dtpoly.codegen.parts import inside
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
@@ -38,16 +38,20 @@ class Code:
 
 
 def code_of(
-    state: State, header: str = "", test: Test = None, wanted: Sequence[str] | None = None
+    state: State,
+    header: str = "",
+    test: Test = None,
+    wanted: Sequence[str] | None = None,
+    known: Layout | None = None,
 ) -> Code:
     """The Python file of a state that was judged legal; with sizes for one, a test function too.
 
-    The wanted Funcs get a function to call; without any, those that are compiled. Raises
-    DtpolyError where no code is generated for such a schedule.
+    The wanted Funcs get a function to call; without any, those that are compiled. A layout that is
+    known is taken where it fits. Raises DtpolyError where no code is generated for such a schedule.
     """
     names = _wanted(state, wanted)
     try:
-        return _code(state, names, header, test)
+        return _code(state, names, header, test, known=known)
     except Unsupported as error:
         raise DtpolyError([_unsupported(state, names, test, str(error))]) from error
 
@@ -115,9 +119,14 @@ def _wanted(state: State, wanted: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _code(
-    state: State, wanted: tuple[str, ...], header: str, test: Test, operations: int = OPERATIONS
+    state: State,
+    wanted: tuple[str, ...],
+    header: str,
+    test: Test,
+    operations: int = OPERATIONS,
+    known: Layout | None = None,
 ) -> Code:
-    made = generate(state.program, state.model, launches(state), wanted, operations)
+    made = generate(state.program, state.model, launches(state), wanted, operations, known)
     return Code(made, module_text(state.sized, state.model, made, header, test))
 
 

@@ -5,20 +5,22 @@ import errno
 import os
 import stat
 from pathlib import Path
-from uuid import uuid4
 
 
-def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
+def write_atomically(
+    path: Path, data: bytes, mode: int = 0o666, *, is_lasting: bool = True
+) -> None:
     """Write a file so that no one ever sees half of it. Raises OSError.
 
     A file that is there keeps its mode and owner; a new one has `mode`, less what the process
-    withholds (its umask). Where the path is a link, the file that it leads to is written.
+    withholds (its umask). Where the path is a link, the file that it leads to is written. What is
+    not lasting may be lost, or cut short, when the machine fails: its reader must see that.
     """
     target = Path(os.path.realpath(path))
     before = target.stat() if target.exists() else None
     if before is not None:
         _check_replaceable(target, before)
-    beside = target.parent / f".{target.name[:32]}.{uuid4().hex}"
+    beside = target.parent / f".{target.name[:32]}.{os.urandom(16).hex()}"
     # Before it holds what a file had to keep to itself, it has the mode of that file.
     handle = _create(beside, target, mode if before is None else 0o600)
     try:
@@ -26,8 +28,9 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
             if before is not None:
                 _make_alike(file.fileno(), before)
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if is_lasting:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(beside, target)
     except BaseException:
         with contextlib.suppress(OSError):

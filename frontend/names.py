@@ -1,9 +1,10 @@
 """Looking names up while a file is resolved, and remembering which were used."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 from dtpoly.suggest import near
 

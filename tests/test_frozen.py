@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import pytest
@@ -162,16 +163,85 @@ def test_a_pattern_takes_it_apart() -> None:
             assert (left, right) == (1, "two")
 
 
-def test_what_it_does_not_make_the_standard_one_makes() -> None:
-    @frozen.dataclass
-    class Open:
-        values: list[int] = field(default_factory=list[int])
+class Kinds:
+    """Fields of every kind."""
 
-    @frozen.dataclass(frozen=True, slots=True)
-    class Made:
-        values: list[int] = field(default_factory=list[int])
+    self: int
+    count: "ClassVar[int]" = 3
+    values: list[int] = field(default_factory=list[int])
+    kind: str = field(default="kind", init=False)
+    length: int = field(init=False, repr=False)
+    last: dict[str, int] = field(default_factory=dict[str, int], kw_only=True)
 
-    one = Open()
-    one.values = [1]
-    assert Open() != one
-    assert Made().values == []
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", len(self.values))
+
+
+def kinds(decorate: Any, options: dict[str, bool]) -> Any:
+    """That class, made by a decorator."""
+    own = {"__dict__", "__weakref__"}
+    members = {name: member for name, member in vars(Kinds).items() if name not in own}
+    return decorate(**options)(type("Kinds", (), members))
+
+
+ALL = [
+    {"frozen": is_frozen, "slots": has_slots, "eq": has_eq}
+    for is_frozen in (False, True)
+    for has_slots in (False, True)
+    for has_eq in (False, True)
+]
+
+
+@pytest.mark.parametrize("options", ALL, ids=str)
+def test_with_every_choice_of_options_it_is_the_standard_one(options: dict[str, bool]) -> None:
+    ours: Any = kinds(frozen.dataclass, options)
+    theirs: Any = kinds(dataclass, options)
+    for one, other in ((ours(1), theirs(1)), (ours(1, [2], last={"a": 1}), theirs(1, [2]))):
+        assert (one.self, one.values, one.length) == (1, other.values, other.length)
+        assert repr(one).partition("last")[0] == repr(other).partition("last")[0]
+        assert hasattr(one, "__dict__") is hasattr(other, "__dict__")
+    assert ours(1).values is not ours(1).values
+    assert (ours(1) == ours(1)) is (theirs(1) == theirs(1))
+    assert (ours.__hash__ is None) is (theirs.__hash__ is None)
+    assert {*vars(ours)} - {*vars(theirs)} <= {"__annotations__"}
+    assert {one: ours.__dict__.get(one) for one in ("count", "__match_args__", "__doc__")} == {
+        one: theirs.__dict__.get(one) for one in ("count", "__match_args__", "__doc__")
+    }
+    assert repr(ours.__dataclass_params__) == repr(theirs.__dataclass_params__)
+    for made in (ours(1), theirs(1)):
+        if options["frozen"]:
+            with pytest.raises(FrozenInstanceError):
+                made.kind = "other"
+        else:
+            made.kind = "other"
+            assert made.kind == "other"
+
+
+def test_a_frozen_class_without_slots_keeps_what_it_finds_out() -> None:
+    @frozen.dataclass(frozen=True)
+    class Long:
+        values: tuple[int, ...] = ()
+
+        @cached_property
+        def total(self) -> int:
+            return sum(self.values)
+
+    one = Long((1, 2))
+    assert (one.total, vars(one)) == (3, {"values": (1, 2), "total": 3})
+    assert Long.values == ()
+
+
+def test_a_default_before_a_field_without_one_is_refused() -> None:
+    members = {"__annotations__": {"left": int, "right": int}, "left": 1}
+    both: list[Any] = [frozen.dataclass, dataclass]
+    for decorate in both:
+        with pytest.raises(TypeError):
+            decorate(type("Wrong", (), dict(members)))
+
+
+def test_other_options_are_for_the_standard_one() -> None:
+    @frozen.dataclass(order=True)
+    class Ordered:
+        value: int
+
+    assert Ordered(1) < Ordered(2)

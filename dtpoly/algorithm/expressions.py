@@ -26,12 +26,12 @@ class Affine:
     @property
     def labels(self) -> tuple[str, ...]:
         """Labels, in the order written."""
-        return tuple(label for label, _ in self.terms)
+        return tuple([label for label, _ in self.terms])
 
     @property
     def plain(self) -> str | None:
         """The label, if the index is nothing but a label."""
-        return self.terms[0][0] if len(self.terms) == 1 and self.is_plain else None
+        return None if self.constant else self.shifted
 
     @property
     def is_plain(self) -> bool:

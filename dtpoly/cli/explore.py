@@ -98,6 +98,7 @@ Examples:
 @click.option("--pause", type=float, default=0.0, hidden=True)
 @click.option("--notes", default="", hidden=True)
 @click.option("--workers", type=click.IntRange(1, 1024), help="[default: some for each GPU]")
+@click.option("--preparing", type=click.IntRange(1, 1024), help="Processes that compile and prove.")
 @click.option(
     "--ray", "address", metavar="ADDRESS", help="Measure on a Ray cluster, or on 'local'."
 )
@@ -113,6 +114,14 @@ Examples:
     default=3.0,
     show_default=True,
     help="Stop early what takes so many times as long as the best; inf never.",
+)
+@click.option(
+    "--each",
+    type=click.FloatRange(0.0, min_open=True),
+    default=100.0,
+    show_default=True,
+    metavar="MILLISECONDS",
+    help="Of the device, for a candidate.",
 )
 @click.option(
     "--limit",
@@ -165,9 +174,11 @@ def command(
     pause: float,
     notes: str,
     workers: int | None,
+    preparing: int | None,
     address: str | None,
     baselines: str | None,
     slow: float,
+    each: float,
     limit: float,
     model: str | None,
     ships: Path | None,
@@ -191,7 +202,7 @@ def command(
         return 2
     kind = "simulated" if simulate else device
     settings = {"faults": dict(faults), "pause": pause, "folder": notes}
-    place = Place(kind, asked, baselines or "", settings)
+    place = Place(kind, asked, baselines or "", each, settings)
     path = output or Path(f"{Path(file).stem}.sqlite")
     most, seconds = budget or (None, None)
     # Without a device that is known, nothing can be compiled for it.
@@ -207,6 +218,7 @@ def command(
         slow if isfinite(slow) else None,
         limit,
         workers,
+        preparing,
         address,
         model or "",
         prunes=is_compiled,

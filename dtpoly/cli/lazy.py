@@ -2,16 +2,34 @@
 
 import importlib
 import sys
+from types import ModuleType
 from typing import Any
 
 import click
 
+from dtpoly.cli.interruption import be_raised
 from dtpoly.suggest import near
 
 
 def load(module: str) -> Any:
     """Import what only some runs need: a renderer, torch. Everything lazy comes through here."""
     return importlib.import_module(module)
+
+
+class _Later(ModuleType):
+    """In the place of a module that is loaded at the first look into it."""
+
+    def __getattr__(self, name: str) -> Any:
+        """What the module has of that name."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def put_off(*names: str) -> None:
+    """Let modules load when they are used: libraries load more than they need here."""
+    for name in names:
+        sys.modules.setdefault(name, _Later(name))
 
 
 def load_triton(module: str) -> Any | None:
@@ -42,10 +60,11 @@ class LazyGroup(click.Group):
         return list(self.names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, if there is one."""
+        """The command of that name, if there is one; from now on it can be interrupted."""
         if cmd_name not in self.names:
             return None
         found: click.Command = load(f"{self.package}.{cmd_name.replace('-', '_')}").command
+        be_raised()
         return found
 
     def resolve_command(

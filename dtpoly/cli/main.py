@@ -14,14 +14,17 @@ from typing import Any
 import click
 
 from dtpoly import __version__
-from dtpoly.cli.lazy import LazyGroup, load
+from dtpoly.cli.interruption import INTERRUPTED
+from dtpoly.cli.lazy import LazyGroup, load, put_off
 from dtpoly.cli.output import prepare_streams, report
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.deep import deep_recursion
 
-GOOD, WRONG_INPUT, USAGE, BUG, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
+GOOD, WRONG_INPUT, USAGE, BUG, CLOSED_PIPE = 0, 1, 2, 3, 141
 
 PROGRAM = "dtpoly"
+# What pyparsing and pathlib load with them, for what most commands never do.
+UNUSED = ("importlib.resources", "argparse", "ipaddress")
 COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
 
 
@@ -58,11 +61,10 @@ def cli(context: click.Context) -> None:
 
 def entry(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and answer with its exit code, whatever happens."""
-    if arguments is None:
-        # Most commands end before there is much garbage: looking for it takes a tenth of the time.
-        gc.set_threshold(100_000, 50, 50)
     given = sys.argv[1:] if arguments is None else list(arguments)
     prepare_streams()
+    if arguments is None:
+        put_off(*UNUSED)
     try:
         code = _run(given)
         sys.stdout.flush()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
-from dtpoly.algorithm.expressions import Dot, free_labels
+from dtpoly.algorithm.expressions import Affine, Dot, free_labels
 from dtpoly.poly import executed
 from dtpoly.poly.axes import several
 from dtpoly.poly.launched import where_launched
@@ -25,7 +25,7 @@ from dtpoly.poly.masks import (
     start_name,
 )
 from dtpoly.poly.model import Model
-from dtpoly.poly.spaces import affs, set_space, to_aff
+from dtpoly.poly.spaces import Affs, affs, set_space, to_aff
 from dtpoly.poly.tiles import Tiles
 
 
@@ -53,8 +53,16 @@ def is_idle(
     empty = sizes & reduce(lambda a, b: a | b, none) if none else sizes
     if not none or empty.is_empty():
         return True
+    # What is true of all sizes is quicker to see where those that are 0 are not one convex set.
+    tried = (sizes, empty) if empty.n_basic_set() > sizes.n_basic_set() else (empty,)
+    return any(_is_idle(model, tiles, nodes, some) for some in tried)
+
+
+def _is_idle(
+    model: Model, tiles: Sequence[Tiles], nodes: Sequence[LoopNode], sizes: isl.Set
+) -> bool:
     by_name = {one.name: one for one in tiles}
-    found = _executed(nodes, executed.outside(empty), by_name)
+    found = _executed(nodes, executed.outside(sizes), by_name)
     return all(_is_inside(model, by_name[tile.statement], tile, here) for tile, here in found)
 
 
@@ -87,16 +95,47 @@ def _is_inside(model: Model, tiles: Tiles, tile: Tile, here: isl.Set) -> bool:
     if here.is_empty():
         return True
     lanes = addressed_lanes_of(tiles, here)
-    indices = _indices(model, tiles, lanes, tiles.statement.labels)
-    if not _passing(lanes, tile.ways).is_subset(indices):
+    if not _are_inside(model, tiles, lanes, tile.ways, tiles.statement.labels):
         return False
     for labels in _loaded_apart(tiles, tile.ways):
         dims = [dim.name for dim in lane_dims(tiles) if dim.label in labels]
         active = active_lanes(tiles)
         shadow = mask(tiles, active, tile.occurs, model.context, model.size_of, dims)
-        if not _passing(lanes, shadow).is_subset(_indices(model, tiles, lanes, labels)):
+        if not _are_inside(model, tiles, lanes, shadow, labels):
             return False
     return True
+
+
+def _are_inside(
+    model: Model,
+    tiles: Tiles,
+    lanes: isl.Set,
+    ways: Sequence[Sequence[Condition]],
+    labels: Sequence[str],
+) -> bool:
+    """Whether lanes that pass one of several masks are at indices that there are."""
+    sides, of = tuple(_sides(model, tiles, labels)), named_affs(lanes)
+    if all(_is_ruled_out(lanes, of, way, side) for way in ways for side in sides):
+        return True  # quick, and the common case
+    inside = isl.Set.universe(lanes.get_space())
+    for side in sides:
+        inside = inside & to_aff(side, of).ge_set(of[0])
+    return _passing(lanes, ways).is_subset(inside)
+
+
+def _is_ruled_out(lanes: isl.Set, of: Affs, way: Sequence[Condition], side: Affine) -> bool:
+    """Whether no lane that passes a mask is on the wrong side of one bound.
+
+    Of a condition that is left out for multiples of a number only that says something which is
+    the bound itself.
+    """
+    wrong = to_aff(side, of).lt_set(of[0])
+    for one in way:
+        if not (one.size is not None and one.multiple):
+            wrong = wrong & to_aff(one.value, of).ge_set(of[0])
+        elif one.value - side == Affine():
+            wrong = wrong & _is_multiple(one, of)
+    return lanes.is_disjoint(wrong)
 
 
 def _loaded_apart(tiles: Tiles, ways: Sequence[Sequence[Condition]]) -> Iterator[tuple[str, ...]]:
@@ -117,20 +156,18 @@ def _loaded_apart(tiles: Tiles, ways: Sequence[Sequence[Condition]]) -> Iterator
             yield tuple(label for label in tiles.statement.labels if label in own)
 
 
-def _indices(model: Model, tiles: Tiles, lanes: isl.Set, labels: Sequence[str]) -> isl.Set:
-    """Where labels are from 0 to below their sizes."""
-    of = named_affs(lanes)
+def _sides(model: Model, tiles: Tiles, labels: Sequence[str]) -> Iterator[Affine]:
+    """What is not negative where labels are from 0 to below their sizes."""
     named = {dim.lanes.axis: dim for dim in lane_dims(tiles)}
-    inside = isl.Set.universe(lanes.get_space())
     for label in labels:
-        index = of[start_name(label)]
+        index = Affine(((start_name(label), 1),))
         for one in tiles.of_label(label):
             dim = named[one.axis]
-            index = of[dim.name] if dim.is_index else index + of[dim.name] * one.step
-        inside = inside & index.ge_set(of[0])
+            lane = Affine(((dim.name, 1),))
+            index = lane if dim.is_index else index + lane.scaled(one.step)
+        yield index
         if label in model.size_of:  # else it numbers parts
-            inside = inside & index.lt_set(of[model.size_of[label]])
-    return inside
+            yield Affine(((model.size_of[label], 1),), -1) - index
 
 
 def _passing(lanes: isl.Set, ways: Sequence[Sequence[Condition]]) -> isl.Set:
@@ -144,7 +181,13 @@ def _passing_all(lanes: isl.Set, conditions: Sequence[Condition]) -> isl.Set:
     for one in conditions:
         holds = to_aff(one.value, of).ge_set(of[0])
         if one.size is not None and one.multiple:
-            rest = isl.PwAff.from_aff(of[one.size]).mod_val(isl.Val(one.multiple))
-            holds = holds | rest.eq_set(isl.PwAff.from_aff(of[0]))
+            holds = holds | _is_multiple(one, of)
         lanes = lanes & holds
     return lanes
+
+
+def _is_multiple(one: Condition, of: Affs) -> isl.Set:
+    """Where the size of a condition is a multiple of the number that it is left out for."""
+    assert one.size is not None
+    rest = isl.PwAff.from_aff(of[one.size]).mod_val(isl.Val(one.multiple or 1))
+    return rest.eq_set(isl.PwAff.from_aff(of[0]))

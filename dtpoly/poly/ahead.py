@@ -15,7 +15,13 @@ from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.dependences import Dependence, DependenceKind
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Model, Statement, by_name
-from dtpoly.poly.order import Broken, ViolationKind, coordinate_map
+from dtpoly.poly.order import (
+    Broken,
+    Coordinates,
+    ViolationKind,
+    coordinate_map,
+    coordinates_of,
+)
 from dtpoly.poly.passing import in_memory
 from dtpoly.poly.spaces import computing
 
@@ -64,23 +70,28 @@ def _loops(model: Model, paths: Mapping[str, Path]) -> list[_Loop]:
     loops = [
         _Loop(way, tuple(s for s in alive if _is_in(paths[s.name].steps, way))) for way in ways
     ]
-    return [loop for loop in loops if _is_repeated(model, loop, paths)]
+    on = coordinates_of(known, paths)
+    return [loop for loop in loops if _is_repeated(model, loop, paths, on)]
 
 
 def _is_in(steps: Way, way: Way) -> bool:
     return steps[: len(way)] == way
 
 
-def _is_repeated(model: Model, loop: _Loop, paths: Mapping[str, Path]) -> bool:
+def _is_repeated(model: Model, loop: _Loop, paths: Mapping[str, Path], on: Coordinates) -> bool:
     """Whether it ever has a second iteration: what it walks may be one index, whatever is said."""
     iterations: list[isl.Map] = []
     for statement in loop.statements:
-        path = paths[statement.name]
-        names = _names(loop.way, path)
+        names = _names(loop.way, paths[statement.name])
         domain = statement.domain.intersect_params(model.context)
-        outer = coordinate_map(path, statement, names[:-1]).intersect_domain(domain)
-        inner = coordinate_map(path, statement, names[-1:]).intersect_domain(domain)
-        iterations.append(outer.reverse().apply_range(inner))
+        outer, inner = (
+            isl.Map.from_multi_aff(on(statement.name, some)).intersect_domain(domain)
+            for some in (names[:-1], names[-1:])
+        )
+        mine = outer.reverse().apply_range(inner)
+        if not mine.is_single_valued():
+            return True
+        iterations.append(mine)
     return not reduce(isl.Map.union, iterations).is_single_valued()
 
 

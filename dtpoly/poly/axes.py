@@ -6,6 +6,7 @@ order of loops.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
@@ -40,11 +41,12 @@ class Axis:
         return self.step is None or (self.extent is not None and self.step >= self.extent)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Path:
     """The way to a statement: axes and sequence positions, outermost first, then its lanes.
 
-    `owners` are the Funcs that the axes of the grid and the loops belong to.
+    `owners` are the Funcs that the axes of the grid and the loops belong to. What follows from
+    these is asked for hundreds of times, so that it is kept.
     """
 
     kernel: int
@@ -54,10 +56,35 @@ class Path:
     lanes: tuple[Axis, ...] = ()
     owners: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def loops(self) -> tuple[Axis, ...]:
         """The loops on the way."""
         return tuple(step for step in self.steps if isinstance(step, Axis))
+
+    @cached_property
+    def named(self) -> "Named":
+        """All axes by name, lanes too."""
+        return {axis.name: axis for axis in (*self.grid, *self.loops, *self.lanes)}
+
+    @cached_property
+    def walked(self) -> tuple[Axis, ...]:
+        """The grid and the loops that have several tiles, without groups of blocks."""
+        return several(finest(self.grid) + self.loops)
+
+    @cached_property
+    def absolute(self) -> frozenset[str]:
+        """The axes, lanes too, that lie inside of all that they divide."""
+        grid = {axis.name for axis in self.grid}
+        inside: set[str] = set()
+
+        def divides(axis: Axis) -> bool:
+            outer = resolved(axis.origin, self.named).labels
+            return all(name in grid or name in inside for name in outer)
+
+        for loop in self.loops:
+            if divides(loop):
+                inside.add(loop.name)
+        return frozenset(inside | {one.name for one in (*self.grid, *self.lanes) if divides(one)})
 
 
 Named = Mapping[str, Axis]
@@ -74,13 +101,13 @@ def several(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
     return tuple(axis for axis in axes if not axis.is_single)
 
 
-def walked(path: Path) -> tuple[Axis, ...]:
-    """The grid and the loops that have several tiles, without groups of blocks."""
-    return several(finest(path.grid) + path.loops)
-
-
 def resolved(index: Affine, named: Named) -> Affine:
     """The index over axes that have several values: one of a single tile is its origin."""
+    for name, _ in index.terms:
+        if name in named and named[name].is_single:
+            break
+    else:
+        return index
     total = Affine((), index.constant)
     for name, coefficient in index.terms:
         axis = named.get(name)
@@ -91,24 +118,9 @@ def resolved(index: Affine, named: Named) -> Affine:
     return total
 
 
-def axes_by_name(path: Path) -> dict[str, Axis]:
-    """All axes of a path, lanes too."""
-    return {axis.name: axis for axis in (*path.grid, *path.loops, *path.lanes)}
-
-
 def is_absolute(axis: Axis, path: Path) -> bool:
     """True if the axis lies inside of all that it divides: it then counts indices, not steps.
 
     `reorder(xi, x)` puts xi outside, and lanes are inside of every loop.
     """
-    named = axes_by_name(path)
-    grid = {one.name for one in path.grid}
-    outer: set[str] = set()
-    for loop in path.loops:
-        if loop.name == axis.name:
-            break
-        outer.add(loop.name)
-    return all(
-        name in grid or (name in outer and is_absolute(named[name], path))
-        for name in resolved(axis.origin, named).labels
-    )
+    return axis.name in path.absolute

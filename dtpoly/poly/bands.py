@@ -103,12 +103,23 @@ def _values(tiles: Sequence[Tiles], times: Sequence[isl.Map]) -> isl.MultiUnionP
 def _value(one: Tiles, times: isl.Map) -> isl.UnionPwAff:
     last = times.project_out(isl.dim_type.out, 0, times.dim(isl.dim_type.out) - 1)
     of = affs(one.domain.get_space())
+    seen = _seen(last)
     # Written as the start of a tile where it is that: isl then sees the step of the loop.
     for name, start in of.items():
-        if name != 0 and isl.Map.from_aff(start).intersect_domain(one.domain).is_equal(last):
+        graph = isl.Map.from_aff(start)
+        if name == 0 or not seen.is_subset(graph):
+            continue
+        if graph.intersect_domain(one.domain).is_equal(last):
             aff = isl.PwAff.from_aff(start).intersect_domain(one.domain)
             return isl.UnionPwAff.from_pw_aff(aff)
     return isl.UnionPwAff.from_pw_aff(isl.PwMultiAff.from_map(last).get_at(0))
+
+
+def _seen(times: isl.Map) -> isl.Map:
+    """One iteration, not the one at 0 if there is another: few starts of tiles have its value."""
+    positive = isl.Map.universe(times.get_space()).lower_bound_val(isl.dim_type.out, 0, isl.Val(1))
+    later = times & positive
+    return (times if later.is_empty() else later).sample().to_map()
 
 
 def _isolated(full: isl.Set, depth: int) -> isl.UnionSet:

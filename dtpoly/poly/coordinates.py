@@ -14,10 +14,8 @@ from dtpoly.poly.axes import (
     Axis,
     Named,
     Path,
-    axes_by_name,
     is_absolute,
     several,
-    walked,
 )
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Statement
@@ -55,7 +53,7 @@ def coordinates(
     """The coordinate of each axis; `of` gives dims, and zero as 0; `tile` rounds down."""
     start, value = _places(path, statement, of, tile, given or {})
     result: dict[str, V] = {}
-    for axis in walked(path):
+    for axis in path.walked:
         result[axis.name] = value(axis)
         # A user's primitive may have moved an axis since copies were made for each of its values.
         is_relative = axis.name in statement.relative
@@ -75,7 +73,7 @@ def unreached(path: Path, statement: Statement, of: Affs, given: Set[str]) -> It
     reach everything are left out.
     """
     start, _ = _places(path, statement, of, _aff_tile, {})
-    for axis in axes_by_name(path).values():
+    for axis in path.named.values():
         is_given = axis.name in given or not applies(axis, statement, axis in path.grid)
         if is_given or _reaches_all(axis, path, statement):
             continue
@@ -89,7 +87,7 @@ def _reaches_all(axis: Axis, path: Path, statement: Statement) -> bool:
     """True if an axis walks a whole label, or all of a tile of another axis."""
     if axis.origin == ZERO:
         return axis.index.plain is not None and axis.extent is None
-    outer = axes_by_name(path).get(axis.origin.plain or "")
+    outer = path.named.get(axis.origin.plain or "")
     if outer is None or outer.name in statement.copies or outer.index != axis.index:
         return False
     sizes = [size for size in (outer.step, outer.extent) if size is not None]
@@ -105,7 +103,7 @@ def _places(
     given: Mapping[str | int, V],
 ) -> tuple[Callable[[Affine], V], Callable[[Axis], V]]:
     """Where an axis with some origin starts, and where that tile of an axis does."""
-    named = axes_by_name(path)
+    named = path.named
     grid = {axis.name for axis in path.grid}
     known: dict[str | int, V] = dict(given)
     known |= {name: of[name] for name in statement.copies}

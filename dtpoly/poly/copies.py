@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 from dtpoly.frozen import dataclass
-from dtpoly.poly.axes import Axis, Path, axes_by_name
+from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.footprint import ranges
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Model, Statement
@@ -50,7 +50,7 @@ class Repetition(StrEnum):
 
 def has_place(copy: Statement, path: Path) -> bool:
     """Whether the way to a copy goes through all axes that it is private to."""
-    return set(copy.copies) <= axes_by_name(path).keys()
+    return set(copy.copies) <= path.named.keys()
 
 
 def region(copy: Statement, axes: Mapping[str, Axis], model: Model) -> Region:

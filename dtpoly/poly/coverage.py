@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from functools import reduce
 
-from dtpoly.poly.axes import Path, axes_by_name, finest, is_absolute, resolved, several, walked
+from dtpoly.poly.axes import Path, finest, is_absolute, resolved, several
 from dtpoly.poly.coordinates import unreached
 from dtpoly.poly.dependences import Dependence, DependenceKind
 from dtpoly.poly.lazy import isl
@@ -73,7 +73,7 @@ def unreached_by(statement: Statement, path: Path, paths: Iterable[Path], model:
 
 def doubled(statement: Statement, path: Path) -> isl.Map:
     """`instance -> place`, lanes too: two of one image are in one place."""
-    names = tuple(axis.name for axis in (*walked(path), *several(path.lanes)))
+    names = tuple(axis.name for axis in (*path.walked, *several(path.lanes)))
     return coordinate_map(path, statement, names).intersect_domain(statement.domain)
 
 
@@ -99,9 +99,9 @@ def _nowhere(statement: Statement, path: Path, given: Set[str]) -> isl.Map | Non
 
 
 def _in_one_place(statement: Statement, path: Path) -> isl.Map | None:
-    names = tuple(axis.name for axis in (*walked(path), *several(path.lanes)))
+    names = tuple(axis.name for axis in (*path.walked, *several(path.lanes)))
     # The common case, without isl: every label is an axis that goes in steps of one.
-    named = axes_by_name(path)
+    named = path.named
     absolute = {
         axis.name: axis
         for axis in path.loops

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import cache
 
 from dtpoly.frozen import dataclass
 from dtpoly.poly.lazy import isl
@@ -47,12 +48,19 @@ class Dependence:
                 return f"{self.target} adds to {self.array}, in any order"
 
 
-@dataclass(frozen=True, slots=True)
-class _Touch:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """The elements of one array that a statement touches by one access, reads or writes."""
+
     position: int
     statement: Statement
-    is_write: bool
     relation: isl.Map  # on the statement's domain
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    place: _Place
+    is_write: bool
 
 
 def dependences(model: Model) -> tuple[Dependence, ...]:
@@ -63,27 +71,43 @@ def dependences(model: Model) -> tuple[Dependence, ...]:
 
 def _pairs(model: Model) -> Iterable[Dependence]:
     for array, touches in _touches(model).items():
+        # A statement that adds to an element reads it where it writes it.
+        met = cache(_met)
         for before in touches:
             for after in touches:
-                if after.position < before.position or not (before.is_write or after.is_write):
+                one, two = before.place, after.place
+                if two.position < one.position or not (before.is_write or after.is_write):
                     continue
-                relation = before.relation.apply_range(after.relation.reverse())
-                if after.position == before.position:
-                    relation = relation & isl.Map.lex_lt(relation.get_space().domain())
-                if not relation.is_empty():
-                    source, target = before.statement, after.statement
+                relation = met(one, two)
+                if relation is not None:
+                    source, target = one.statement, two.statement
                     kind = _kind(source, target, before.is_write, after.is_write)
                     yield Dependence(kind, array, source.name, target.name, relation)
+
+
+def _met(before: _Place, after: _Place) -> isl.Map | None:
+    """The pairs of instances that touch one element, the earlier one first, if there are any."""
+    is_same = after.position == before.position
+    # As a rule each instance has an element of its own, which is quicker to see.
+    is_alone = before is after and before.statement.role is not Role.UPDATE
+    if is_alone and before.relation.is_injective():
+        return None
+    relation = before.relation.apply_range(after.relation.reverse())
+    if is_same:
+        relation = relation & isl.Map.lex_lt(relation.get_space().domain())
+    return None if relation.is_empty() else relation
 
 
 def _touches(model: Model) -> dict[str, list[_Touch]]:
     found: dict[str, list[_Touch]] = {}
     for position, statement in enumerate(model.statements):
+        places: dict[int, _Place] = {}
         touched = [(True, statement.writes), *((False, read) for read in statement.reads)]
         for is_write, one in touched:
-            relation = one.relation.intersect_domain(statement.domain)
-            touch = _Touch(position, statement, is_write, relation)
-            found.setdefault(one.array, []).append(touch)
+            if id(one) not in places:
+                relation = one.relation.intersect_domain(statement.domain)
+                places[id(one)] = _Place(position, statement, relation)
+            found.setdefault(one.array, []).append(_Touch(places[id(one)], is_write))
     return found
 
 
@@ -103,6 +127,8 @@ def once(found: Iterable[Dependence]) -> tuple[Dependence, ...]:
     for one in found:
         key = (one.kind, one.array, one.source, one.target)
         before = kept.get(key)
-        relation = one.relation if before is None else before.relation | one.relation
-        kept[key] = Dependence(*key, relation)
+        if before is None:
+            kept[key] = one
+        elif one.relation is not before.relation:
+            kept[key] = Dependence(*key, before.relation | one.relation)
     return tuple(kept.values())

@@ -47,16 +47,12 @@ def where(around: isl.Set, conditions: Iterable[Condition]) -> isl.Set:
 
 def tiles_here(around: isl.Set, start: Mapping[str, Bound], asked: isl.Set) -> isl.Set:
     """The tiles that start there, of those that a statement has."""
-    outer = around.dim(isl.dim_type.set)
-    here = reduce(_with_dim, (f"{dim}^" for dim in start), around)
-    of = _named(here)
-    for dim, value in start.items():
-        here = here & isl.PwAff.from_aff(of[f"{dim}^"]).eq_set(_value(value, of))
-    here = here.project_out(isl.dim_type.set, 0, outer)
-    for at in range(len(start)):
-        name = asked.get_dim_name(isl.dim_type.set, at)
-        here = here if name is None else here.set_dim_name(isl.dim_type.set, at, name)
-    return (here.set_tuple_id(asked.get_tuple_id()) & asked).coalesce()
+    space = around.get_space()
+    pair = space.map_from_domain_and_range(asked.get_space().align_params(space))
+    first, of = isl.MultiPwAff.zero(pair), _named(around)
+    for position, value in enumerate(start.values()):
+        first = first.set_pw_aff(position, _value(value, of))
+    return (around.apply(isl.Map.from_multi_pw_aff(first)) & asked).coalesce()
 
 
 def is_all(found: Sequence[isl.Set], asked: isl.Set) -> bool:

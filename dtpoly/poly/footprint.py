@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.poly.axes import Axis, Path, axes_by_name, is_absolute, resolved
+from dtpoly.poly.axes import Axis, Path, is_absolute, resolved
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Statement
@@ -68,7 +68,7 @@ def iteration_map(reader: Statement, path: Path, place: tuple[Axis, ...]) -> isl
     target = result.get_space().range()
     of = affs(target)
     inside = isl.Set.universe(target)
-    named = axes_by_name(path)
+    named = path.named
     for axis in place:
         origin = resolved(axis.origin, named)
         # One that lies outside of what it divides counts from there.

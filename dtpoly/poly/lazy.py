@@ -1,9 +1,62 @@
 """islpy, loaded when it is first used: it takes 50 ms, and most checks end before they need it."""
 
 import importlib.util
+import os
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # its module loads others
+
+METADATA = "importlib.metadata"
+
+
+class _Versions(ModuleType):
+    """In the place of `importlib.metadata` while a package loads that asks for its own version.
+
+    The folder beside the package that says it is `islpy-2025.2.5.dist-info`. With the module it
+    takes as long as all else that loads with the package.
+    """
+
+    def version(self, name: str) -> str:
+        """The version of a package."""
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None:
+            for entry in os.listdir(os.path.dirname(os.path.dirname(spec.origin))):
+                if entry.startswith(f"{name}-") and entry.endswith(".dist-info"):
+                    return entry.removeprefix(f"{name}-").removesuffix(".dist-info")
+        return str(self.__getattr__("version")(name))
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else is asked for, the module itself has."""
+        if sys.modules.get(METADATA) is self:
+            del sys.modules[METADATA]
+        return getattr(importlib.import_module(METADATA), name)
+
+
+class _Quickly(Loader):
+    """A loader of a package that asks for its own version while it loads."""
+
+    def __init__(self, loader: Loader) -> None:
+        self.loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """As the loader does it."""
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """As the loader does it, while versions are looked up here."""
+        versions = _Versions(METADATA)
+        known = sys.modules.setdefault(METADATA, versions)
+        try:
+            self.loader.exec_module(module)
+        finally:
+            if known is versions and sys.modules.get(METADATA) is versions:
+                del sys.modules[METADATA]
 
 
 def _lazily(name: str) -> ModuleType:
@@ -13,7 +66,7 @@ def _lazily(name: str) -> ModuleType:
         raise ModuleNotFoundError(f"dtpoly needs {name}: pip install {name}", name=name)
     if name in sys.modules:
         return sys.modules[name]
-    spec.loader = importlib.util.LazyLoader(spec.loader)
+    spec.loader = importlib.util.LazyLoader(_Quickly(spec.loader))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

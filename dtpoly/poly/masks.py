@@ -87,18 +87,19 @@ def addressed_lanes_of(tiles: Tiles, domain: isl.Set) -> isl.Set:
     result = domain.reset_tuple_id().add_dims(isl.dim_type.set, len(dims))
     result = _named(result, tiles)
     of = affs(result.get_space())
+    lanes = isl.Set.universe(result.get_space())
     for dim in dims:
         lane = of[dim.name]
         start = of[start_name(dim.label)] if dim.is_index else of[0]
         span = dim.lanes.span if dim.is_index else dim.lanes.count
-        result = result & lane.ge_set(start)
+        lanes = lanes & lane.ge_set(start)
         if span is not None:
-            result = result & lane.lt_set(start + span)
+            lanes = lanes & lane.lt_set(start + span)
         if dim.is_index and dim.lanes.step > 1:
             step = isl.Val(dim.lanes.step)
             offset = lane - start
-            result = result & offset.eq_set(offset.scale_down_val(step).floor().scale_val(step))
-    return result
+            lanes = lanes & offset.eq_set(offset.scale_down_val(step).floor().scale_val(step))
+    return result & lanes
 
 
 def _named(of: isl.Set, tiles: Tiles) -> isl.Set:
@@ -154,17 +155,17 @@ def _needed(
     of = named_affs(known)
     kept = list(found)
     for one in found:
-        others = known
+        broken = to_aff(one, of).lt_set(of[0])
         for other in kept:
             if other is not one:
-                others = others & to_aff(other, of).ge_set(of[0])
-        if others.is_subset(to_aff(one, of).ge_set(of[0])):
+                broken = broken & to_aff(other, of).ge_set(of[0])
+        if known.is_disjoint(broken):
             kept.remove(one)
-    return tuple(_with_multiple(one, known, tiles, size_of) for one in kept)
+    return tuple(_with_multiple(one, known, of, tiles, size_of) for one in kept)
 
 
 def _with_multiple(
-    value: Affine, known: isl.Set, tiles: Tiles, size_of: Mapping[str, str]
+    value: Affine, known: isl.Set, of: Affs, tiles: Tiles, size_of: Mapping[str, str]
 ) -> Condition:
     """Whether an even size makes a condition hold: tried for `label < size` only."""
     dims = {dim.name: dim for dim in lane_dims(tiles)}
@@ -179,19 +180,18 @@ def _with_multiple(
             ((size, 1), (name, -1)), -1
         ):
             continue
-        of = named_affs(known)
-        holds = to_aff(value, of).ge_set(of[0])
+        broken = to_aff(value, of).lt_set(of[0])
         if dim.lanes.count is None:
             end = of[start_name(dim.label)] + of[size]
-            is_whole = dim.lanes.step == 1 and (known & of[name].lt_set(end)).is_subset(holds)
+            is_whole = dim.lanes.step == 1 and known.is_disjoint(of[name].lt_set(end) & broken)
             return Condition(value, size, 0) if is_whole else Condition(value)
         candidates = [axis.step for axis in tiles.path.grid if axis.label == dim.label]
         for step in dict.fromkeys((dim.lanes.span, *candidates)):
             if step is None or step < 2:
                 continue
             whole = of[size].scale_down_val(isl.Val(step)).floor().scale_val(isl.Val(step))
-            even = known & of[size].eq_set(whole)
-            if not even.is_empty() and even.is_subset(holds):
+            even = of[size].eq_set(whole)
+            if known.is_disjoint(even & broken) and not known.is_disjoint(even):
                 return Condition(value, size, step)
     return Condition(value)
 

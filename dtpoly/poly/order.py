@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
+from functools import cache, cached_property
 from typing import TypeAlias
 
 from dtpoly.frozen import dataclass
@@ -13,7 +14,7 @@ from dtpoly.poly.coordinates import aff_coordinates, at
 from dtpoly.poly.dependences import Dependence, DependenceKind
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Model, Statement, by_name
-from dtpoly.poly.spaces import affs, computing, set_space, to_map
+from dtpoly.poly.spaces import affs, computing, set_space, to_multi_aff
 
 
 class ViolationKind(StrEnum):
@@ -30,6 +31,8 @@ class ViolationKind(StrEnum):
 
 # Pairs of coordinates at which a source and its target must not be.
 Wrong: TypeAlias = "Mapping[ViolationKind, isl.Map]"
+# `instance -> coordinates` of a statement on some axes, by their names.
+Coordinates: TypeAlias = "Callable[[str, tuple[str, ...]], isl.MultiAff]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,53 +53,96 @@ class Meeting:
     after: int
 
 
+@dataclass(frozen=True)
+class Move:
+    """Where the ends of a dependence are on the axes that they share, by name."""
+
+    relation: isl.Map
+    axes: tuple[str, ...]
+    source: isl.MultiAff  # instance -> coordinates
+    target: isl.MultiAff
+
+    @cached_property
+    def before(self) -> isl.Map:
+        """Where the source is."""
+        return isl.Map.from_multi_aff(self.source)
+
+    @cached_property
+    def after(self) -> isl.Map:
+        """Where the target is."""
+        return isl.Map.from_multi_aff(self.target)
+
+    @cached_property
+    def places(self) -> isl.Map:
+        """The dependence between such places."""
+        return self.relation.apply_domain(self.before).apply_range(self.after)
+
+    @cached_property
+    def still(self) -> tuple[int, ...]:
+        """The axes, by number, on which each pair is seen to stay where it is, without a proof."""
+        space = self.relation.get_space()
+        source = self.source.pullback_multi_aff(isl.MultiAff.domain_map(space))
+        target = self.target.pullback_multi_aff(isl.MultiAff.range_map(space))
+        way = isl.Map.from_multi_aff(target.sub(source)).intersect_domain(self.relation.wrap())
+        fixed = (
+            way.plain_get_val_if_fixed(isl.dim_type.out, position)
+            for position in range(len(self.axes))
+        )
+        return tuple(position for position, value in enumerate(fixed) if value.is_zero())
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One question: which pairs of a dependence have their ends at places that are `wrong`.
 
-    `before` and `after` say where source and target are on the axes that they share, by name;
-    `moved` is the dependence between such places. Without places, every pair is wrong.
+    Without places, every pair is wrong.
     """
 
     dependence: Dependence
     kind: ViolationKind
-    axes: tuple[str, ...] = ()
-    before: isl.Map | None = None
-    after: isl.Map | None = None
-    moved: isl.Map | None = None
+    move: Move | None = None
     wrong: isl.Map | None = None
 
     def pairs(self, context: isl.Set) -> isl.Map:
         """The pairs that are broken: none, or a violation."""
         pairs = self.dependence.relation
-        if self.before is not None and self.after is not None and self.wrong is not None:
-            pairs = pairs & self.before.apply_range(self.wrong).apply_range(self.after.reverse())
+        if self.move is not None and self.wrong is not None:
+            before, after = self.move.before, self.move.after
+            pairs = pairs & before.apply_range(self.wrong).apply_range(after.reverse())
         return pairs.intersect_params(context)
 
 
 def broken(
-    model: Model, paths: Mapping[str, Path], found: tuple[Dependence, ...]
-) -> tuple[Broken, ...]:
-    """Every dependence that is broken at some sizes."""
+    model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]
+) -> Iterator[Broken]:
+    """Every dependence that is broken at some sizes, in the order of the dependences."""
+    is_right = cache(_is_right)
     with computing("the order of a schedule"):
-        result: list[Broken] = []
         for one in asked(model, paths, found):
-            places = None if one.moved is None or one.wrong is None else one.moved & one.wrong
-            if places is not None and places.is_empty():  # quick, and the common case
+            if (  # quick, and the common cases
+                one.move is not None
+                and one.wrong is not None
+                and (is_right(one.wrong, one.move.still) or one.move.places.is_disjoint(one.wrong))
+            ):
                 continue
             pairs = one.pairs(model.context)
             if not pairs.is_empty():
-                result.append(Broken(one.dependence, one.kind, pairs))
-        return tuple(result)
+                yield Broken(one.dependence, one.kind, pairs)
 
 
-def asked(
-    model: Model, paths: Mapping[str, Path], found: tuple[Dependence, ...]
-) -> Iterator[Asked]:
+def _is_right(wrong: isl.Map, still: tuple[int, ...]) -> bool:
+    """Whether pairs that stay where they are on some axes cannot be at wrong places."""
+    for position in still:
+        wrong = wrong.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
+    return wrong.is_empty()
+
+
+def asked(model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]) -> Iterator[Asked]:
     """What there is to ask of each dependence; nothing of one whose source has its kernel first."""
     statements = by_name(model)
-    wrong: dict[tuple[int, int, int], Wrong] = {}
-    for dependence in _merged(found):
+    on = coordinates_of(statements, paths)
+    wrong = cache(_wrong)
+    for dependence in merged(found):
         source, target = paths.get(dependence.source), paths.get(dependence.target)
         if source is None or target is None:
             continue  # what stands nowhere has no instances, or is reported as lost
@@ -105,35 +151,25 @@ def asked(
         if source.kernel > target.kernel:
             yield Asked(dependence, ViolationKind.LATE)
             continue
+        if dependence.kind is DependenceKind.REDUCTION and statements[dependence.source].is_atomic:
+            continue
         met = meeting(source, target)
         key = (len(met.grid), len(met.time), met.after)
-        if key not in wrong:
-            wrong[key] = _wrong(*key)
-        yield from _asked(dependence, statements, paths, met, wrong[key])
+        yield from _asked(dependence, on, met, wrong(*key))
 
 
-def _asked(
-    dependence: Dependence,
-    statements: Mapping[str, Statement],
-    paths: Mapping[str, Path],
-    met: Meeting,
-    wrong: Wrong,
-) -> Iterator[Asked]:
+def _asked(dependence: Dependence, on: Coordinates, met: Meeting, wrong: Wrong) -> Iterator[Asked]:
     """What there is to ask of a dependence within one kernel."""
-    source, target = statements[dependence.source], statements[dependence.target]
     is_reduction = dependence.kind is DependenceKind.REDUCTION
-    if is_reduction and source.is_atomic:
-        return
     names = met.grid + met.time
     if not names and met.after < 0:
         return
-    before = coordinate_map(paths[source.name], source, names)
-    after = coordinate_map(paths[target.name], target, names)
-    moved = dependence.relation.apply_domain(before).apply_range(after)
+    source, target = on(dependence.source, names), on(dependence.target, names)
+    move = Move(dependence.relation, names, source, target)
     for kind, relation in wrong.items():
         if is_reduction and kind is not ViolationKind.CROSSES:
             continue
-        yield Asked(dependence, kind, names, before, after, moved, relation)
+        yield Asked(dependence, kind, move, relation)
 
 
 def meeting(one: Path, two: Path) -> Meeting:
@@ -155,14 +191,29 @@ def meeting(one: Path, two: Path) -> Meeting:
 
 def coordinate_map(path: Path, statement: Statement, names: tuple[str, ...]) -> isl.Map:
     """`instance -> coordinates of some axes`."""
-    space = statement.domain.get_space()
-    of = affs(space)
-    value = aff_coordinates(path, statement, of)
-    timed = {loop.name: loop.time for loop in path.loops if loop.time is not None}
-    known: dict[str | int, isl.Aff] = {n: of[0] for t in timed.values() for n in t.labels}
-    known.update(value)
-    values = [at(timed[n], of[0], known) if n in timed else value[n] for n in names]
-    return to_map(space, "", _dims(len(names)), values)
+    on = coordinates_of({statement.name: statement}, {statement.name: path})
+    return isl.Map.from_multi_aff(on(statement.name, names))
+
+
+def coordinates_of(statements: Mapping[str, Statement], paths: Mapping[str, Path]) -> Coordinates:
+    """The same for several statements, of which each is looked at once, as functions."""
+
+    @cache
+    def values(name: str) -> Mapping[str, isl.Aff]:
+        of = affs(statements[name].domain.get_space())
+        value = aff_coordinates(paths[name], statements[name], of)
+        timed = {loop.name: loop.time for loop in paths[name].loops if loop.time is not None}
+        known: dict[str | int, isl.Aff] = {n: of[0] for t in timed.values() for n in t.labels}
+        known.update(value)
+        return value | {n: at(time, of[0], known) for n, time in timed.items() if n in value}
+
+    @cache
+    def on(name: str, names: tuple[str, ...]) -> isl.MultiAff:
+        space = statements[name].domain.get_space()
+        value = values(name)
+        return to_multi_aff(space, "", _dims(len(names)), [value[one] for one in names])
+
+    return on
 
 
 def _dims(count: int) -> list[str]:
@@ -190,16 +241,16 @@ def _wrong(grid: int, time: int, after: int) -> Wrong:
     return wrong
 
 
-def _merged(found: tuple[Dependence, ...]) -> tuple[Dependence, ...]:
+def merged(found: Iterable[Dependence]) -> tuple[Dependence, ...]:
     """One a pair of statements, under the first of its kinds; reduction pairs apart."""
-    merged: dict[tuple[str, str, bool], Dependence] = {}
+    kept: dict[tuple[str, str, bool], Dependence] = {}
     for one in found:
         key = (one.source, one.target, one.kind is DependenceKind.REDUCTION)
-        before = merged.get(key)
+        before = kept.get(key)
         if before is None:
-            merged[key] = one
-        elif one.relation.plain_is_equal(before.relation):
+            kept[key] = one
+        elif one.relation is before.relation or one.relation.plain_is_equal(before.relation):
             pass  # seen without a proof
         elif not one.relation.is_subset(before.relation):
-            merged[key] = replace(before, relation=before.relation | one.relation)
-    return tuple(merged.values())
+            kept[key] = replace(before, relation=before.relation | one.relation)
+    return tuple(kept.values())

@@ -7,7 +7,7 @@ values that pass from statement to statement of a kernel pass through memory.
 from collections.abc import Iterator, Mapping
 
 from dtpoly.algorithm.expressions import Affine, reads
-from dtpoly.poly.axes import Axis, Path, axes_by_name, is_absolute, resolved, several
+from dtpoly.poly.axes import Axis, Path, is_absolute, resolved, several
 from dtpoly.poly.model import Access, Model, Statement
 from dtpoly.poly.tiles import rounded
 
@@ -92,7 +92,7 @@ def _own_loops(path: Path, other: Path) -> tuple[Axis, ...]:
 
 def _position(label: str, statement: Statement, path: Path) -> tuple[Affine, tuple[Rounded, ...]]:
     """Where a tile starts along a label, and its lanes: how far apart, and how many."""
-    named = axes_by_name(path)
+    named = path.named
     lanes = [axis for axis in several(path.lanes) if axis.index.plain == label]
     axes = axes_along(label, statement, path)
     walked = {lane.name for lane in lanes}

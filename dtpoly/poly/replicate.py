@@ -95,13 +95,15 @@ def _copy(
     body = statement.body
     if body is not None:
         body = renamed_reads(body, {old: array.name for old, array in private.items()})
+    # What adds to an element reads where it writes: that stays one access.
+    made = {id(one): anew(one) for one in (statement.writes, *statement.reads)}
     return replace(
         statement,
         name=name,
         copies=copies,
         domain=domain,
-        writes=anew(statement.writes),
-        reads=tuple(anew(read) for read in statement.reads),
+        writes=made[id(statement.writes)],
+        reads=tuple(made[id(read)] for read in statement.reads),
         body=body,
     )
 

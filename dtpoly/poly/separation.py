@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from dtpoly.frozen import dataclass
-from dtpoly.poly.axes import Axis, Path, axes_by_name, is_absolute
+from dtpoly.poly.axes import Axis, Path, is_absolute
 from dtpoly.poly.dependences import Dependence
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Model, Statement, by_name
@@ -85,7 +85,7 @@ def _in_kernel(
     after = coordinate_map(target, statements[one.target], names)
     apart = pairs.apply_domain(before).apply_range(after).deltas()
     program = _zero(apart, range(len(met.grid)))
-    axes = axes_by_name(source)
+    axes = source.named
     distances: list[Distance] = []
     carriers: list[str] = []
     together = program  # so far in one iteration

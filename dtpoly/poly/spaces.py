@@ -55,11 +55,18 @@ def to_aff(index: Affine, of: Affs) -> isl.Aff:
 
 def to_map(domain: isl.Space, name: str, dims: Sequence[str], values: Iterable[isl.Aff]) -> isl.Map:
     """`domain -> name[values]`."""
+    return isl.Map.from_multi_aff(to_multi_aff(domain, name, dims, values))
+
+
+def to_multi_aff(
+    domain: isl.Space, name: str, dims: Sequence[str], values: Iterable[isl.Aff]
+) -> isl.MultiAff:
+    """The same as a function."""
     target = set_space(name, dims, param_names(domain)).align_params(domain)
     result = isl.MultiAff.zero(domain.map_from_domain_and_range(target))
     for position, value in enumerate(values):
         result = result.set_aff(position, value)
-    return isl.Map.from_multi_aff(result)
+    return result
 
 
 def dim_name(space: isl.Space, kind: isl.dim_type, position: int) -> str:

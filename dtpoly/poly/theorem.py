@@ -78,13 +78,13 @@ def _ordered(
         pairs = one.pairs(model.context)
         dependence = one.dependence
         parts = [one.dependence.relation]
-        if one.before is not None and one.after is not None and one.wrong is not None:
-            parts += [one.before, one.after, one.wrong]
+        if one.move is not None and one.wrong is not None:
+            parts += [one.move.before, one.move.after, one.wrong]
         yield Claim(
             *(one.kind, dependence.source, dependence.target),
             Made.BROKEN if len(parts) > 1 else Made.GIVEN,
             _texts(model, parts),
-            *(dependence.kind, one.axes, dependence.array),
+            *(dependence.kind, one.move.axes if one.move else (), dependence.array),
             None if pairs.is_empty() else Broken(dependence, one.kind, pairs),
         )
 

@@ -14,7 +14,6 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import (
     Axis,
     Path,
-    axes_by_name,
     finest,
     is_absolute,
     resolved,
@@ -125,7 +124,7 @@ def _tiles(instances: isl.Set, tile_of: isl.Map, offsets: Sequence[isl.Aff]) -> 
 
 def _loops_of_short_tiles(statement: Statement, path: Path) -> tuple[str, ...]:
     """Loops of which tiles are divided unevenly: how much of one is left depends on the loop."""
-    named = axes_by_name(path)
+    named = path.named
     loops = {axis.name for axis in several(path.loops)} - set(statement.copies)
     found: dict[str, None] = {}
     for axis in (*several(path.loops), *several(path.lanes)):
@@ -176,7 +175,7 @@ def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.
     known = dict(of)
     for name in grid_names(path):
         known[name] = of[grid_param(name)]
-    named = axes_by_name(path)
+    named = path.named
     for axis in several((*path.grid, *path.loops, *path.lanes)):
         # An axis of the reader that a copy is private to says nothing of the copy's own labels.
         label = None if axis.name in statement.copies else axis.index.plain
@@ -199,7 +198,7 @@ def axis_value(
     Loops in `counted` are known by what they count, by the name of their axis. Those in `private`
     are meant so too: private copies are told apart by what loops count.
     """
-    named = axes_by_name(tiles.path)
+    named = tiles.path.named
     axis = named[name]
     if axis.is_single:
         return resolved(axis.origin, named)

@@ -20,22 +20,24 @@ def random_inputs(
     dtypes: Mapping[str, DType] | None = None,
     device: torch.device | str = "cpu",
 ) -> dict[str, torch.Tensor | Number]:
-    """Made-up inputs: floats about 1 in size, small whole numbers; the same for the same seed.
+    """Made-up inputs: floats about 1 in size, small whole numbers.
 
-    Inputs without a dtype have that of `dtypes`, else f32. Sizes that other sizes decide may be
-    left out. Raises DtpolyError for one that is missing.
+    They are the same for the same seed on the same kind of device: tensors are drawn where they
+    are needed, numbers always here. Inputs without a dtype have that of `dtypes`, else
+    f32. Sizes that other sizes decide may be left out. Raises DtpolyError for one that is missing.
     """
     if wrong := list(check_size_names(program, sizes)):
         raise DtpolyError(wrong)
     shapes = input_shapes(program, filled(program, sizes))
     generator = torch.Generator().manual_seed(seed)
+    there = torch.device(device)
+    drawing = generator if there.type == "cpu" else torch.Generator(there).manual_seed(seed)
     made: dict[str, torch.Tensor | Number] = {}
     for declared in program.inputs:
         dtype = declared.dtype or (dtypes or {}).get(declared.name, DType.F32)
         match declared:
             case Tensor():
-                tensor = _random_tensor(shapes[declared.name], dtype, generator)
-                made[declared.name] = tensor.to(device)
+                made[declared.name] = _random_tensor(shapes[declared.name], dtype, drawing)
             case Scalar():
                 made[declared.name] = _random_number(dtype, generator)
     return made
@@ -44,10 +46,12 @@ def random_inputs(
 def _random_tensor(
     shape: tuple[int, ...], dtype: DType, generator: torch.Generator
 ) -> torch.Tensor:
+    where = generator.device
     if is_float(dtype):
-        return torch.randn(shape, generator=generator).to(TORCH_DTYPE[dtype])
+        return torch.randn(shape, generator=generator, device=where).to(TORCH_DTYPE[dtype])
     low, high = {DType.BOOL: (0, 2), DType.U8: (0, 9)}.get(dtype, (-4, 5))
-    return torch.randint(low, high, shape, generator=generator).to(TORCH_DTYPE[dtype])
+    made = torch.randint(low, high, shape, generator=generator, device=where)
+    return made.to(TORCH_DTYPE[dtype])
 
 
 def _random_number(dtype: DType, generator: torch.Generator) -> Number:

@@ -1,6 +1,7 @@
 """A Program in, a few small sizes at which its kernels can be tried, out."""
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
@@ -9,13 +10,17 @@ from dtpoly.diagnostics import DtpolyError
 MOST = 40
 # A number that is larger, up to this one, is tried by itself.
 MOST_ALONE = 1024
+# Numbers of which two are tried at once, or almost twice.
+LARGE = range(16, 257)
 PRIMES = (3, 5, 7, 2, 11, 4, 6)
 
 
 def few_sizes(program: Program) -> Iterator[dict[str, int]]:
     """All 1; each another number; one more than the largest number said of each, and than two such.
 
-    Of numbers that are large, one more than each while the other sizes are small.
+    Of numbers that are large, one more than each while the other sizes are small; one less than two
+    of it, so that what is left is more than half a tile; and one more than two of them at once, so
+    that a block is neither in the first row of blocks nor in the first column.
     """
     labels = [label.name for label in program.labels]
     said = {label: 2 for label in labels}
@@ -37,6 +42,12 @@ def few_sizes(program: Program) -> Iterator[dict[str, int]]:
             for label, size in said.items()
             for times in (1, 2)
             if MOST < times * size <= MOST_ALONE
+        ),
+        *({**apart, label: 2 * size - 1} for label, size in said.items() if size in LARGE),
+        *(
+            {**apart, one: said[one] + 1, other: said[other] + 1}
+            for one, other in combinations(labels, 2)
+            if said[one] in LARGE and said[other] in LARGE
         ),
     ):
         try:

@@ -7,7 +7,7 @@ beside its place and then moved there, so processes need no locks: who comes sec
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -43,9 +43,20 @@ def key(parts: Iterable[str]) -> str:
 @cache
 def compiler() -> str:
     """The version of this compiler; for a checkout, which changes without one, also its files."""
-    files = sorted(path for place in FOLDERS if place.is_dir() for path in place.rglob("*.py"))
-    facts = (f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files)
-    return key([__version__, *facts])
+    return key([__version__, *sorted(fact for one in FOLDERS for fact in _facts(one))])
+
+
+def _facts(place: Path | str) -> Iterator[str]:
+    """What tells one version of a folder's files from another; links to folders are left out."""
+    if not os.path.isdir(place):
+        return
+    with os.scandir(place) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
+            elif entry.is_dir(follow_symlinks=False):
+                yield from _facts(entry.path)
 
 
 def _always(_: str) -> bool:
@@ -81,6 +92,7 @@ def keep(path: Path, text: str) -> bool:
     """Put a text into the cache; false where that cannot be done."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomically(path, text.encode(errors="surrogatepass"))
+        # What is read from there is checked, so that nothing waits for the disk.
+        write_atomically(path, text.encode(errors="surrogatepass"), is_lasting=False)
         return True
     return False

@@ -88,15 +88,35 @@ def compared(
     """How far a result is from the exact one, of which it may lose a share.
 
     `rough` is the reference as it is in the type that kernels compute in: where that is far off,
-    they may be so, too. NaN and infinities have to be the same, unless an element is too large
-    for a type on the way.
+    they may be so, too.
     """
+    return within(func, labels, result, exact, rough, allowed_of(exact, rough, share))
+
+
+def allowed_of(exact: torch.Tensor, rough: torch.Tensor, share: float) -> float:
+    """How far a result may be from the exact one."""
     wide = exact.double()
     finite = wide.isfinite() & rough.double().isfinite()
-    sizes, losses = wide.abs()[finite], (rough.double() - wide).abs()[finite]
-    allowed = 0.0
-    if exact.dtype.is_floating_point and sizes.numel():
-        allowed = share * float(sizes.max()) + MARGIN * float(losses.max())
+    if not exact.dtype.is_floating_point or not bool(finite.any()):
+        return 0.0
+    sizes, losses = wide.abs(), (rough.double() - wide).abs()
+    largest, lost = (float(torch.where(finite, one, 0.0).max()) for one in (sizes, losses))
+    return share * largest + MARGIN * lost
+
+
+def within(
+    func: str,
+    labels: Sequence[str],
+    result: torch.Tensor,
+    exact: torch.Tensor,
+    rough: torch.Tensor,
+    allowed: float,
+) -> Outcome:
+    """How far a result is from the exact one, from which it may be so far.
+
+    NaN and infinities have to be the same, unless an element is too large for a type on the way.
+    """
+    wide = exact.double()
     same = (result == exact.to(result.dtype)) | (result.isnan() & exact.isnan())
     same |= wide.isfinite() & ~rough.isfinite()
     apart = (result.double() - wide).abs()

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from dtpoly.algorithm.show import show_affine
 from dtpoly.frozen import dataclass
-from dtpoly.poly.axes import Axis, axes_by_name
+from dtpoly.poly.axes import Axis
 from dtpoly.poly.copies import Region, has_place, region
 from dtpoly.poly.model import Model, by_name
 from dtpoly.schedule.counts import Count, blocks_of, program_blocks
@@ -121,7 +121,7 @@ def _elements(fusion: Fusion | None, state: State) -> str:
     value = by_name(state.model)[path.statement]
     if not has_place(value, path):
         return ""
-    return show_region(region(value, axes_by_name(path), state.model))
+    return show_region(region(value, path.named, state.model))
 
 
 def show_region(needed: Region) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, reads
-from dtpoly.poly.axes import Axis, Path, axes_by_name, finest, resolved, several
+from dtpoly.poly.axes import Axis, Path, finest, resolved, several
 from dtpoly.poly.footprint import Range
 from dtpoly.poly.model import Statement, by_name
 from dtpoly.poly.replicate import Readers, replicate
@@ -157,4 +157,4 @@ def _is_a_tile(func: str, axis: int, one: Range, readers: Readers) -> bool:
 
 
 def _start(lane: Axis, path: Path) -> Affine:
-    return resolved(lane.origin, axes_by_name(path))
+    return resolved(lane.origin, path.named)

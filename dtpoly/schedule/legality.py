@@ -1,6 +1,6 @@
 """A Program in, the verdict on its schedule out: legal for all sizes, or what is violated."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -8,12 +8,12 @@ from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 from dtpoly.diagnostics import Note as Remark
 from dtpoly.poly.ahead import run_ahead
-from dtpoly.poly.axes import Axis
+from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.coverage import not_once, unlaunched
 from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
 from dtpoly.poly.effort import answered, limited
-from dtpoly.poly.model import Role, by_name
-from dtpoly.poly.order import Broken, ViolationKind, broken
+from dtpoly.poly.model import Role, Statement, by_name
+from dtpoly.poly.order import Broken, ViolationKind, broken, merged
 from dtpoly.poly.recompute import repeated_by_programs, repeated_in_loop
 from dtpoly.poly.relate import read_pairs
 from dtpoly.poly.unwritten import never_written
@@ -122,17 +122,20 @@ def _key(state: State, one: Broken) -> tuple[ViolationKind, str, str]:
 
 def found(state: State, all_pairs: tuple[Dependence, ...]) -> Iterator[Broken]:
     """All that is wrong, the most telling first."""
-    ways = {path.statement: path for path in paths(state.kernels)}
-    lost = tuple(not_once(state.model, paths(state.kernels)))
+    every = paths(state.kernels)
+    ways = {path.statement: path for path in every}
+    lost = tuple(not_once(state.model, every))
     yield from lost
     if lost:
         return
     yield from _outside(state)
-    yield from sorted(broken(state.model, ways, all_pairs), key=lambda one: _weight(one, state))
+    known = by_name(state.model)
+    telling = sorted(merged(all_pairs), key=lambda one: _weight(one, known))
+    yield from broken(state.model, ways, telling)
     yield from _again(state)
     yield from never_written(state.lifted, state.model)
-    yield from unlaunched(state.model, paths(state.kernels))
-    yield from ahead(state)
+    yield from unlaunched(state.model, every)
+    yield from _ahead(state, every)
 
 
 def _lost(state: State) -> Iterator[Broken]:
@@ -143,7 +146,10 @@ def _lost(state: State) -> Iterator[Broken]:
 
 def ahead(state: State) -> Iterator[Broken]:
     """What a kernel passes through memory in loops whose loads are to run ahead."""
-    ways = paths(state.kernels)
+    yield from _ahead(state, paths(state.kernels))
+
+
+def _ahead(state: State, ways: tuple[Path, ...]) -> Iterator[Broken]:
     for at, kernel in enumerate(state.kernels):
         if (kernel.options.num_stages or 1) > 1:
             yield from run_ahead(state.model, {w.statement: w for w in ways if w.kernel == at})
@@ -163,11 +169,10 @@ def _again(state: State) -> Iterator[Broken]:
                 break
 
 
-def _weight(one: Broken, state: State) -> tuple[bool, bool]:
+def _weight(one: Dependence, known: Mapping[str, Statement]) -> tuple[bool, bool]:
     """Flow between Funcs says most."""
-    known = by_name(state.model)
-    roles = (known[one.dependence.source].role, known[one.dependence.target].role)
-    return one.dependence.kind is not DependenceKind.FLOW, Role.COMBINE in roles
+    roles = (known[one.source].role, known[one.target].role)
+    return one.kind is not DependenceKind.FLOW, Role.COMBINE in roles
 
 
 def _grid(state: State, kernel: str) -> frozenset[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from math import inf
 
 from dtpoly.frozen import dataclass
-from dtpoly.poly.axes import Axis, Path, axes_by_name, resolved
+from dtpoly.poly.axes import Axis, Path, resolved
 from dtpoly.poly.copies import Repetition, has_place, region, repetition
 from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.schedule.counts import Count, Factor, Share, blocks_of, tiles_of
@@ -57,7 +57,7 @@ def _typical(count: Count | None, model: Model) -> float:
 
 def _times(copy: Statement, path: Path, model: Model) -> Count | None:
     """How often an instance is computed; None if that is irregular."""
-    axes = axes_by_name(path)
+    axes = path.named
     grid = {axis.name for axis in path.grid}
     factors: list[Factor] = []
     for names in _together(copy.copies, axes):

@@ -1,6 +1,6 @@
 """A Program's directives in, the scheduled Model and its kernels out: a set, in stages."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
@@ -27,6 +27,8 @@ from dtpoly.schedule.tensorize import Tensorize
 from dtpoly.schedule.tree import statements
 
 T = TypeVar("T")
+# What there is before any directive, of the Funcs that are compiled.
+Begin = Callable[[Program, tuple[str, ...]], State]
 
 # Of the loops of a kernel, in this order: what each one finds, the earlier ones made.
 LOOPS: tuple[type[Primitive], ...] = (Atomic, Block, Split, Reorder, Tensorize, Map)
@@ -46,14 +48,42 @@ class _Start:
     fusions: tuple[tuple[str, tuple[FuseAt, ...]], ...]
 
 
-def resolve(program: Program, primitives: Iterable[Primitive]) -> State:
+def resolve(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> State:
     """All directives, whatever their order: loops, fusions, rewrites, options.
 
     Directives that say nothing (a label that no loop has) change nothing. Raises DtpolyError
     only where a user's own primitive fails.
     """
-    start = _start(program, primitives)
-    return _finished(start, _fused(start, start.state, start.fusions))
+    chosen = tuple(primitives)
+    return finished(begun(program, chosen, begin), program, chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A schedule with all that `shaping` primitives do, before the others."""
+
+    start: _Start
+    state: State
+
+
+def shaping(primitives: Iterable[Primitive]) -> tuple[Primitive, ...]:
+    """Those that choose Funcs, inline, make loops and fuse: the others come after them."""
+    return tuple(one for one in primitives if isinstance(one, (*LOOPS, Compile, Inline, FuseAt)))
+
+
+def begun(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> Begun:
+    """What schedules share that only differ in other primitives than the shaping ones."""
+    start = _start(program, primitives, begin)
+    return Begun(start, _fused(start, start.state, start.fusions))
+
+
+def finished(one: Begun, program: Program, primitives: Iterable[Primitive]) -> State:
+    """The state of a schedule that has been begun, perhaps for another one that shares that."""
+    # Inlining made another Program, which has the directives of the first.
+    mine = program.directives
+    start, state = replace(one.start, chosen=_joined(primitives)), one.state
+    own, sized = replace(state.program, directives=mine), replace(state.sized, directives=mine)
+    return _finished(start, replace(state, program=own, sized=sized))
 
 
 def resolve_without_each(
@@ -84,12 +114,12 @@ def resolve_without_each(
             yield error
 
 
-def _start(program: Program, primitives: Iterable[Primitive]) -> _Start:
+def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> _Start:
     """Inlining and loops, in every kernel."""
     chosen = _joined(primitives)
     compiled = tuple(p.func for p in chosen if isinstance(p, Compile))
     needed = frozenset(func.name for func in in_order(program, compiled or None))
-    state = initial(program, compiled)
+    state = begin(program, compiled)
     for primitive in chosen:
         if isinstance(primitive, Inline) and primitive.func in needed:
             state = primitive.apply(state)

@@ -6,8 +6,8 @@ Memory then holds what it began with, and the reduction of all that was put to i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.asking import about
 from dtpoly.verify.carrying import IDENTITY

@@ -6,7 +6,7 @@ Where the language lets a value be rounded, its node says so: `may` and the type
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
@@ -27,6 +27,7 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Program
+from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.building import SIGNS, applied, is_product, literal, place, rounded, whole_in
 from dtpoly.verify.casts import as_kind, fits

@@ -8,9 +8,10 @@ program id, since R is a product of sizes. No factor of a grid is negative: laun
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.regions import ID
 from dtpoly.verify.shared import rank

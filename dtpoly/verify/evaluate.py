@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import product
 
 import islpy as isl
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.limits import OutOfTimeError, check_time
 from dtpoly.verify.rounding import allows, split

@@ -6,8 +6,8 @@ import ast
 import builtins
 import re
 from collections.abc import Set
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.said import Said, said_in
 from dtpoly.verify.values import Unread
 

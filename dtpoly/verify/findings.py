@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.access import Access, Array, Ran
 from dtpoly.verify.algorithm import Meaning
 from dtpoly.verify.memory import Memory

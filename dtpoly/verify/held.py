@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify import known
 from dtpoly.verify.access import Array, Launch
 from dtpoly.verify.asking import Lemma, assume

@@ -31,7 +31,7 @@ HELPERS: dict[str, str] = {
     "dt_reaches": "607e3c0655e8f655056b302cf2f9908c",
     "dt_blocks": "ad9646c168f9da746eb44524dc384a0f",
     "dt_turned": "3116b7173f22a74fb17b9b07a16465d7",
-    "dt_rows": "820e50b6439e1c7a48e3593396b0b2c6",
+    "dt_rows": "dbd07a5d2c99904fba148f1df10cce02",
     "dt_lanes": "92568c39c0135af0c59070588ef1bc6b",
     "dt_too_large": "472e2bb175a01b39ddd1c008ac97037b",
     "dt_grid": "b7a19c8083e50a8f0720467b23c5cb46",

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.expressions import COMPARISONS, MOST_LANES
 from dtpoly.verify.held import Held, Kind, Product, Wrapper
 from dtpoly.verify.regions import holds, is_affine, set_of

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds, persistent
 from dtpoly.verify.carrying import after_loop, assigned
 from dtpoly.verify.flattened import coordinates

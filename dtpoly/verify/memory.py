@@ -8,9 +8,10 @@ it, and nothing writes the element in between.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.accumulating import Accumulation, accumulation, one_operation

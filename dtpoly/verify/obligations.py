@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from dtpoly import __version__
 from dtpoly.algorithm.program import Program
+from dtpoly.frozen import dataclass
 from dtpoly.verify.asking import Part, Run
 from dtpoly.verify.notation import whole_text
 from dtpoly.verify.regions import Join, Meet, Minus, Region, Without

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.building import applied
 from dtpoly.verify.carrying import is_identity
 from dtpoly.verify.limits import check_time

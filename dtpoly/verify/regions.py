@@ -8,9 +8,9 @@ another attempt.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify import asking
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.whole import (

@@ -6,8 +6,8 @@ import ast
 import io
 import re
 import tokenize
-from dataclasses import dataclass
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.values import Unread
 
 LINE = re.compile(r"#\s*(verify|assume)\s*:(.*)")

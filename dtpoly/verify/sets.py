@@ -102,15 +102,49 @@ def points_of(of: Truth) -> isl.Set:
         case Not(operand=operand):
             return _everywhere().subtract(points_of(operand))
         case All(parts=parts):
-            result = _everywhere()
-            for part in parts:
-                result = result.intersect(points_of(part))
+            result, several = _all_of(parts)
+            for one in several:
+                result = result.intersect(one.align_params(result.get_space()))
             return result.coalesce()
         case Some(parts=parts):
             result = _nowhere()
             for part in parts:
                 result = result.union(points_of(part))
             return result.coalesce()
+
+
+@cache
+def _all_of(parts: tuple[Truth, ...]) -> tuple[isl.Set, tuple[isl.Set, ...]]:
+    """Where those of some formulas hold that are one polyhedron; and the sets of the others.
+
+    Formulas begin alike, as they begin with what holds of a kernel: so what is known of the first
+    of them is kept.
+    """
+    if not parts:
+        return _everywhere(), ()
+    result, several = _all_of(parts[:-1])
+    last = points_of(parts[-1])
+    if last.n_basic_set() > 1:
+        # Its names come first, as they do where sets are intersected one by one.
+        return result.align_params(last.get_space()), (*several, last)
+    return _met(result, last), several
+
+
+def _met(left: isl.Set, right: isl.Set) -> isl.Set:
+    """The points of both. Of two polyhedra isl is not asked here whether they have any."""
+    one, other = _only(left), _only(right)
+    if one is None or other is None:
+        return left.intersect(right)
+    # In the order of names in which isl itself puts them.
+    one = one.align_params(other.get_space())
+    other = other.align_params(one.get_space())
+    return isl.Set.from_basic_set(one.intersect(other))
+
+
+def _only(of: isl.Set) -> isl.BasicSet | None:
+    """The polyhedron that a set is, if it is one."""
+    parts = of.get_basic_sets()
+    return parts[0] if len(parts) == 1 else None
 
 
 def _extreme_in(of: Whole) -> tuple[bool, tuple[Whole, Whole]] | None:

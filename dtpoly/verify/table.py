@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.notation import plain, set_text
 from dtpoly.verify.regions import Holds, Join, Meet, Minus, Region, Twins, Without
 

@@ -9,8 +9,9 @@ between floats are left out; operands of a commutative operation may change plac
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.asking import take
 from dtpoly.verify.building import plain, whole_in

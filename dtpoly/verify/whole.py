@@ -69,7 +69,9 @@ class Whole(Shared):
         total: dict[Monomial, int] = {}
         for left, c in self.terms:
             for right, d in other.terms:
-                monomial = tuple(sorted((*left, *right), key=_order))
+                monomial = (*left, *right)
+                if left and right:
+                    monomial = tuple(sorted(monomial, key=_order))
                 total[monomial] = total.get(monomial, 0) + c * d
         return _sum(total)
 
@@ -142,13 +144,16 @@ def _order(atom: Atom) -> tuple[str, str]:
     return (atom, "") if isinstance(atom, str) else ("", rank(atom))
 
 
+@cache
 def _monomial_order(monomial: Monomial) -> tuple[tuple[str, str], ...]:
     return tuple(_order(atom) for atom in monomial)
 
 
 def _sum(terms: Mapping[Monomial, int]) -> Whole:
     kept = [(monomial, c) for monomial, c in terms.items() if c]
-    return Whole(tuple(sorted(kept, key=lambda term: _monomial_order(term[0]))))
+    if len(kept) > 1:
+        kept.sort(key=lambda term: _monomial_order(term[0]))
+    return Whole(tuple(kept))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,8 +3,10 @@
 import pytest
 
 from benchmarks.blind import form
-from benchmarks.chosen import mean, place_of, reached
+from benchmarks.chosen import mean, place_of, reached, record
+from benchmarks.files import RESULTS
 from benchmarks.gpu.manifest import Prepared
+from benchmarks.gpu.rows import rows
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.source import Source
@@ -46,6 +48,15 @@ def test_what_is_faster_than_all_that_was_known_counts_once() -> None:
     assert (found.share, found.share_of_first) == (1.0, 1.0)
     assert mean([0.5, 2.0]) == pytest.approx(1.0)
     assert mean([]) == mean([1.0, 0.0]) == 0.0
+
+
+def test_records_of_all_kinds_are_read() -> None:
+    names = ("kernels", "variants", "searches")
+    for found in (record(RESULTS / f"{name}_h200.json") for name in names):
+        every = {line.name for line in found.rows}
+        assert every
+        assert every <= {one.name for one in rows()}
+        assert all(0 < one.median < 1e3 for line in found.rows for one in line.times if one.median)
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,18 @@ def test_prepare(folder: Path) -> None:
     assert made.missing == ("matmul", "ragged_matmul")
 
 
+def test_prepare_again_where_texts_are_others(tmp_path: Path) -> None:
+    """What a compiler that has changed writes takes the place of what was there."""
+    examples, out = tmp_path / "examples", tmp_path / "out"
+    examples.mkdir()
+    given = ["prepare", str(out), "--examples", str(examples), "--kernels", "swiglu"]
+    for narrower in ("y:64", "y:32"):
+        (examples / "swiglu.dt").write_text(SWIGLU.replace("y:64", narrower))
+        assert main(given) == 0
+    (text,) = read_manifest(out).texts
+    assert text.text_hash == hash_of((out / "swiglu.py").read_text())
+
+
 def test_run_and_go_on(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "r.json"
     # A variant cannot be compiled, so that something of ours failed.

@@ -1,26 +1,48 @@
 """The studies of spaces: each is of an example, both steps ask the same, and a table tells them."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from benchmarks.spaces.studies import BASELINES, SPACES, STUDIES, Explored, measuring, preparing
-from benchmarks.spaces.table import HEAD, table
+from benchmarks.spaces.studies import (
+    BASELINES,
+    EXAMPLES,
+    SMALLER,
+    STUDIES,
+    Explored,
+    How,
+    measuring,
+    preparing,
+)
+from benchmarks.spaces.summary import Kept, read, summaries
+from benchmarks.spaces.table import HEAD, RANKS, rank, table
 from dtpoly.algorithm.filling import filled
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.explore.bench.baselines import load
+from dtpoly.explore.space.count import counted
 from dtpoly.explore.space.file import read_space
 from dtpoly.explore.store.question import Facts, Question
 from dtpoly.explore.store.results import Outcome, Result
 from dtpoly.explore.store.store import open_store
 from tests.explore.simulation import few, question_of
 
+EMPTY = Kept("f", {"x": 4}, "f32", "here", {}, 40, 40, {}, 40, 0, 0, {}, None, "", {}, None, None)
+
 
 def test_each_example_space_is_explored() -> None:
-    assert {one.space for one in STUDIES} == {path.stem for path in SPACES.glob("*.dts")}
+    names = {one.space for one in STUDIES}
+    assert names == {path.stem for path in EXAMPLES.glob("*.dts")}
+    assert names == {path.stem for path in SMALLER.glob("*.dts")}
+
+
+@pytest.mark.parametrize("one", STUDIES, ids=lambda one: one.name)
+def test_the_smaller_space_is_of_the_same_algorithm(one: Explored) -> None:
+    small, large = (read_space(str(of / f"{one.space}.dts")) for of in (SMALLER, EXAMPLES))
+    assert small.program == large.program
+    assert 100 < counted(small).count < counted(large).count
 
 
 @pytest.mark.parametrize("one", STUDIES, ids=lambda one: one.name)
@@ -31,18 +53,26 @@ def test_sizes_and_baselines_are_those_of_the_algorithm(
         return function
 
     monkeypatch.setattr(torch, "compile", not_compiled)
-    program = read_space(str(SPACES / f"{one.space}.dts")).program
-    sizes = parse_sizes((one.sizes,), [label.name for label in program.labels])
-    assert filled(program, sizes).keys() == sizes.keys()
+    program = read_space(str(SMALLER / f"{one.space}.dts")).program
+    for given in (one.sizes, *one.others):
+        sizes = parse_sizes((given,), [label.name for label in program.labels])
+        assert filled(program, sizes).keys() == sizes.keys()
     baselines = load(str(BASELINES / f"{one.baseline}.py"))
-    assert [*baselines] == ["torch_eager", "torch_compile"]
-    (names,) = {baselines["torch_eager"].__code__.co_varnames}
+    assert [*baselines][:2] == ["torch_eager", "torch_compile"]
+    (names,) = {one.__code__.co_varnames for one in baselines.values()}
     assert {*names} == {given.name for given in program.inputs}
 
 
 def test_both_steps_ask_for_the_same_points() -> None:
-    first, second = (make(STUDIES[0], Path()) for make in (preparing, measuring))
+    first, second = (make(STUDIES[0], Path(), How()) for make in (preparing, measuring))
     assert first[: first.index("--emit")] == second[: second.index("--baseline")]
+
+
+def test_other_sizes_are_compared_with_nothing() -> None:
+    given = measuring(STUDIES[0], Path(), How(more=("--workers", "1")), "x=4,y=4")
+    assert "--baseline" not in given
+    assert given[-2:] == ["--workers", "1"]
+    assert given[given.index("--size") + 1] == "x=4,y=4"
 
 
 def test_a_table_says_what_came_of_a_space(tmp_path: Path) -> None:
@@ -64,9 +94,30 @@ def test_a_table_says_what_came_of_a_space(tmp_path: Path) -> None:
         )
     ):
         store.keep(number, str(at), {}, result)
+    store.predict(asked.key, {"0": 5.0, "1": 3.0})
     store.close()
-    head, _, row = table([path]).splitlines()
+    head, _, row = table(summaries([path])).splitlines()
     assert head.count("|") == row.count("|") == len(HEAD) + 1
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[:5] == ["softmax", "x = 64, f32", "7 of 18", "3", "illegal: order 2; spills 1"]
-    assert cells[5:] == ["2", "1", "1", "2", "1.50", "50%", ""]
+    assert cells[:3] == ["softmax", "x = 64, f32", "7 of 18"]
+    assert cells[3:6] == ["2 (illegal: order 2)", "1 (spills 1)", "4"]
+    assert cells[6:] == ["2", "1", "1", "2", "1.50", "50%"]
+
+
+def test_what_is_kept_of_a_space_says_what_predictions_are_worth() -> None:
+    pairs = [(float(at), 100.0 - at) for at in range(40)]
+    (one,) = read([{**asdict(EMPTY), "pairs": pairs}])
+    assert (one.top, one.share_of_top) == (2, 61 / 99)
+    cells = rank(one)
+    assert len(cells) == len(RANKS)
+    assert cells[2:] == ("40", "1.6", "", "0.616")
+    assert EMPTY.share_of_top is None
+
+
+def test_what_is_predicted_alike_is_chosen_from_by_chance() -> None:
+    (one,) = read([{**asdict(EMPTY), "pairs": [(1.0, 4.0), (1.0, 1.0), *[(2.0, 9.0)] * 8]}])
+    assert one.top == 1
+    assert one.share_of_top == pytest.approx(0.5)
+    (one,) = read([{**asdict(one), "pairs": [(0.5, 2.0), *one.pairs, *one.pairs]}])
+    assert one.top == 2
+    assert one.share_of_top == pytest.approx(0.5**0.5)

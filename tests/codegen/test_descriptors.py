@@ -153,3 +153,12 @@ def test_memory_between_kernels_is_aligned_for_it() -> None:
         rows = module.dt_rows(shape, torch.float32, torch.device("cpu"))
         assert rows.shape == shape
         assert rows.stride(0) % 4 == 0
+
+
+def test_long_rows_begin_where_lines_of_memory_do() -> None:
+    module = imported(generated(COPIED).text)
+    for dtype, length in ((torch.float16, 4100), (torch.float32, 257), (torch.int8, 1024)):
+        rows = module.dt_rows((3, length), dtype, torch.device("cpu"))
+        assert rows.shape == (3, length)
+        assert rows.stride(0) * dtype.itemsize % 128 == 0
+        assert (rows.stride(0) - length) * dtype.itemsize < 128

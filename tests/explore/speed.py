@@ -17,6 +17,7 @@ from pathlib import Path
 from dtpoly.algorithm.show import show
 from dtpoly.explore.legality.verdicts import Asked, decided
 from dtpoly.explore.prune.emit import emitted
+from dtpoly.explore.prune.shapes import Shapes
 from dtpoly.explore.space.count import counted, point_at, sample
 from dtpoly.explore.space.file import read_space
 from dtpoly.explore.space.space import Point, Space, program_of
@@ -100,7 +101,9 @@ def _text(space: Space, point: Point) -> str:
 
 
 def _emitted(jobs: Sequence[tuple[str, str]]) -> int:
-    return sum(isinstance(emitted(*job, is_legal=True).made, Text) for job in jobs)
+    shapes = Shapes()
+    texts = (emitted(*job, is_legal=True, shapes=shapes).made for job in jobs)
+    return sum(isinstance(one, Text) for one in texts)
 
 
 def main() -> int:

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torch import Tensor
 
 from dtpoly.algorithm.show import show
 from dtpoly.explore.bench.baselines import load
-from dtpoly.explore.bench.bench import Candidate, Failure, measured, prepared
-from dtpoly.explore.bench.on_torch import TorchBench, compiling
+from dtpoly.explore.bench.bench import Candidate, Failure, Wrong, measured, prepared
+from dtpoly.explore.bench.on_torch import ROUNDS, TorchBench, compiling
 from dtpoly.explore.prune.emit import emitted
 from dtpoly.explore.store.question import Asked
 from dtpoly.explore.store.results import Outcome, Refused, Result, Text
+from dtpoly.timing.samples import MOST
 from tests.explore.fields import softmax
 
 # Triton has no types to check against.
@@ -106,6 +108,30 @@ def test_what_is_hopeless_is_stopped(device: TorchBench, text: Text) -> None:
     result = result_of(device, candidate(text), 1e-9)
     assert result.outcome is Outcome.SLOW
     assert result.median is not None
+
+
+def test_a_candidate_has_so_much_of_the_device(text: Text) -> None:
+    counts: list[int] = []
+    for each in (1e-6, 1e6):
+        result = result_of(TorchBench(ASKED, "cpu", {}, each), candidate(text), None)
+        counts.append(result.samples)
+    assert counts == [ROUNDS, ROUNDS * MOST]
+
+
+def test_what_a_kernel_computes_later_is_looked_at_too(device: TorchBench, text: Text) -> None:
+    given = candidate(text)
+    assert prepared(device, given) is None
+    assert device.check(given).error >= 0
+    assert device.out is not None
+    run, out = device.run, device.out
+
+    def worse() -> Tensor:
+        return out.fill_(7.0)
+
+    device.run = worse
+    with pytest.raises(Wrong, match="is 7 and not"):
+        device.measure(given, None)
+    device.run = run
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dtpoly.algorithm.program import Directive
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.explore.space.count import broken, counted, index_of, point_at, points, sample
 from dtpoly.explore.space.file import load_space
 from dtpoly.explore.space.short import read_short, short
-from dtpoly.explore.space.space import Point, Space, present, program_of
+from dtpoly.explore.space.space import Point, Space, each_directive, present, program_of
 from dtpoly.source import Source
 from tests.explore.spaces import HEAD, Twice, brute_force, text
 
@@ -150,3 +151,22 @@ def test_constraints_that_join_too_much_are_told() -> None:
     with pytest.raises(DtpolyError) as error:
         counted(space(f"{wide}where {squares} < 100000;\n"))
     assert [one.code for one in error.value.diagnostics] == ["DT252"]
+
+
+def test_what_is_done_with_directives_is_done_once() -> None:
+    found = small(7)
+    assert found is not None
+    seen: list[Directive] = []
+
+    def noted(one: Directive) -> Directive:
+        seen.append(one)
+        return one
+
+    of = each_directive(found, noted)
+    listed = list(points(counted(found)))
+    expected = [program_of(found, point).directives for point in listed]
+    assert [tuple(of(point)) for point in listed] == expected
+    assert 0 < len(seen) < sum(map(len, expected))
+    before = len(seen)
+    assert [tuple(of(point)) for point in listed] == expected
+    assert len(seen) == before

@@ -27,6 +27,7 @@ from dtpoly.explore.space.file import load_space, read_space
 from dtpoly.explore.space.space import Point, Space, program_of
 from dtpoly.generate import code_of
 from dtpoly.schedule.primitives import Primitives, bind
+from dtpoly.schedule.resolve import Begin
 from dtpoly.source import Source
 from tests.explore.renumbered import pairs
 from tests.oracle.cases import Case, case, ordinary_case
@@ -137,7 +138,7 @@ def test_several_processes_answer_the_same() -> None:
 def always(monkeypatch: pytest.MonkeyPatch, answer: Answer) -> None:
     """Let every class have one answer."""
 
-    def one(program: Program, primitives: Primitives) -> tuple[Answer, Answer]:
+    def one(program: Program, primitives: Primitives, begin: Begin) -> tuple[Answer, Answer]:
         return answer, answer
 
     monkeypatch.setattr(verdicts, "with_and_without", one)

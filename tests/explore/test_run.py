@@ -20,7 +20,7 @@ from dtpoly.explore.strategies.choice import chosen
 from dtpoly.explore.strategies.strategy import Setting
 from dtpoly.explore.workers.crew import Crew, Done, Event, Limits
 from dtpoly.explore.workers.messages import Message
-from dtpoly.explore.workers.process import Gone, Process
+from dtpoly.explore.workers.process import Gone, Process, Turn
 from tests.explore.fields import softmax
 from tests.explore.simulation import Simulation, points_of, simulated
 
@@ -201,7 +201,7 @@ def test_what_is_asked_does_not_depend_on_the_number_of_workers(tmp_path: Path) 
 class Stub:
     """Becomes ready only while another one does, too; counts how many measure at once."""
 
-    turn: threading.Lock
+    turn: Turn
     both: threading.Barrier
     busy: list[int]
     wanted: Message | None = None

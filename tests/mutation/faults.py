@@ -39,8 +39,8 @@ FAULTS = (
     Fault(
         "instances of one statement do not depend on each other",
         _poly("dependences"),
-        "if after.position < before.position or",
-        "if after.position <= before.position or",
+        "if two.position < one.position or",
+        "if two.position <= one.position or",
         (_HARD.format("steps in lanes"), _HARD.format("strided steps")),
     ),
     Fault(
@@ -67,16 +67,30 @@ FAULTS = (
     Fault(
         "of several reads of one array only the first counts",
         _poly("dependences"),
-        "else before.relation | one.relation",
-        "else before.relation",
+        "before.relation | one.relation",
+        "before.relation",
         (_HARD.format("blocks after fusion, the second of two reads"),),
     ),
     Fault(
         "instances that are not there depend on each other",
         _poly("dependences"),
-        "relation = one.relation.intersect_domain(statement.domain)\n            touch",
-        "relation = one.relation\n            touch",
+        "relation = one.relation.intersect_domain(statement.domain)\n",
+        "relation = one.relation\n",
         ("tests/poly/test_dependences.py::test_of_the_thesis[listing_3_17_sum]",),
+    ),
+    Fault(
+        "no two instances of a statement write one element",
+        _poly("dependences"),
+        "if is_alone and before.relation.is_injective():",
+        "if before is after:",
+        (_HARD.format("steps in lanes"), _HARD.format("strided steps")),
+    ),
+    Fault(
+        "what stays where it is on some axis is right",
+        _poly("order"),
+        "return wrong.is_empty()",
+        "return wrong.is_empty() or bool(still)",
+        (_HARD.format("steps in lanes"), _HARD.format("strided steps")),
     ),
     Fault(
         "the order within a kernel is not looked at",
@@ -144,8 +158,8 @@ FAULTS = (
     Fault(
         "what a loop counts is not looked at",
         _poly("order"),
-        "at(timed[n], of[0], known) if n in timed else value[n]",
-        "value[n]",
+        "value | {n: at(time, of[0], known) for n, time in timed.items() if n in value}",
+        "value",
         (_USER.format("leaning"), _HARD.format("steps from the end")),
     ),
     Fault(
@@ -193,8 +207,8 @@ FAULTS = (
     Fault(
         "a loop inside of one that counts steps counts indices",
         _poly("axes"),
-        "(name in outer and is_absolute(named[name], path))",
-        "name in outer",
+        "if divides(loop):",
+        "if True:",
         (_HARD.format("lanes of a split loop that is split again"),),
     ),
     Fault(

@@ -2,7 +2,6 @@
 
 import pytest
 
-from dtpoly.poly.axes import axes_by_name
 from dtpoly.poly.copies import Needed, Region, Repetition, region, repetition
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.legality import judge
@@ -21,7 +20,7 @@ def told(text: str) -> tuple[Region, dict[str, Repetition]]:
     value = by_name(state.model)[state.fusions[0].copies[-1]]
     path = next(path for path in paths(state.kernels) if path.statement == value.name)
     again = {name: repetition(value, (name,)) for name in value.copies}
-    return region(value, axes_by_name(path), state.model), again
+    return region(value, path.named, state.model), again
 
 
 def test_a_tile_of_rows() -> None:

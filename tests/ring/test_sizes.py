@@ -11,6 +11,7 @@ def test_one_then_apart_then_ragged() -> None:
         {"x": 3, "y": 5},
         {"x": 17, "y": 3},
         {"x": 33, "y": 5},
+        {"x": 31, "y": 5},
     ]
 
 
@@ -23,7 +24,16 @@ def test_a_larger_number_is_tried_by_itself() -> None:
     program = written("Func f; In A; Var x, y; f[x, y] = A[x, y]; f.block(x:16, y:256);")
     found = list(few_sizes(program))
     assert found[2:4] == [{"x": 17, "y": 41}, {"x": 33, "y": 41}]
-    assert found[4:] == [{"x": 3, "y": 257}, {"x": 3, "y": 513}]
+    assert found[4:6] == [{"x": 3, "y": 257}, {"x": 3, "y": 513}]
+
+
+def test_almost_two_tiles_and_a_block_off_both_edges() -> None:
+    program = written("Func f; In A; Var x, y; f[x, y] = A[x, y]; f.block(x:16, y:256);")
+    assert list(few_sizes(program))[6:] == [
+        {"x": 31, "y": 5},
+        {"x": 3, "y": 511},
+        {"x": 17, "y": 257},
+    ]
 
 
 def test_sizes_that_follow_from_others() -> None:

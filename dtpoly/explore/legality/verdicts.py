@@ -22,6 +22,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
+from functools import cache
 from random import Random
 from typing import TypeVar
 
@@ -31,19 +32,20 @@ from dtpoly.explore.legality.classes import class_of, is_aligned
 from dtpoly.explore.legality.shared import Disagreement
 from dtpoly.explore.legality.tiles import MOST_ELEMENTS, largest_tile, tiled
 from dtpoly.explore.space.short import short
-from dtpoly.explore.space.space import Point, Space, program_of
+from dtpoly.explore.space.space import Point, Space, each_directive, program_of
 from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import dependences
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.order import Broken
 from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.initial import initial
 from dtpoly.schedule.legality import EACH, VERDICT, ahead, found
 from dtpoly.schedule.num_stages import NumStages
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.refusal import CODES
-from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.resolve import Begin, resolve
 from dtpoly.schedule.state import State
 
 T = TypeVar("T")
@@ -111,15 +113,19 @@ def _limited(verdict: Answer, *, is_too_large: bool) -> Answer:
     return Answer(Rule.LIMIT, TOO_LARGE) if is_limit else verdict
 
 
-def verdict_of(program: Program, primitives: Primitives = PRIMITIVES) -> Answer:
+def verdict_of(
+    program: Program, primitives: Primitives = PRIMITIVES, begin: Begin = initial
+) -> Answer:
     """What the static checks and the order say of a point, which numbers share."""
     chosen = _checked(program, primitives)
     if isinstance(chosen, Answer):
         return chosen
-    return _asked(program, lambda: _first(_found(resolve(program, chosen))))
+    return _asked(program, lambda: _first(_found(resolve(program, chosen, begin))))
 
 
-def with_and_without(program: Program, primitives: Primitives) -> tuple[Answer, Answer]:
+def with_and_without(
+    program: Program, primitives: Primitives, begin: Begin = initial
+) -> tuple[Answer, Answer]:
     """The verdict if no loads run ahead, and if all do that `num_stages` speaks of."""
     chosen = _checked(program, primitives)
     if isinstance(chosen, Answer):
@@ -128,7 +134,7 @@ def with_and_without(program: Program, primitives: Primitives) -> tuple[Answer, 
     others = [one for one in chosen if not isinstance(one, NumStages)]
 
     def both() -> tuple[Answer, Answer]:
-        state = resolve(program, others)
+        state = resolve(program, others, begin)
         plain = _first(_found(state))
         for one in stages:
             state = replace(one, stages=max(one.stages, 2)).apply(state)
@@ -244,17 +250,14 @@ class _Sorted:
 def _classes(asked: Asked, points: Sequence[Point]) -> _Sorted:
     of = tiled(asked.space.program)
     aligned = is_aligned(asked.space.program)
-    known: dict[Directive, Primitive | str] = {}
+    bound = each_directive(asked.space, lambda one: _bound(one, asked.primitives))
     classes: dict[Hashable, list[int]] = {}
     wrong: dict[int, Answer] = {}
     too_large: set[int] = set()
     runs_ahead: set[int] = set()
     for place, point in enumerate(points):
         chosen: list[Primitive] = []
-        for directive in program_of(asked.space, point).directives:
-            one = known.get(directive)
-            if one is None:
-                one = known[directive] = _bound(directive, asked.primitives)
+        for one in bound(point):
             if isinstance(one, str):
                 wrong[place] = Answer(Rule.CHECK, one)
                 break
@@ -295,7 +298,8 @@ def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
     count = workers or os.cpu_count() or 1
     # A class of a plugin has no name by which another process would find it.
     if count < 2 or tasks < ALONE or asked.primitives != PRIMITIVES:
-        yield lambda some: ((task.place, _answer(asked, task)) for task in some)
+        begin = _begin_of(asked.space.program)
+        yield lambda some: ((task.place, _answer(asked, task, begin)) for task in some)
         return
     # A copy of this process would have its threads' locks.
     context = multiprocessing.get_context("spawn")
@@ -315,11 +319,11 @@ def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
 
 
 # What a worker process is asked about: set once, when it starts.
-_mine: list[Asked] = []
+_mine: list[tuple[Asked, Begin]] = []
 
 
 def _prepare(asked: Asked) -> None:
-    _mine[:] = [asked]
+    _mine[:] = [(asked, _begin_of(asked.space.program))]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -340,12 +344,23 @@ def _uninterrupted() -> Generator[None]:
 
 
 def _answers(some: Sequence[Task]) -> list[tuple[int, Both]]:
-    return [(task.place, _answer(_mine[0], task)) for task in some]
+    ((asked, begin),) = _mine
+    return [(task.place, _answer(asked, task, begin)) for task in some]
 
 
-def _answer(asked: Asked, task: Task) -> Both:
+def _answer(asked: Asked, task: Task, begin: Begin = initial) -> Both:
     program = program_of(asked.space, task.point)
     if task.is_for_class:
-        return with_and_without(program, asked.primitives)
-    own = verdict_of(program, asked.primitives)
+        return with_and_without(program, asked.primitives, begin)
+    own = verdict_of(program, asked.primitives, begin)
     return own, own
+
+
+def _begin_of(bare: Program) -> Begin:
+    """What there is before any directive, which no point has a part in."""
+
+    @cache
+    def made(compiled: tuple[str, ...]) -> State:
+        return initial(bare, compiled)
+
+    return lambda program, compiled: replace(made(compiled), program=program, sized=program)

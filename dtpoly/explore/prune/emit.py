@@ -13,14 +13,14 @@ from dtpoly.compile import understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors
 from dtpoly.explore.cost.cost import cost
 from dtpoly.explore.devices.devices import find_device
+from dtpoly.explore.prune.shapes import Shapes
 from dtpoly.explore.store.results import Call, Refused, Text
 from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frontend.parse import parse
 from dtpoly.frozen import dataclass
-from dtpoly.generate import Code, code_of
+from dtpoly.generate import Code
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.source import Source
 
@@ -47,41 +47,45 @@ class Prepared:
 
 
 def emitted(
-    name: str, text: str, expect: Expect | None = None, is_legal: bool | None = None
+    name: str,
+    text: str,
+    expect: Expect | None = None,
+    is_legal: bool | None = None,
+    shapes: Shapes | None = None,
 ) -> Emitted:
     """The kernels of a .dt text, if its schedule is legal for all sizes.
 
     Whether it is may be known: a class of schedules shares a verdict. What would be legal instead
     is not looked for: a space has other points.
     """
-    found = prepared(name, text, is_legal)
+    found = prepared(name, text, is_legal, shapes)
     if isinstance(found, Emitted):
         return found
     made = Text(found.code.text, _call(found.state, found.code))
     return Emitted(made, None if expect is None else expect(found.state), True)
 
 
-def prepared(name: str, text: str, is_legal: bool | None = None) -> Prepared | Emitted:
-    """The code of a .dt text, or why there is none."""
-    parsed = parse(Source(name, text))
+def prepared(
+    name: str, text: str, is_legal: bool | None = None, shapes: Shapes | None = None
+) -> Prepared | Emitted:
+    """The code of a .dt text, or why there is none; `shapes` are what others came to."""
+    parsed, shared = parse(Source(name, text)), shapes or Shapes()
     with deep_recursion():
         checked = understand(parsed.file, parsed.found)
         if checked.program is None:
             return _refused(checked.diagnostics)
+        chosen = bind(checked.program.directives, checked.primitives).primitives
         try:
             if is_legal is None:
                 verdict = judge(checked.program, checked.primitives)
                 if not verdict.is_legal:
                     first = verdict.violations[0]
                     return Emitted(Refused(f"illegal: {first.kind}", str(first)), None, False)
-                state = verdict.scheduled
-            else:
-                chosen = bind(checked.program.directives, checked.primitives).primitives
-                state = resolve(checked.program, chosen)
+            state = shared.state(checked.program, chosen)
         except DtpolyError as error:
             return _refused(error.diagnostics)
         try:
-            return Prepared(state, code_of(state, header(__version__, name)))
+            return Prepared(state, shared.code(state, chosen, header(__version__, name)))
         except DtpolyError as error:
             return replace(_refused(error.diagnostics), is_legal=True)
 

@@ -14,6 +14,7 @@ from dtpoly.explore.devices.devices import find_device
 from dtpoly.explore.prune.emit import emitted, expectation
 from dtpoly.explore.prune.proving import proof_of
 from dtpoly.explore.prune.prune import Call
+from dtpoly.explore.prune.shapes import Shapes
 
 EMIT, COMPILE, PROVE = "emit", "compile", "prove"
 
@@ -22,12 +23,12 @@ Job = Mapping[str, Any]
 
 def preparing(model: Mapping[str, Any]) -> Callable[[Job], dict[str, Any]]:
     """Does one step of one point; a model without a device expects nothing and compiles nothing."""
-    expect = expectation(model) if model else None
+    expect, shapes = expectation(model) if model else None, Shapes()
 
     def do(job: Job) -> dict[str, Any]:
         match job["step"]:
             case "emit":
-                found = emitted(job["name"], job["text"], expect, job["is_legal"])
+                found = emitted(job["name"], job["text"], expect, job["is_legal"], shapes)
                 said = {"expected": found.expected, "is_legal": found.is_legal}
                 return {"made": asdict(found.made), **said}
             case "compile":

@@ -57,6 +57,7 @@ class Wanted:
     slow: float | None = 3.0
     limit: float = 60.0  # seconds for a candidate
     workers: int | None = None
+    preparing: int | None = None  # processes that emit, compile and prove
     address: str | None = None  # of a Ray cluster
     model: str = ""  # a device that the cost model knows; else that which is measured on
     prunes: bool = False  # by compiling for the device that the model is of
@@ -105,7 +106,7 @@ def session(
             about = (wanted.command, wanted.strategy, wanted.seed, wanted.space.count)
             run = store.begin(number, *about)
             plan = Plan(question, wanted.space, wanted.most, wanted.seconds, wanted.slow)
-            crews = crews_of(workers, model, wanted.limit)
+            crews = crews_of(workers, model, wanted.limit, wanted.preparing)
             ended = explore(plan, made, store, crews, _wants(wanted, model), tell)
             store.end(run)
             return Finished(question, ended, said.failed)
@@ -149,7 +150,7 @@ def _emitted(
     tell: Callable[[Emission], None],
 ) -> Emission:
     """Prepare points, and keep what is known of them."""
-    crew = preparing(model)
+    crew = preparing(model, wanted.preparing)
     return emit(points, wanted.space, crew, store, wanted.place.asked, wants, tell)
 
 

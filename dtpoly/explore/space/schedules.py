@@ -1,7 +1,7 @@
 """A space of schedules in; the same as searching sees it, out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
@@ -9,6 +9,7 @@ from dtpoly.explore.space.count import Counted, counted, index_of, point_at
 from dtpoly.explore.space.field import Axis, Point
 from dtpoly.explore.space.space import Point as Chosen
 from dtpoly.explore.space.space import Space, present, program_of
+from dtpoly.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """A space of schedules: a program without its directives, and what there is to choose of them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
-from typing import assert_never
+from functools import cache, cached_property
+from typing import TypeVar, assert_never
 
 from dtpoly.algorithm.choices import (
     Alternatives,
@@ -17,6 +17,7 @@ from dtpoly.algorithm.choices import (
 from dtpoly.algorithm.program import Argument, Directive, Program, Split
 from dtpoly.frozen import dataclass
 
+T = TypeVar("T")
 Value = int | str
 
 OPTION = "option"
@@ -79,6 +80,21 @@ def program_of(space: Space, point: Point) -> Program:
     """The ordinary Program that a point is."""
     left = iter(point.chosen)
     return replace(space.program, directives=tuple(_directives(space.items, left)))
+
+
+def each_directive(space: Space, do: Callable[[Directive], T]) -> Callable[[Point], list[T]]:
+    """What is done with the directives of a point; with what many points have, once."""
+    ends = [count_parameters(space.items[: at + 1]) for at in range(len(space.items))]
+    parts = [slice(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
+
+    @cache
+    def done(at: int, chosen: tuple[int | None, ...]) -> list[T]:
+        return [do(one) for one in _directives((space.items[at],), iter(chosen))]
+
+    def of(point: Point) -> list[T]:
+        return [one for at, part in enumerate(parts) for one in done(at, point.chosen[part])]
+
+    return of
 
 
 def present(space: Space, point: Point) -> frozenset[int]:

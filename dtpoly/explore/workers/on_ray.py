@@ -14,7 +14,7 @@ from typing import Any
 
 from dtpoly.explore.extras import extra
 from dtpoly.explore.workers.messages import Message
-from dtpoly.explore.workers.process import OPENING, Gone, How, NotOpened, Process, Worker
+from dtpoly.explore.workers.process import OPENING, Gone, How, NotOpened, Process, Turn, Worker
 from dtpoly.explore.workers.workers import Place
 from dtpoly.frozen import dataclass
 
@@ -55,7 +55,7 @@ class RayWorker:
     wanted: Message | None = None
     actor: Any = None
     needs: Mapping[str, float] = field(default_factory=dict[str, float])
-    turn: threading.Lock = field(default_factory=threading.Lock)
+    turn: Turn = field(default_factory=threading.Lock)
     has_process: bool = False  # the actor has one; else a job would find none
     is_over: bool = False
 

@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import field
 from enum import StrEnum
 from typing import IO, Protocol
@@ -17,6 +17,9 @@ from dtpoly.explore.workers.messages import Message, receive, send
 from dtpoly.frozen import dataclass
 
 MODULE = "dtpoly.explore.workers.worker"
+# What a `with` enters and leaves.
+Turn = AbstractContextManager[object, bool | None]
+
 WORDS = 600  # letters of what a process wrote before it died
 OPENING = 300.0  # seconds until a worker is ready: it computes a reference
 
@@ -48,7 +51,7 @@ class Worker(Protocol):
     # What it must say of itself, if that is known: times of different devices do not mix.
     wanted: Message | None
     # Held by the one who measures, of those that share a device.
-    turn: threading.Lock
+    turn: Turn
 
     @property
     def is_open(self) -> bool:
@@ -89,7 +92,7 @@ class Process:
     opening: Message
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     wanted: Message | None = None
-    turn: threading.Lock = field(default_factory=threading.Lock)
+    turn: Turn = field(default_factory=threading.Lock)
     running: Running | None = None
     is_over: bool = False
 
@@ -108,6 +111,7 @@ class Process:
             receive(running.answers, until)  # it has loaded what it needs
             # It computes a reference now, which would disturb whoever measures.
             with self.turn:
+                until = time.monotonic() + OPENING
                 send(running.jobs, self.opening, until)
                 said = receive(running.answers, until)
         except (EOFError, OSError) as error:

@@ -43,7 +43,7 @@ def opened(opening: Message) -> Servant:
             asked = Asked(**opening["asked"])
             baselines = import_module("dtpoly.explore.bench.baselines").load(opening["baselines"])
             module: Any = import_module("dtpoly.explore.bench.on_torch")
-            bench = module.TorchBench(asked, opening["place"], baselines)
+            bench = module.TorchBench(asked, opening["place"], baselines, opening["each"])
             return _measuring(bench, bench.failed)
 
 

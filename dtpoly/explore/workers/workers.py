@@ -1,7 +1,6 @@
 """What is measured and where, in; workers of this machine for it out."""
 
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, field
 from queue import SimpleQueue
@@ -11,6 +10,7 @@ from dtpoly.explore.store.question import Asked, Facts
 from dtpoly.explore.workers.crew import MEASURING, PREPARING, Crew, Event, Limits
 from dtpoly.explore.workers.messages import Message
 from dtpoly.explore.workers.process import NotOpened, Process, Worker
+from dtpoly.explore.workers.turn import turn_of
 from dtpoly.frozen import dataclass
 
 MOST_PREPARING = 16
@@ -26,6 +26,7 @@ class Place:
     kind: str
     asked: Asked
     baselines: str = ""  # a file of the user
+    each: float = 100.0  # milliseconds of the device for a candidate
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of a simulated device
 
     @property
@@ -34,7 +35,8 @@ class Place:
         if self.kind == "simulated":
             return {"kind": "simulated", "settings": dict(self.settings)}
         asked = asdict(self.asked)
-        return {"kind": "torch", "asked": asked, "place": self.kind, "baselines": self.baselines}
+        about = {"place": self.kind, "baselines": self.baselines, "each": self.each}
+        return {"kind": "torch", "asked": asked, **about}
 
     @property
     def environment(self) -> dict[str, str]:
@@ -53,7 +55,8 @@ class Opened:
 def local(place: Place, count: int | None, gpus: Callable[[], Sequence[str]]) -> list[Process]:
     """Workers here: so many, or some for each GPU.
 
-    Those of one GPU take turns in measuring; while one does, the others compile.
+    Those of one GPU take turns in measuring, with those of other runs on this machine too; while
+    one does, the others compile.
     """
     if place.kind != "cuda":
         return [Process(place.opening, place.environment) for _ in range(count or 1)]
@@ -61,7 +64,7 @@ def local(place: Place, count: int | None, gpus: Callable[[], Sequence[str]]) ->
     if not found:
         raise NotOpened("torch finds no GPU here")
     each = max(1, min(EACH, (os.cpu_count() or 1) // len(found)))
-    turns = {number: threading.Lock() for number in found}
+    turns = {number: turn_of(number) for number in found}
     numbers = [found[at % len(found)] for at in range(count or each * len(found))]
     return [
         Process(
@@ -90,10 +93,10 @@ def opened(workers: Sequence[Worker]) -> Opened:
 
 
 def crews_of(
-    benches: Sequence[Worker], model: Mapping[str, Any], floor: float
+    benches: Sequence[Worker], model: Mapping[str, Any], floor: float, count: int | None = None
 ) -> Callable[[SimpleQueue[Event]], tuple[Crew, Crew]]:
     """Those who prepare, all of them here, and those who measure."""
-    prepare = preparing(model)
+    prepare = preparing(model, count)
 
     def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
         return prepare(events), Crew(MEASURING, benches, events, Limits(floor))
@@ -101,12 +104,14 @@ def crews_of(
     return crews
 
 
-def preparing(model: Mapping[str, Any]) -> Callable[[SimpleQueue[Event]], Crew]:
+def preparing(
+    model: Mapping[str, Any], count: int | None = None
+) -> Callable[[SimpleQueue[Event]], Crew]:
     """Those who emit, compile and prove; with a model they say what they expect."""
-    count = min(os.cpu_count() or 1, MOST_PREPARING)
+    many = count or min(os.cpu_count() or 1, MOST_PREPARING)
 
     def crew(events: SimpleQueue[Event]) -> Crew:
         opening = {"kind": "prepare", "model": dict(model)}
-        return Crew(PREPARING, [Process(opening, COMPILES) for _ in range(count)], events)
+        return Crew(PREPARING, [Process(opening, COMPILES) for _ in range(many)], events)
 
     return crew

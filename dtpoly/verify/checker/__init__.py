@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
+from dtpoly.frozen import dataclass
 from dtpoly.source import Source
 from dtpoly.verify.checker.claims import Claim, MalformedError, claims_of, read
 from dtpoly.verify.checker.comparing import differences

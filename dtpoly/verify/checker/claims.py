@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NoReturn, cast
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.notation import plain
 from dtpoly.verify.regions import Region, Without
 from dtpoly.verify.table import Table

@@ -7,8 +7,9 @@ That takes away less, so if nothing is left then, nothing is left; a wrong witne
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.notation import plain
 from dtpoly.verify.regions import Holds, Join, Meet, Minus, Region, Twins, Without
 from dtpoly.verify.whole import (

@@ -1,0 +1,54 @@
+"""Schedules in, states and code out: what those share that differ in warps, stages and the like.
+
+Of these the directives that inline, make loops and fuse are the same. That is most of the work: the
+copies of fusions, the loops that isl makes, and the masks of their tiles.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import field, replace
+from typing import TypeVar
+
+from dtpoly.algorithm.program import Program
+from dtpoly.codegen.module import Layout
+from dtpoly.frozen import dataclass
+from dtpoly.generate import Code, code_of
+from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.resolve import Begun, begun, finished, shaping
+from dtpoly.schedule.state import State
+
+V = TypeVar("V")
+
+MOST = 256  # the last ones are kept, at half a megabyte each: neighbours often share them
+
+
+@dataclass(slots=True)
+class Shapes:
+    """What the shaping directives of the last schedules came to."""
+
+    begun: dict[Hashable, Begun] = field(default_factory=dict[Hashable, Begun])
+    layouts: dict[Hashable, Layout] = field(default_factory=dict[Hashable, Layout])
+
+    def state(self, program: Program, chosen: Sequence[Primitive]) -> State:
+        """The state of a schedule. Raises DtpolyError where a user's own primitive fails."""
+        key = _shape(program, chosen)
+        known = self.begun.get(key) or begun(program, chosen)
+        _keep(self.begun, key, known)
+        return finished(known, program, chosen)
+
+    def code(self, state: State, chosen: Sequence[Primitive], header: str) -> Code:
+        """The code of such a state. Raises DtpolyError."""
+        key = _shape(state.program, chosen)
+        code = code_of(state, header, known=self.layouts.get(key))
+        _keep(self.layouts, key, code.stages.layout)
+        return code
+
+
+def _shape(program: Program, chosen: Sequence[Primitive]) -> Hashable:
+    return replace(program, directives=()), shaping(chosen)
+
+
+def _keep(kept: dict[Hashable, V], key: Hashable, value: V) -> None:
+    kept.pop(key, None)
+    kept[key] = value
+    if len(kept) > MOST:
+        del kept[next(iter(kept))]

@@ -1,0 +1,68 @@
+"""The name of a GPU in; a lock that one of all who measure there holds, in any process, out."""
+
+import fcntl
+import os
+import tempfile
+import threading
+from dataclasses import field
+from pathlib import Path
+from types import TracebackType
+
+from dtpoly.frozen import dataclass
+
+
+@dataclass(slots=True)
+class Turn:
+    """Held by whoever measures: of the threads here, and of all runs on this machine.
+
+    The system takes it from a process that dies. Where there can be no such file, turns are taken
+    in this process alone.
+    """
+
+    path: Path
+    inside: threading.Lock = field(default_factory=threading.Lock)
+    held: int | None = None
+
+    def __enter__(self) -> None:
+        self.inside.acquire()
+        try:
+            self.held = _opened(self.path)
+            if self.held is not None:
+                fcntl.flock(self.held, fcntl.LOCK_EX)
+        except BaseException:
+            self._release()
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._release()
+
+    def _release(self) -> None:
+        held, self.held = self.held, None
+        if held is not None:
+            os.close(held)
+        self.inside.release()
+
+
+def turn_of(gpu: str, folder: str | None = None) -> Turn:
+    """That of a GPU, by the name that CUDA_VISIBLE_DEVICES has for it."""
+    word = "".join(letter if letter.isalnum() else "-" for letter in gpu)
+    return Turn(Path(folder or tempfile.gettempdir()) / f"dtpoly-gpu-{word}.lock")
+
+
+def _opened(path: Path) -> int | None:
+    """A file that is there already may be another user's; reading it is enough."""
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return None
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError:
+        return None
