@@ -20,6 +20,7 @@ COMMANDS = (
     "compare",
     "scheduled",
     "spaces",
+    "evaluation",
 )
 
 

@@ -1,10 +1,13 @@
 """Results with what the autoscheduler chose in; how near it comes to the best known, out."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
+from pathlib import Path
+from typing import Any
 
-from benchmarks.gpu.results import Results, RowResult, Timed
+from benchmarks.gpu.results import OURS, Results, RowResult, Timed, read
 from benchmarks.gpu.rows import tag
 
 
@@ -70,6 +73,34 @@ def _sorted_out(lines: list[RowResult]) -> tuple[Mapping[int, Timed], list[Timed
             elif place not in chosen or one.median < chosen[place].median:
                 chosen[place] = one
     return chosen, known, failed
+
+
+def record(path: Path) -> Results:
+    """What `run` wrote, or one of the records of searches, which hold our schedules alone."""
+    data: dict[str, Any] = json.loads(path.read_text())
+    if "searches" in data:
+        lines = [
+            _line(one["row"], [(found["text"], found["us"] / 1e3) for found in one["schedules"]])
+            for one in data["searches"]
+        ]
+    elif isinstance(data["texts"], dict):
+        lines = [
+            _line(
+                f"{one['kernel']} {one['case']}",
+                [(time["name"], time["median"]) for time in one["times"] if time["median"]],
+            )
+            for one in data["rows"]
+        ]
+    else:
+        return read(path)
+    return Results(rows=tuple(lines))
+
+
+def _line(name: str, times: Sequence[tuple[str, float]]) -> RowResult:
+    """A row of which only times are known, in milliseconds."""
+    kernel, *case = name.rsplit(" ", 2)
+    told = tuple(Timed(text, OURS, median=median) for text, median in times)
+    return RowResult(name, kernel, "", " ".join(case), case[-1], "", "", 0, 0, 0.0, 0.0, told)
 
 
 def place_of(line: RowResult, name: str) -> int | None:

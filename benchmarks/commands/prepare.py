@@ -1,16 +1,19 @@
 """`python -m benchmarks prepare FOLDER`: texts to time, made where there is isl and no GPU."""
 
+import multiprocessing
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import repeat
 from pathlib import Path
 
 import click
 
 from benchmarks.files import ROOT
-from benchmarks.gpu.manifest import MANIFEST, Manifest, Prepared, read, write
-from benchmarks.gpu.prepare import prepare, wanted
+from benchmarks.gpu.manifest import MANIFEST, Manifest, Prepared, unchecked, write
+from benchmarks.gpu.prepare import Wanted, prepare, wanted
 from benchmarks.gpu.rows import GROUPS, files
 from benchmarks.terminal import console
 from dtpoly import __version__
@@ -32,6 +35,7 @@ from dtpoly import __version__
     help="Also KERNEL__VARIANT.dt of this folder; may be given again.",
 )
 @click.option("--kernels", multiple=True, help="Only this kernel, or file; may be given again.")
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.pass_obj
 def command(
     given: Sequence[str],
@@ -39,6 +43,7 @@ def command(
     examples: Path,
     folders: tuple[Path, ...],
     kernels: tuple[str, ...],
+    workers: int,
 ) -> int:
     """Write each kernel's text into FOLDER, with a manifest of what is proved of it.
 
@@ -54,13 +59,23 @@ def command(
     found, missing = wanted(examples, folders, files(groups), [g.kernel for g in groups])
     out = console()
     made: list[Prepared] = []
-    for one in found:
-        made.append(prepare(one, folder))
-        out.print(f"{one.name}: {_told(made[-1])}", highlight=False, soft_wrap=True)
+    for one in _made(found, folder, workers):
+        made.append(one)
+        out.print(f"{one.name}: {_told(one)}", highlight=False, soft_wrap=True)
     for name in missing:
         out.print(f"{name}: missing: there is no {name}.dt", highlight=False)
     write(folder, _manifest(folder, made, missing, given))
     return 0 if all(one.is_proved for one in made) and not missing else 1
+
+
+def _made(found: Sequence[Wanted], folder: Path, workers: int) -> Iterator[Prepared]:
+    """Each of them, in their order."""
+    if workers == 1:
+        yield from (prepare(one, folder) for one in found)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        yield from pool.map(prepare, found, repeat(folder))
 
 
 def _told(one: Prepared) -> str:
@@ -77,7 +92,7 @@ def _manifest(
 ) -> Manifest:
     """What was made now takes the place of what has the same name."""
     names = {one.name for one in made}
-    before = read(folder) if (folder / MANIFEST).exists() else None
+    before = unchecked(folder) if (folder / MANIFEST).exists() else None
     kept = [one for one in before.texts if one.name not in names] if before else []
     gone = [one for one in before.missing if one not in names | {*missing}] if before else []
     return Manifest(

@@ -1,30 +1,40 @@
-"""`python -m benchmarks spaces STEP FOLDER`: the example spaces, prepared, measured and told."""
+"""`python -m benchmarks spaces STEP FOLDER`: spaces of schedules, prepared, measured and told."""
 
+import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from benchmarks.files import write_whole
+from benchmarks.files import RESULTS, write_whole
 from benchmarks.spaces.studies import (
+    EXAMPLES,
     POINTS,
+    SMALLER,
     STUDIES,
-    Explored,
+    How,
     chosen,
     drawing,
     measuring,
     preparing,
 )
+from benchmarks.spaces.summary import summaries
 from benchmarks.spaces.table import table
 
 TABLE = "spaces.md"
+KEPT = RESULTS / "spaces_h200.json"
+STEPS = ("prepare", "run", "report", "keep")
 
 
-@click.command(short_help="Explore the example spaces: prepare, run, report.")
-@click.argument("step", type=click.Choice(["prepare", "run", "report"]))
+@click.command(
+    short_help="Explore spaces of schedules: prepare, run, report, keep.",
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("step", type=click.Choice(STEPS))
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("more", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--space",
     "words",
@@ -32,32 +42,55 @@ TABLE = "spaces.md"
     type=click.Choice([one.name for one in STUDIES]),
     help="Only this one; may be given again.",
 )
+@click.option("--whole", is_flag=True, help="The spaces of examples/, which take hours.")
+@click.option("--others", is_flag=True, help="At the other sizes, where nothing is compared.")
 @click.option("--points", type=click.IntRange(1), default=POINTS, show_default=True)
-def command(step: str, folder: Path, words: tuple[str, ...], points: int) -> int:
-    """Explore the spaces of examples/spaces at sizes for an H200.
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=KEPT,
+    help="What `keep` writes.  [default: benchmarks/results/spaces_h200.json]",
+)
+def command(
+    step: str,
+    folder: Path,
+    more: tuple[str, ...],
+    words: tuple[str, ...],
+    whole: bool,
+    others: bool,
+    points: int,
+    output: Path,
+) -> int:
+    """Explore spaces of the thesis's kernels at sizes for an H200.
 
-    prepare makes, compiles and proves all texts, where there is isl; run measures them on a GPU,
-    where isl is not needed; report writes a table, and for each space a page and pictures. Each
-    step goes on where it was stopped.
+    prepare makes, compiles and proves all texts, where there is isl; run does that too, where it
+    is not done, and measures them on a GPU; report writes a table, and for each space a page and
+    pictures; keep writes what docs/evaluation.md is made of. Each step goes on where it was
+    stopped. What follows -- is given to `dtpoly explore`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    codes = [_done(step, one, folder, points) for one in chosen(words)]
+    there = [path for one in chosen(words) if (path := one.results(folder)).exists()]
+    if step == "keep":
+        write_whole(output, json.dumps({"questions": summaries(there)}, indent=1) + "\n")
+        return 0
     if step == "report":
-        there = [path for one in chosen(words) if (path := one.results(folder)).exists()]
-        write_whole(folder / TABLE, table(there))
-    return max(codes)
+        write_whole(folder / TABLE, table(summaries(there)))
+        return max([_dtpoly(one) for one in _drawn(words, folder)], default=0)
+    how = How(EXAMPLES if whole else SMALLER, points, more)
+    make = preparing if step == "prepare" else measuring
+    codes = [
+        _dtpoly(make(one, folder, how, sizes))
+        for one in chosen(words)
+        for sizes in (one.others if others else ("",))
+    ]
+    return max(codes, default=0)
 
 
-def _done(step: str, one: Explored, folder: Path, points: int) -> int:
-    match step:
-        case "prepare":
-            return _dtpoly(preparing(one, folder, points))
-        case "run":
-            return _dtpoly(measuring(one, folder, points))
-        case _:
-            if not one.results(folder).exists():
-                return 0
-            return max(_dtpoly(drawing(one, folder, suffix)) for suffix in (".html", ".png"))
+def _drawn(words: Sequence[str], folder: Path) -> Iterator[list[str]]:
+    for one in chosen(words):
+        if one.results(folder).exists():
+            yield from (drawing(one, folder, suffix) for suffix in (".html", ".png"))
 
 
 def _dtpoly(arguments: Sequence[str]) -> int:

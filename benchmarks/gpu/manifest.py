@@ -74,11 +74,17 @@ def write(folder: Path, manifest: Manifest) -> None:
 
 def read(folder: Path) -> Manifest:
     """The manifest of a folder, whose texts must be those that it speaks of."""
-    data: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
-    texts = tuple(prepared(one) for one in data.pop("texts"))
-    for one in texts:
+    manifest = unchecked(folder)
+    for one in manifest.texts:
         if one.file and hash_of((folder / one.file).read_text()) != one.text_hash:
             raise ValueError(f"{one.file} is not the text that was prepared: prepare it again")
+    return manifest
+
+
+def unchecked(folder: Path) -> Manifest:
+    """The same, while texts are being written anew."""
+    data: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
+    texts = tuple(prepared(one) for one in data.pop("texts"))
     return Manifest(texts, tuple(data.pop("missing")), **data)
 
 

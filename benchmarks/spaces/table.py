@@ -1,62 +1,70 @@
-"""Files of results in; a table in Markdown that says what came of each space, out."""
+"""What is kept of questions in; tables in Markdown that say what came of each space, out."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from dtpoly.explore.report.study import NEAR, Study, studies
-from dtpoly.explore.store.results import Outcome
-from dtpoly.explore.store.store import open_store
+from benchmarks.spaces.summary import BY_RULE, Kept, read
+from dtpoly.explore.report.study import NEAR
 
 HEAD = (
-    *("space", "sizes", "tried", "refused", "why", "measured", "not proved", "failed"),
-    *("best, ms", "of the best baseline", f"within {NEAR - 1:.0%} of it", "rank of the model"),
+    *("space", "sizes", "points", "refused by a rule", "by the compiler", "compiled", "measured"),
+    *("not proved", "failed", "best, ms", "best baseline / best", f"within {NEAR - 1:.0%} of it"),
 )
-FAILED = (Outcome.FAILED, Outcome.WRONG, Outcome.HUNG, Outcome.CRASHED, Outcome.BUG)
+RANKS = ("space", "sizes", "schedules", "slowest / best", "rank", "of the best in the top 5 %")
 
 
-def table(paths: Iterable[Path]) -> str:
-    """One row for each question of each file."""
-    rows = [row for path in paths for row in _rows(path)]
-    lines = [HEAD, tuple("---" for _ in HEAD), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def table(data: Sequence[dict[str, Any]]) -> str:
+    """A row for each question."""
+    return lines(HEAD, [row(one) for one in read(data)])
 
 
-def _rows(path: Path) -> Iterator[tuple[str, ...]]:
-    store = open_store(path, is_new=False)
-    try:
-        found = studies(store)
-    finally:
-        store.close()
-    for study in found:
-        yield row(path.stem, study)
+def lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table."""
+    every = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in every)
 
 
-def row(name: str, study: Study) -> tuple[str, ...]:
+def row(one: Kept) -> tuple[str, ...]:
     """What came of one space."""
-    asked, counts = study.question.asked, study.outcomes
-    best, least = study.best, study.best_baseline
-    sizes = ", ".join(f"{label} = {size}" for label, size in asked.sizes.items())
-    timed = len(study.timed)
-    near = "" if study.near is None or not timed else f"{study.near / timed:.0%}"
+    least = min(one.baselines.values(), default=None)
+    late = sum(one.refused.values()) - one.by_rule
     return (
-        name,
-        f"{sizes}, {asked.dtype}",
-        f"{len(study.rows):,} of {study.points:,}",
-        f"{counts.get(Outcome.REFUSED, 0):,}",
-        "; ".join(_reasons(study)),
-        f"{timed:,}",
-        f"{counts.get(Outcome.UNPROVED, 0):,}",
-        f"{sum(counts.get(one, 0) for one in FAILED):,}",
-        "" if best is None else f"{best.time:.4g}",
-        "" if best is None or least is None else f"{least / best.time:.2f}",
-        near,
-        "" if study.correlation is None else f"{study.correlation:.2f}",
+        one.space,
+        sizes(one),
+        f"{one.points:,}" if one.tried == one.points else f"{one.tried:,} of {one.points:,}",
+        f"{one.by_rule:,}{_reasons(one, True)}",
+        f"{late:,}{_reasons(one, False)}",
+        f"{one.compiled:,}",
+        f"{one.timed:,}",
+        f"{one.unproved:,}",
+        f"{sum(one.failed.values()):,}",
+        "" if one.best is None else f"{one.best:.4g}",
+        "" if one.best is None or least is None else f"{least / one.best:.2f}",
+        "" if one.near is None or not one.timed else f"{one.near / one.timed:.0%}",
     )
 
 
-def _reasons(study: Study) -> Iterator[str]:
-    """The rules that refuse, most first."""
-    refused = {kind: n for (outcome, kind), n in study.kinds.items() if outcome is Outcome.REFUSED}
-    for kind, count in Counter(refused).most_common():
-        yield f"{kind} {count:,}"
+def rank(one: Kept) -> tuple[str, ...]:
+    """What predictions are worth in one space."""
+    times = [time for _, time in one.pairs]
+    share = one.share_of_top
+    return (
+        one.space,
+        sizes(one),
+        str(len(times)),
+        f"{max(times) / min(times):.1f}" if times else "",
+        "" if one.rank is None else f"{one.rank:.2f}",
+        "" if share is None else f"{share:.3f}",
+    )
+
+
+def sizes(one: Kept) -> str:
+    """`x = 64, y = 8, f32`."""
+    return ", ".join([*(f"{label} = {size}" for label, size in one.sizes.items()), one.dtype])
+
+
+def _reasons(one: Kept, is_rule: bool) -> str:
+    """The ones that refuse, most first."""
+    found = {kind: n for kind, n in one.refused.items() if kind.startswith(BY_RULE) == is_rule}
+    told = "; ".join(f"{kind} {count:,}" for kind, count in found.items())
+    return f" ({told})" if told else ""
