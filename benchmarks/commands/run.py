@@ -38,6 +38,12 @@ TINY_ROUNDS = 2
 )
 @click.option("--host/--no-host", default=True, help="Also the host's time of a call.")
 @click.option("--again", is_flag=True, help="Try what failed again.")
+@click.option(
+    "--ahead",
+    type=click.IntRange(0),
+    default=0,
+    help="So many processes first compile everything.  [default: none]",
+)
 @click.option("--tiny", is_flag=True, help="Tiny shapes instead, to see that all runs.")
 @click.option("--device", type=click.Choice(("cuda", "cpu")), default="cuda", show_default=True)
 @click.option("--here", is_flag=True, hidden=True, help="In this process, not in one of its own.")
@@ -53,6 +59,7 @@ def command(
     peers: str,
     host: bool,
     again: bool,
+    ahead: int,
     tiny: bool,
     device: str,
     here: bool,
@@ -85,6 +92,7 @@ def command(
         again,
         host,
         tiny,
+        ahead,
     )
     out = console()
     try:

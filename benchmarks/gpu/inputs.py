@@ -48,13 +48,33 @@ def inputs(row: Row, device: str) -> Inputs:
     }
 
 
+def unfilled(row: Row, device: str) -> Inputs:
+    """Tensors of the same shapes and types, with whatever is in memory."""
+    dtype: torch.dtype = getattr(torch, DTYPES[row.dtype])
+    return {
+        name: torch.empty(
+            [row.sizes[label] for label in shape.split()],
+            dtype=torch.int64 if _has_places(row, name) else dtype,
+            device=device,
+        )
+        if shape
+        else NUMBERS[name]
+        for name, shape in SHAPES[row.kernel].items()
+    }
+
+
+def _has_places(row: Row, name: str) -> bool:
+    """Whether its values are places in a row."""
+    return (row.kernel, name) == ("cross_entropy", "T")
+
+
 def _value(
     row: Row, name: str, labels: Sequence[str], dtype: torch.dtype, made: torch.Generator
 ) -> Tensor | float:
     if not labels:
         return NUMBERS[name]
     shape = [row.sizes[label] for label in labels]
-    if (row.kernel, name) == ("cross_entropy", "T"):
+    if _has_places(row, name):
         return torch.randint(row.sizes["y"], shape, generator=made, device=made.device)
     # Sums of what is positive have no cancellation, which no tolerance would allow for.
     if row.kernel.startswith("sum"):

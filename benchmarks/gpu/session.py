@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.gpu.ahead import Ahead, compile_ahead
 from benchmarks.gpu.candidates import Candidate, candidates, ours
 from benchmarks.gpu.ceilings import ceilings
 from benchmarks.gpu.host import host_times
@@ -56,6 +57,7 @@ class Chosen:
     again: bool = False
     host: bool = True
     tiny: bool = False  # rows that an interpreter can run
+    ahead: int = 0  # processes that compile everything before anything is timed
 
 
 def session(chosen: Chosen, tell: Tell) -> Results:
@@ -70,22 +72,33 @@ def session(chosen: Chosen, tell: Tell) -> Results:
     results = _begun(chosen, manifest, kinds, clock)
     began_file(chosen.output).unlink(missing_ok=True)  # of a process that was killed
     write(chosen.output, results)
-    all_rows = [*wanted_rows(chosen, manifest)]
+    left = [*_left(chosen, results, manifest, kinds)]
+    if chosen.ahead:
+        jobs = [(row, one) for row, given in left for one in given if one.text and one.text.file]
+        compile_ahead(jobs, Ahead(chosen.ahead, chosen.device, chosen.seconds), tell)
     took: list[float] = []
-    for at, row in enumerate(all_rows):
-        given = candidates(row, chosen.folder, manifest, kinds)
-        known = next((one for one in results.rows if one.name == row.name), None)
-        if not lacks(known, ((one.name, one.text_hash) for one in given), chosen.again):
-            continue
+    for at, (row, given) in enumerate(left):
         if end - time.monotonic() < (sum(took) / len(took) if took else 0.0):
-            tell(Step(OVER, at, len(all_rows), is_row=False))
+            tell(Step(OVER, at, len(left), is_row=False))
             return results
-        tell(Step(row.name, at, len(all_rows)))
+        tell(Step(row.name, at, len(left)))
         results = results.with_row(_one_row(chosen, results, row, given, clock))
         write(chosen.output, results)
         took.append(results.rows[-1].seconds)
-        tell(Step(row.name, at + 1, len(all_rows), results.rows[-1]))
+        tell(Step(row.name, at + 1, len(left), results.rows[-1]))
     return _with_host(chosen, results, manifest, kinds, clock, end, tell)
+
+
+def _left(
+    chosen: Chosen, results: Results, manifest: Manifest, kinds: Mapping[str, str]
+) -> Iterator[tuple[Row, list[Candidate]]]:
+    """The rows that were asked for and are not all there, with who takes part."""
+    known = {row.name: row for row in results.rows}
+    for row in wanted_rows(chosen, manifest):
+        given = candidates(row, chosen.folder, manifest, kinds)
+        names = ((one.name, one.text_hash) for one in given)
+        if lacks(known.get(row.name), names, chosen.again):
+            yield row, given
 
 
 def wanted_rows(chosen: Chosen, manifest: Manifest) -> Iterator[Row]:

@@ -10,12 +10,15 @@ import torch
 
 from benchmarks.__main__ import main
 from benchmarks.gpu import processes, session
-from benchmarks.gpu.candidates import Candidate, arguments
-from benchmarks.gpu.inputs import Inputs
+from benchmarks.gpu.ahead import Ahead, compile_ahead
+from benchmarks.gpu.candidates import Candidate, arguments, candidates
+from benchmarks.gpu.inputs import Inputs, inputs, tensors, unfilled
 from benchmarks.gpu.manifest import hash_of
 from benchmarks.gpu.manifest import read as read_manifest
 from benchmarks.gpu.manifest import write as write_manifest
 from benchmarks.gpu.results import Results, Timed, began_file, read, write
+from benchmarks.gpu.rows import tiny_rows
+from benchmarks.gpu.steps import Step
 from dtpoly.timing.failures import LostDevice, told
 
 SWIGLU = """\
@@ -106,6 +109,34 @@ def test_run_and_go_on(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert read(output).rows[0] == row
     assert run(folder, output, "--kernels", "swiglu", "--again") == 1
     assert read(output).rows[-1].kernel == "swiglu"
+
+
+def test_all_are_compiled_ahead(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By processes of their own, those that cannot be included; the peers are no texts of ours."""
+    assert run(folder, tmp_path / "r.json", "--ahead", "2", "--kernels", "swiglu") == 1
+    assert "ended early" not in capsys.readouterr().out
+    manifest = read_manifest(folder)
+    row = next(row for row in tiny_rows() if row.kernel == "swiglu")
+    jobs = [(row, one) for one in candidates(row, folder, manifest, {})]
+    assert len(jobs) == 3
+    said: list[Step] = []
+    # One of them has no text.
+    assert compile_ahead(jobs, Ahead(2, "cpu", 300.0), said.append) == 2
+    assert [one.done for one in said] == [0, 1, 2]
+    assert compile_ahead(jobs, Ahead(1, "cpu", 0.0), said.append) == 0
+    assert said[-1].what.endswith("ended early")
+
+
+def test_what_is_not_filled_is_alike() -> None:
+    for row in tiny_rows():
+        real, like = (tensors(made(row, "cpu")) for made in (inputs, unfilled))
+        assert real.keys() == like.keys()
+        for name, tensor in real.items():
+            other = like[name]
+            assert (tensor.shape, tensor.stride()) == (other.shape, other.stride()), (row, name)
+            assert tensor.dtype == other.dtype, (row, name)
 
 
 def test_the_host(folder: Path, tmp_path: Path) -> None:
