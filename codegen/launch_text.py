@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.algorithm.program import reduced_labels
-from dtpoly.algorithm.sizes import axis_reads
 
+from .axis_words import axis_words, plain_axes
 from .building import Unsupported
 from .kernel import ForLoop, Pointer, TileKernel, is_far
 from .kinds import Element, Named
@@ -169,37 +169,14 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
 
 def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
     """What launches a kernel; it is told how long the axes of tensors are."""
-    plain = _plain_axes(wrapping)
-    parameters = {param: variable for param, variable in one.kernel.sizes}
-    lines: list[str] = []
-    for pointer in one.kernel.tensors:
-        array = wrapping.model.arrays.get(pointer.name)
-        # Of lines that may begin anywhere, variants are told nothing.
-        is_own = pointer.is_scratch or (array is not None and array.func != pointer.name)
-        is_own = is_own or bool(one.kernel.lined)
-        words: list[str] = []
-        for axis in range(pointer.rank):
-            label = plain.get((pointer.name, axis))
-            if array is not None and not is_own:
-                label = array.dims[axis]
-            size = wrapping.model.size_of.get(label) if label else None
-            words.append("-" if is_own else parameters.get(size or "", "_"))
-        lines.append(f'"{" ".join(words)}"')
+    axes = axis_words(wrapping.program, wrapping.model, one.kernel)
+    lines = [f'"{" ".join(words)}"' for words in axes]
     arguments = [f"{one.kernel.name}_kernel", f"[{', '.join(lines)}]"]
     if one.kernel.described:
         names = (f'"{described.name}"' for described in one.kernel.described)
         arguments.append(f"[{', '.join(names)}]")
     head = f"{wrapping.names.launches[one.kernel.name]} = dt_launcher"
     return call(head, arguments, indent=0)
-
-
-def _plain_axes(wrapping: Wrapping) -> dict[tuple[str, int], str]:
-    """The labels that have an axis of an input as it is."""
-    return {
-        (read.tensor, read.axis): read.index.labels[0]
-        for read in axis_reads(wrapping.program)
-        if read.index.is_plain
-    }
 
 
 def _flags(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:
@@ -218,7 +195,7 @@ def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -
 
     They must not be just below 2**31 either: the end of a last tile does not fit 32 bits then.
     """
-    plain = _plain_axes(wrapping)
+    plain = plain_axes(wrapping.program)
     known = {largest}
     for pointer in kernel.tensors:
         array = wrapping.model.arrays.get(pointer.name)

@@ -10,6 +10,7 @@ from operator import mul
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float, promote
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import Sizes, input_shapes
+from dtpoly.codegen.axis_words import axis_words
 from dtpoly.codegen.functions import is_float_element
 from dtpoly.codegen.kernel import Pointer, TileKernel
 from dtpoly.codegen.kinds import REAL, Element, Kind, Named, widest
@@ -17,25 +18,12 @@ from dtpoly.codegen.module import Generated
 from dtpoly.codegen.triton_text import pointer, strides
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
+from dtpoly.targets.argument import ALIGNED, CONSTANT, TYPES, Argument
+from dtpoly.targets.told import told
 
-# Triton's short names of types.
-TYPES = {
-    DType.BOOL: "i1",
-    DType.U8: "u8",
-    DType.I8: "i8",
-    DType.I16: "i16",
-    DType.I32: "i32",
-    DType.I64: "i64",
-    DType.F8E4M3: "fp8e4nv",
-    DType.F8E5M2: "fp8e5",
-    DType.F16: "fp16",
-    DType.BF16: "bf16",
-    DType.F32: "fp32",
-    DType.F64: "fp64",
-}
-CONSTANT = "constexpr"
-ALIGNED = 16  # bytes of an address, or what a number is divisible by
-LARGEST_SIZE, FARTHEST = 2**30, 2**31  # from there on, offsets might not fit into 32 bits
+# From there on, offsets might not fit into 32 bits.
+LARGEST_SIZE, FARTHEST = 2**30 - 2**20, 2**31
+ROW, LONG_ROW = 128, 1024  # bytes that rows between kernels begin at multiples of, if they are long
 BYTES = {
     DType.BOOL: 1,
     DType.U8: 1,
@@ -50,16 +38,6 @@ BYTES = {
     DType.F32: 4,
     DType.F64: 8,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """The type of a parameter. A constant has its value, which may be a type."""
-
-    name: str
-    type: str
-    value: int | bool | DType | None = None
-    is_aligned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +57,11 @@ class Call:
 
 
 def arguments(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
-    """Each parameter of a kernel."""
+    """Each parameter of a kernel, as a launch with new tensors tells it Triton."""
+    return told(kernel, axis_words(call.program, call.model, kernel), _passed(call, kernel))
+
+
+def _passed(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
     params = call.params
     known = {variable: params[param] for param, variable in kernel.sizes}
     return (
@@ -88,10 +70,10 @@ def arguments(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
         *(_number(name, size) for name, size in known.items()),
         *(_number(name, shape_of(call, kernel, t)[axis]) for t, axis, name in kernel.shapes),
         *_descriptors(call, kernel),
-        *(Argument(name, CONSTANT, _lanes(known[size])) for name, size in kernel.counts),
+        *(_chosen(name, _lanes(known[size])) for name, size in kernel.counts),
         *_flags(kernel, known),
-        *(Argument(name, CONSTANT, _operand(call, kind)) for name, kind in kernel.elements),
-        Argument("offset", CONSTANT, _offset(call, kernel)),
+        *(_chosen(name, _operand(call, kind)) for name, kind in kernel.elements),
+        _chosen("offset", _offset(call, kernel)),
     )
 
 
@@ -99,8 +81,7 @@ def _tensors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
     for tensor in kernel.tensors:
         dtype = dtype_of(call, tensor)
         yield Argument(pointer(tensor), f"*{TYPES[dtype]}", is_aligned=True)
-        steps = contiguous(shape_of(call, kernel, tensor.name))
-        yield from map(_number, strides(tensor), steps)
+        yield from map(_number, strides(tensor), steps_of(call, kernel, tensor))
 
 
 def _flags(kernel: TileKernel, known: Mapping[str, int]) -> Iterator[Argument]:
@@ -108,7 +89,7 @@ def _flags(kernel: TileKernel, known: Mapping[str, int]) -> Iterator[Argument]:
     for name in dict.fromkeys(flag.name for flag in kernel.flags):
         said = (flag for flag in kernel.flags if flag.name == name)
         holds = all(_holds(known[flag.size], flag.multiple) for flag in said)
-        yield Argument(name, CONSTANT, holds)
+        yield _chosen(name, holds)
 
 
 def _descriptors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
@@ -116,17 +97,24 @@ def _descriptors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
     for one in kernel.described:
         tensor = next(tensor for tensor in kernel.tensors if tensor.name == one.tensor)
         dtype = dtype_of(call, tensor)
-        shape = shape_of(call, kernel, tensor.name)
-        if dtype is DType.BOOL or not is_described(shape, one.block, BYTES[dtype]):
+        shape, steps = shape_of(call, kernel, tensor.name), steps_of(call, kernel, tensor)
+        if dtype is DType.BOOL or not is_described(shape, steps, one.block, BYTES[dtype]):
             yield Argument(one.name, CONSTANT)
         else:
-            yield Argument(one.name, f"tensordesc<{TYPES[dtype]}{list(one.block)}>")
+            block = [one.block[axis] for axis in one.axes]
+            yield Argument(one.name, f"tensordesc<{TYPES[dtype]}{block}>")
 
 
-def is_described(shape: Sequence[int], block: Sequence[int], size: int) -> bool:
+def is_described(
+    shape: Sequence[int], steps: Sequence[int], block: Sequence[int], size: int
+) -> bool:
     """As the wrapper decides it of a new tensor, whose elements have so many bytes."""
-    aligned = (step * size % ALIGNED == 0 for step in contiguous(shape)[:-1])
+    aligned = (step * size % ALIGNED == 0 for step in steps[:-1])
     return min(shape) > 0 and block[-1] * size >= ALIGNED and all(aligned)
+
+
+def _chosen(name: str, value: int | bool | DType) -> Argument:
+    return Argument(name, CONSTANT, value, is_chosen=True)
 
 
 def _number(name: str, value: int) -> Argument:
@@ -184,6 +172,18 @@ def shape_of(call: Call, kernel: TileKernel, tensor: str) -> tuple[int, ...]:
         return tuple(_extent(call, dim) for dim in array.dims)
     kept = (_extent(call, one.label) if one.count is None else one.count for one in scratch.extents)
     return programs(call, kernel), *kept
+
+
+def steps_of(call: Call, kernel: TileKernel, tensor: Pointer) -> tuple[int, ...]:
+    """The strides of a new tensor; of one between kernels as the generated `dt_rows` makes it."""
+    shape = shape_of(call, kernel, tensor.name)
+    described = {one.tensor for other in call.made.kernels for one in other.described}
+    is_between = tensor.name in call.model.arrays and tensor.name not in call.made.outputs
+    if tensor.is_scratch or not is_between or tensor.name not in described:
+        return contiguous(shape)
+    size = BYTES[dtype_of(call, tensor)]
+    each = (ROW if shape[-1] * size >= LONG_ROW else ALIGNED) // size
+    return contiguous((*shape[:-1], -(-shape[-1] // each) * each))
 
 
 def _extent(call: Call, dim: str) -> int:

@@ -17,7 +17,7 @@ from typing import Any
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.codegen.functions import DTYPES
 from dtpoly.codegen.kernel import TileKernel
-from dtpoly.targets.arguments import ALIGNED, CONSTANT, Argument
+from dtpoly.targets.argument import ALIGNED, CONSTANT, Argument
 from dtpoly.targets.binary import Binary, Failed
 from dtpoly.targets.target import Target
 
@@ -29,6 +29,8 @@ errors: Any = importlib.import_module("triton.errors")
 language: Any = importlib.import_module("triton.language")
 
 DEFAULT_WARPS = 4
+# Since 3.7 launches say of constants, too, that nothing else is known.
+SAYS_NOTHING = not triton.__version__.startswith("3.6.")
 LONGEST = 2000  # characters of a message of Triton's
 
 # An error as Python shows it: `ValueError('...')`.
@@ -80,21 +82,21 @@ def compile_kernel(
 
 
 def _source(function: Any, arguments: dict[str, Argument]) -> Any:
-    """What Triton compiles: the function, its types, its constants, what is aligned."""
+    """What Triton compiles: the function, its types, its constants, what is aligned.
+
+    It is said as a launch says it, be it that nothing is known: what is compiled here is then
+    found in Triton's cache when the kernel is launched.
+    """
     types: dict[str, str] = {}
     constants: dict[tuple[int], Any] = {}
     aligned: dict[tuple[int], Any] = {}
     for number, parameter in enumerate(function.params):
         one = arguments[parameter.name]
-        may_know = not (parameter.do_not_specialize or parameter.annotation_type)
-        if one.type == CONSTANT and (may_know or parameter.is_constexpr):
-            types[one.name] = CONSTANT
+        types[one.name] = one.type
+        if one.type == CONSTANT:
             constants[(number,)] = _constant(one.value)
-            continue
-        # A 1 that Triton may not know about is a number like any other.
-        types[one.name] = "i32" if one.type == CONSTANT else one.type
-        if one.is_aligned and may_know and not parameter.do_not_specialize_on_alignment:
-            aligned[(number,)] = [["tt.divisibility", ALIGNED]]
+        if one.is_told and (one.type != CONSTANT or SAYS_NOTHING):
+            aligned[(number,)] = [["tt.divisibility", ALIGNED]] if one.is_aligned else []
     return compiler.ASTSource(function, types, constants, aligned)
 
 

@@ -17,7 +17,8 @@ from dtpoly.poly.model import Model
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 from dtpoly.source import Span
-from dtpoly.targets.arguments import Argument, Call, arguments
+from dtpoly.targets.argument import Argument
+from dtpoly.targets.arguments import Call, arguments
 
 # Sizes that are assumed where none are given: of labels that a kernel has as many lanes as, and
 # of all others.

@@ -21,7 +21,8 @@ from dtpoly.codegen.kernel import (
 )
 from dtpoly.codegen.triton_text import strides
 from dtpoly.frozen import dataclass
-from dtpoly.targets.arguments import CONSTANT, Argument, Call, contiguous, shape_of
+from dtpoly.targets.argument import CONSTANT, Argument
+from dtpoly.targets.arguments import Call, contiguous, shape_of
 
 
 @dataclass(frozen=True, slots=True)

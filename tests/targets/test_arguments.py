@@ -6,7 +6,8 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.compile import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
-from dtpoly.targets.arguments import Argument, contiguous, shape_of
+from dtpoly.targets.argument import Argument
+from dtpoly.targets.arguments import contiguous, shape_of, steps_of
 from dtpoly.targets.subject import Subject, subjects
 
 PRODUCT = """\
@@ -34,15 +35,16 @@ def arguments(text: str, dtype: DType = DType.F32, **sizes: int) -> dict[str, Ar
 
 
 def test_of_a_product() -> None:
-    found = arguments(PRODUCT, DType.BF16, m=64, n=100, k=48)
+    found = arguments(PRODUCT, DType.BF16, m=64, n=112, k=48)
     assert found["A_ptr"] == Argument("A_ptr", "*bf16", is_aligned=True)
     assert found["mm_ptr"].type == "*bf16"
     assert found["A_stride_0"] == Argument("A_stride_0", "i32", is_aligned=True)
     assert found["A_stride_1"] == Argument("A_stride_1", "constexpr", 1)
-    assert found["B_stride_0"] == Argument("B_stride_0", "i32")
-    assert found["s"].type == "fp64"
-    assert (found["m_size"].is_aligned, found["n_size"].is_aligned) == (True, False)
-    assert found["k_lanes"] == Argument("k_lanes", "constexpr", 64)
+    assert found["s"] == Argument("s", "fp64", is_told=False)
+    # Of sizes Triton is told where they are the lengths of lines.
+    assert found["m_size"] == Argument("m_size", "i32", is_told=False)
+    assert found["n_size"] == Argument("n_size", "i32", is_aligned=True)
+    assert found["k_lanes"] == Argument("k_lanes", "constexpr", 64, is_chosen=True)
     assert found["even"].value is False
     assert (found["real"].value, found["offset"].value) == (DType.F32, DType.I32)
     assert found["A_B_dtype"].value is DType.BF16
@@ -61,15 +63,39 @@ def test_dtypes(dtype: DType, real: DType, operand: DType) -> None:
     assert (found["real"].value, found["A_B_dtype"].value) == (real, operand)
 
 
+def test_lines_that_begin_anywhere() -> None:
+    """One is enough: a variant knows of all tensors that they are aligned, or of none."""
+    found = arguments(PRODUCT, DType.BF16, m=64, n=100, k=64)
+    assert found["A_ptr"] == Argument("A_ptr", "*bf16", is_told=False)
+    assert found["A_stride_0"] == Argument("A_stride_0", "i32", is_told=False)
+    assert found["B_stride_1"] == Argument("B_stride_1", "constexpr", 1)
+    # Nor is it told of whole tiles.
+    assert arguments(PRODUCT, m=64, n=64, k=64)["even"].value is True
+    assert arguments(PRODUCT, m=64, n=72, k=64)["even"].value is False
+
+
 def test_a_declared_dtype_counts() -> None:
     found = arguments(PRODUCT.replace("In A, B;", "In A: f16, B;"), DType.BF16)
     assert (found["A_ptr"].type, found["B_ptr"].type) == ("*fp16", "*bf16")
     assert found["mm_ptr"].type == "*fp32"
 
 
-def test_a_size_of_one_is_a_constant() -> None:
+def test_a_stride_of_one_is_a_constant_and_a_size_is_none() -> None:
     found = arguments(PRODUCT, m=1, n=1, k=1)
-    assert {found[name].type for name in ("m_size", "n_size", "A_stride_0")} == {"constexpr"}
+    assert {found[name].type for name in ("A_stride_1", "B_stride_1")} == {"constexpr"}
+    assert {found[name].type for name in ("m_size", "n_size", "A_stride_0")} == {"i32"}
+
+
+def test_rows_between_kernels_are_aligned_where_they_are_loaded_in_blocks() -> None:
+    text = (
+        "Func f, g; In A, B; Var m, n, k; RVar l; g[m, k] = A[m, k] * 2;"
+        "f[m, n] = rdot(reshape(g[m, l], m, l), B[l, n], l); f.block(m:64, n:64);"
+        "f.tensorize(m:0, n:0, l:64); f.descriptor(g, B); g.tensorize(m:4, k:64); f.compile();"
+    )
+    for size, row in ((1000, 1024), (100, 104)):
+        *_, last = made(text, DType.F16, m=64, n=64, k=size, l=size)
+        (tensor,) = (one for one in last.kernel.tensors if one.name == "g")
+        assert steps_of(last.call, last.kernel, tensor) == (row, 1)
 
 
 def test_far_offsets_are_wide() -> None:

@@ -1,0 +1,40 @@
+"""A kernel in; what its launcher is told of the length of each axis of its tensors, out."""
+
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.sizes import axis_reads
+from dtpoly.poly.model import Model
+
+from .kernel import TileKernel
+
+# Of an axis: one of which nothing is known, and one whose lines may begin anywhere.
+UNKNOWN, ANYWHERE = "_", "-"
+
+
+def axis_words(program: Program, model: Model, kernel: TileKernel) -> list[list[str]]:
+    """For each tensor and axis the parameter that has its length, or one of the words above."""
+    plain = plain_axes(program)
+    parameters = dict(kernel.sizes)
+    found: list[list[str]] = []
+    for pointer in kernel.tensors:
+        array = model.arrays.get(pointer.name)
+        # Of lines that may begin anywhere, variants are told nothing.
+        is_own = pointer.is_scratch or (array is not None and array.func != pointer.name)
+        is_own = is_own or bool(kernel.lined)
+        words: list[str] = []
+        for axis in range(pointer.rank):
+            label = plain.get((pointer.name, axis))
+            if array is not None and not is_own:
+                label = array.dims[axis]
+            size = model.size_of.get(label) if label else None
+            words.append(ANYWHERE if is_own else parameters.get(size or "", UNKNOWN))
+        found.append(words)
+    return found
+
+
+def plain_axes(program: Program) -> dict[tuple[str, int], str]:
+    """The labels that have an axis of an input as it is."""
+    return {
+        (read.tensor, read.axis): read.index.labels[0]
+        for read in axis_reads(program)
+        if read.index.is_plain
+    }

@@ -1,0 +1,71 @@
+"""What a call with new tensors passes to a kernel in; what its launch lets Triton know of that out.
+
+The generated file has few variants of a kernel, each with what Triton may look at: `dt_chooser`
+there says which variant a call runs.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.codegen.axis_words import ANYWHERE
+from dtpoly.codegen.kernel import TileKernel
+from dtpoly.codegen.triton_text import pointer, strides
+from dtpoly.targets.argument import CONSTANT, TYPES, Argument
+
+Words = Sequence[Sequence[str]]
+
+
+def told(kernel: TileKernel, words: Words, passed: Sequence[Argument]) -> tuple[Argument, ...]:
+    """The same arguments; of each but constants whether Triton may look at it.
+
+    `words` are those of the axes of tensors: new ones are contiguous along their last.
+    """
+    known = {one.name: one for one in passed}
+    is_wide = known["offset"].value is DType.I64
+    described = [known[one.name] for one in kernel.described]
+    has_blocks = not is_wide and all(one.type != CONSTANT for one in described)
+    pointers = [pointer(tensor) for tensor in kernel.tensors]
+    units = [[*strides(tensor)][-1] for tensor in kernel.tensors if tensor.rank]
+    steps = [*_steps(kernel, words)]
+    is_aligned = all(known[name].is_aligned for name in (*pointers, *steps))
+    if described:
+        is_aligned = is_aligned and (has_blocks or is_wide)
+    aligned = {*pointers, *units, *steps}
+    may_know = aligned if is_aligned else set[str]() if is_wide else {*units}
+    blocks = {one.name for one in described}
+    is_whole = is_aligned and not is_wide and all(o.value for o in passed if _is_flag(o))
+    found: list[Argument] = []
+    for one in passed:
+        if _is_flag(one):
+            found.append(replace(one, value=is_whole))
+        elif one.name in blocks:
+            found.append(_untold(one) if has_blocks else Argument(one.name, CONSTANT))
+        elif one.is_chosen or one.name in may_know:
+            found.append(one)
+        else:
+            found.append(_untold(one))
+    return tuple(found)
+
+
+def _steps(kernel: TileKernel, words: Words) -> Iterator[str]:
+    """Strides between lines, and how long lines are, as `dt_steps` finds them."""
+    several = any(tensor.rank > 1 for tensor in kernel.tensors)
+    sizes = {variable for _, variable in kernel.sizes}
+    for tensor, lengths in zip(kernel.tensors, words, strict=True):
+        last = tensor.rank - 1
+        for axis, (length, stride) in enumerate(zip(lengths, strides(tensor), strict=True)):
+            if axis != last and length != ANYWHERE:
+                yield stride
+            elif axis == last and length in sizes and tensor.rank > several:
+                yield length
+
+
+def _is_flag(one: Argument) -> bool:
+    return one.is_chosen and isinstance(one.value, bool)
+
+
+def _untold(one: Argument) -> Argument:
+    """A number that Triton may not look at is like any other, if it is a 1."""
+    kind = TYPES[DType.I32] if one.type == CONSTANT else one.type
+    return Argument(one.name, kind, is_told=False)

@@ -1,0 +1,41 @@
+"""What is compiled beforehand is what a launch asks Triton for, which then finds it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.process import ROOT, environment
+from tests.codegen.listings import FILES
+
+# One of each: masks, products, descriptors whose axes are turned, several kernels with rows of
+# their own between them, partial sums, lines that begin anywhere, scalars.
+SOME = (
+    *("softmax", "matmul", "conv2d", "tf32_matmul", "two_mm_inner", "big_sum", "wide_softmax"),
+    "listing_3_13_swish_fused",
+)
+
+
+def differences(*words: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.targets.launched", *words],
+        cwd=ROOT,
+        env=environment(TRITON_INTERPRET="0"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_some_listings() -> None:
+    found = differences(*SOME)
+    assert not found, found[0]
+
+
+@pytest.mark.long
+def test_all_listings() -> None:
+    found = differences(*FILES)
+    assert not found, found[0]
