@@ -32,7 +32,7 @@ from dtpoly.verify import kinds
 from dtpoly.verify.building import SIGNS, applied, is_product, literal, place, rounded, whole_in
 from dtpoly.verify.casts import as_kind, fits
 from dtpoly.verify.extents import extent, sizes_of
-from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined
+from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined, of_numbers
 from dtpoly.verify.infinite import decided
 from dtpoly.verify.residues import RING, is_less, settled
 from dtpoly.verify.terms import Element, Given, Literal, PlaceOf, Term, Total, choose, fresh, pair
@@ -68,6 +68,8 @@ class Meaning:
     formats: Mapping[str, Format]
     # In what products of f32 may be computed: `tf32`, if that was asked for.
     precisions: frozenset[str]
+    # The type of what is computed of numbers alone; nothing if they are as they are written.
+    numbers: str
     # Whether values are promised to be finite.
     is_finite: bool = False
     # Funcs whose elements are elements, since they are proved apart (see lemmas).
@@ -84,7 +86,9 @@ def meaning_of(program: Program, *, is_finite: bool = False) -> Meaning:
     if "tf32" in words:
         words.add("tf32x3")
     precisions = frozenset(words - {"ieee"})
-    return Meaning(program, sizes_of(program), formats_of(program), precisions, is_finite)
+    formats = formats_of(program)
+    numbers = of_numbers(program, formats)
+    return Meaning(program, sizes_of(program), formats, precisions, numbers, is_finite)
 
 
 def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
@@ -131,20 +135,24 @@ def _widened(value: Term, own: Format) -> Term:
     return as_kind(value, own.kind, kinds.REAL) if own.kind == kinds.BOOL else value
 
 
-def _beside(terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
+def _beside(terms: Sequence[Term], formats: Sequence[Format], numbers: str) -> list[Term]:
     """Operands of an operation; a number beside floats has their type, or may have.
 
     Sound since a number never changes the width of a type: beside f32, or narrower floats that are
-    computed in f32, it is an f32 itself. Beside f64 it stays as it is. Whole numbers are brought
-    to the float type that they meet, which may not hold them.
+    computed in f32, it is an f32 itself. Beside f64 it stays as it is. Numbers alone are of the
+    program's type of `numbers`, if it has one. Whole numbers are brought to the float type that
+    they meet, which may not hold them.
     """
     met = joined(formats)
     if met.category < 2 or TYPES[DType.F64] in met.held:
         return list(terms)
     kind = kinds.REAL if met.is_callers else "tl.float32"
+    of_floats = numbers if met.weak else kind
     return [
         rounded(kind, term, may=True)
-        if f.category == 1 or (f.weak and f.category == 2 and not met.weak)
+        if f.category == 1
+        else rounded(of_floats, term, may=True)
+        if f.weak and f.category == 2 and of_floats
         else term
         for term, f in zip(terms, formats, strict=True)
     ]
@@ -259,7 +267,9 @@ class _Reading:
                 rest = [_near(term) for term in rest]
             elif own.category == 1 and kinds.is_narrow(own.kind):
                 rest = _of_type(own.kind, rest, formats[1:])
-            return applied(operation, [condition, *_beside(rest, formats[1:])])
+            return applied(
+                operation, [condition, *_beside(rest, formats[1:], self.meaning.numbers)]
+            )
         if OPERATION[operation].operands_are_bool:
             return applied(operation, terms)
         met = joined(formats)
@@ -286,7 +296,7 @@ class _Reading:
             terms = [_near(term) for term in terms]
             # Whole numbers are compared as they are.
             is_exact = operation in SIGNS and all(whole_in(term) is not None for term in terms)
-            terms = terms if is_exact else _beside(terms, formats)
+            terms = terms if is_exact else _beside(terms, formats, self.meaning.numbers)
         if met.category < 2 == own.category:
             terms = [rounded("tl.float32", term, may=True) for term in terms]
         by = decided if self.meaning.is_finite else applied

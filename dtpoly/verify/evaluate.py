@@ -1,15 +1,16 @@
 """A term and numbers for its names in, a number out: whether two terms differ, at one place.
 
 Elements of inputs are numbers of their types that depend on tensor and index alone. What a type
-does not hold is rounded, or wraps, as it is in the type. What is not known by name is some number
-that depends on its operands. So equal terms give equal numbers.
+does not hold is rounded, or wraps, as it is in the type; where a value may be rounded, it is any
+number near by. What is not known by name is some number that depends on its operands. So equal
+terms give equal numbers, and terms that are equal but for leave to round numbers that may be.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import product
 
@@ -17,6 +18,19 @@ import islpy as isl
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
+from dtpoly.verify.between import (
+    Between,
+    NoNumberError,
+    Plain,
+    alike,
+    between,
+    computed,
+    ends,
+    leeway,
+    nearest,
+    resolved,
+    spread,
+)
 from dtpoly.verify.limits import OutOfTimeError, check_time
 from dtpoly.verify.rounding import allows, split
 from dtpoly.verify.sets import as_points, points_of
@@ -51,17 +65,12 @@ from dtpoly.verify.whole import (
     put_truth,
 )
 
-Number = float | tuple[float, float]
+Number = Plain | tuple[Plain, Plain]
 MOST_POINTS = 6_000
-CLOSE = 1e-7
+MOST_BITS = 256
 # With all elements above 0, and below: a maximum with 0 is another one.
 SIGNS = (1, -1)
-CALLERS = ("tl.float16", "tl.float32")
 SMALL = 100
-# What is not below, or is less than the least, is no number with all the digits of its type.
-LARGEST = {"tl.float16": 65520.0, "tl.float8e5": 57344.0, "tl.float8e4nv": 448.0}
-LEAST = {"tl.float16": 2.0**-14, "tl.float8e5": 2.0**-14, "tl.float8e4nv": 2.0**-6}
-
 
 OF_ONE: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
@@ -79,10 +88,6 @@ OF_ONE: dict[str, Callable[[float], float]] = {
 }
 
 
-class NoNumberError(Exception):
-    """The term has no number: its value depends on what is not in it."""
-
-
 @dataclass
 class Evaluation:
     """Numbers for names, and what terms were found to be."""
@@ -95,8 +100,8 @@ class Evaluation:
     # Of the elements of inputs; and whether whole numbers are any of their type.
     sign: int = 1
     is_wide: bool = False
-    # A type that the caller decides.
-    callers: str = "tl.float16"
+    # Inputs that are f16, of those whose types callers decide; the others are f32.
+    narrow: frozenset[str] = frozenset()
     done: dict[Term, Number] = field(default_factory=dict[Term, Number])
     left: list[int] = field(default_factory=lambda: [MOST_POINTS])
     # What holds where the names are not chosen that a reduction binds.
@@ -112,8 +117,11 @@ def differ(
     types: Mapping[str, str] | None = None,
 ) -> bool:
     """Do two terms have other numbers there? False where that cannot be said."""
-    ways = product(SIGNS, (False, True), CALLERS)
     known = types or {}
+    callers = sorted(frozenset[str]().union(*map(kinds.members, known.values())) - {*kinds.FLOATS})
+    # All, none, or one of them alone.
+    narrow = [frozenset(callers), frozenset[str](), *(frozenset({one}) for one in callers)]
+    ways = product(SIGNS, (False, True), dict.fromkeys(narrow))
     return any(_differ(kernel, algorithm, Evaluation(point, allowed, known, *way)) for way in ways)
 
 
@@ -127,13 +135,11 @@ def _differ(kernel: Term, algorithm: Term, at: Evaluation) -> bool:
 
 
 def _alike(first: Number, second: Number) -> bool:
-    if isinstance(first, tuple) or isinstance(second, tuple):
-        return first == second
-    if isinstance(first, int) and isinstance(second, int):
-        return first == second
-    if math.isnan(first) or math.isnan(second):
-        return math.isnan(first) and math.isnan(second)
-    return first == second or abs(first - second) <= CLOSE * max(abs(first), abs(second))
+    if not isinstance(first, tuple) and not isinstance(second, tuple):
+        return alike(first, second)
+    if not isinstance(first, tuple) or not isinstance(second, tuple):
+        return False
+    return all(alike(one, other) for one, other in zip(first, second, strict=True))
 
 
 def _some(*parts: object) -> float:
@@ -149,7 +155,7 @@ def _given(at: Evaluation, one: str, *indices: int) -> float:
     if kind == kinds.BOOL:
         return int(found > 1)
     if not kinds.is_whole(kind):
-        return at.sign * (_nearest(found, kind, at.callers) if kind else found)
+        return at.sign * (nearest(found, resolved(kind, at.narrow)) if kind else found)
     large = int.from_bytes(hashlib.sha256(repr((one, indices)).encode()).digest(), "big")
     value = at.sign * (large if at.is_wide else 1 + large % SMALL)
     least, largest = kinds.LEAST.get(kind, 0), kinds.LARGEST.get(kind, SMALL)
@@ -193,7 +199,7 @@ def _holds(of: Truth, at: Evaluation) -> bool:
             return not _holds(operand, at)
 
 
-def _plain(term: Term, at: Evaluation) -> float:
+def _plain(term: Term, at: Evaluation) -> Plain:
     found = _number(term, at)
     if isinstance(found, tuple):
         raise NoNumberError
@@ -207,7 +213,8 @@ def _number(term: Term, at: Evaluation) -> Number:
         at.left[0] -= 1
         if at.left[0] < 0:
             raise NoNumberError
-        at.done[term] = _evaluated(term, at)
+        found = _evaluated(term, at)
+        at.done[term] = found if isinstance(found, tuple) else computed(found)
     return at.done[term]
 
 
@@ -237,7 +244,7 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
             if word:
                 found = _plain(operands[0], at)
                 is_free = word == "may" or any(allows(one, kind) for one in at.allowed)
-                return found if is_free else _rounded(found, kind, at.callers)
+                return _rounded(found, kind, at.narrow, is_free=is_free)
             return _applied(operation, [_number(one, at) for one in operands])
         case Total(operation=operation, bound=bound, domain=domain, body=body):
             values = [_number(body, inner) for inner in _inside(bound, domain, at)]
@@ -249,32 +256,20 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
             return _some("nothing", len(at.done))
 
 
-def _rounded(found: float, kind: str, callers: str) -> float:
-    """A number brought to a type: a whole one wraps, others become the nearest that it has."""
+def _rounded(found: Plain, kind: str, narrow: frozenset[str], *, is_free: bool) -> Plain:
+    """A number brought to a type, or that may be: a whole one wraps, others become the nearest."""
     if not kinds.is_whole(kind):
-        return _nearest(found, kind, callers)
+        if is_free:
+            return leeway(found, kind, narrow)
+        return between([nearest(one, resolved(kind, narrow)) for one in ends(found)])
+    if is_free:
+        return found
+    if isinstance(found, Between):
+        raise NoNumberError
     if kind not in kinds.LEAST or not math.isfinite(found) or int(found) != found:
         raise NoNumberError
     least, count = kinds.LEAST[kind], 1 << kinds.WIDTHS[kind]
     return (int(found) - least) % count + least
-
-
-def _nearest(found: float, kind: str, callers: str) -> float:
-    """The nearest number of a type of floats."""
-    kinds_of = {one if one in kinds.DIGITS else callers for one in kinds.members(kind)}
-    if {"tl.float16", "tl.bfloat16"} <= kinds_of:
-        kinds_of.add("tl.float32")
-    if kinds_of:
-        kind = max(kinds_of, key=lambda one: kinds.DIGITS[one])
-    digits = {**kinds.DIGITS, kinds.REAL: 24, "tf32": 11}.get(kind)
-    if digits is None:
-        raise NoNumberError
-    if found == 0 or not math.isfinite(found):
-        return found
-    if not LEAST.get(kind, 2.0**-100) <= abs(found) < LARGEST.get(kind, math.inf):
-        raise NoNumberError
-    fraction, exponent = math.frexp(found)
-    return math.ldexp(round(math.ldexp(fraction, digits)), exponent - digits)
 
 
 def _literal(text: str) -> float:
@@ -316,9 +311,7 @@ def _inside(bound: tuple[str, ...], where: Truth, at: Evaluation) -> list[Evalua
 
 def _reduced(operation: str, values: list[Number]) -> Number:
     if operation in ("argmax", "argmin"):
-        pairs = [one for one in values if isinstance(one, tuple)]
-        sign = -1 if operation == "argmax" else 1
-        return min(pairs, key=lambda one: (sign * one[0], one[1]), default=(-sign * math.inf, 0.0))
+        return _best(operation, [one for one in values if isinstance(one, tuple)])
     start: dict[str, Number] = {"add": 0, "mul": 1, "maximum": -math.inf, "minimum": math.inf}
     total: Number = start.get(operation, int(operation != "or"))
     for one in values:
@@ -326,12 +319,39 @@ def _reduced(operation: str, values: list[Number]) -> Number:
     return total
 
 
+def _best(operation: str, pairs: list[tuple[Plain, Plain]]) -> Number:
+    """The first of the largest, or smallest; that must be one for sure."""
+    sign = -1 if operation == "argmax" else 1
+
+    def first_last(one: tuple[Plain, Plain]) -> tuple[float, float]:
+        first, last = sorted(sign * end for end in ends(one[0]))
+        return first, last
+
+    def key(one: tuple[Plain, Plain]) -> tuple[float, float]:
+        return first_last(one)[1], ends(one[1])[0]
+
+    best = min(pairs, key=key, default=(-sign * math.inf, 0.0))
+    others = [one for one in pairs if one != best]
+    if any(isinstance(one[0], Between) for one in pairs) and any(
+        first_last(one)[0] <= first_last(best)[1] for one in others
+    ):
+        raise NoNumberError
+    return best
+
+
 def _applied(operation: str, operands: list[Number]) -> Number:
     if operation in ("argmax", "argmin"):
         return _reduced(operation, operands)
-    numbers = [one for one in operands if not isinstance(one, tuple)]
-    if len(numbers) < len(operands):
+    plain = [one for one in operands if not isinstance(one, tuple)]
+    if len(plain) < len(operands):
         raise NoNumberError
+    numbers = [one for one in plain if not isinstance(one, Between)]
+    if len(numbers) < len(plain):
+        return spread(operation, plain, lambda ways: _carried_out(operation, ways))
+    return _carried_out(operation, numbers)
+
+
+def _carried_out(operation: str, numbers: Sequence[float]) -> float:
     match operation, numbers:
         case "add", [a, b]:
             return a + b
@@ -385,5 +405,20 @@ def _applied(operation: str, operands: list[Number]) -> Number:
             return int(a)
         case "where", [a, b, c]:
             return b if a else c
+        case "pow", [a, b]:
+            return _power(a, b)
         case _:
-            return _some(operation, *(round(one, 9) for one in numbers))
+            # Of floats as many digits as every order of a sum gives.
+            return _some(
+                operation, *(str(a) if isinstance(a, int) else f"{a:.9g}" for a in numbers)
+            )
+
+
+def _power(a: float, b: float) -> float:
+    """Whole numbers exactly, while they are not too large; others as long as that is a number."""
+    if isinstance(a, int) and isinstance(b, int) and 0 <= b * a.bit_length() <= MOST_BITS:
+        power: int = a**b
+        return power
+    if a < 0 and b != int(b):
+        raise NoNumberError
+    return math.pow(a, b)

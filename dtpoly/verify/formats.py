@@ -24,6 +24,7 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     ScalarRead,
     Size,
+    walk,
 )
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.frozen import dataclass
@@ -174,6 +175,17 @@ def formats_of(program: Program) -> dict[str, Format]:
         defined = stored(format_of(func.body, formats))
         formats[func.name] = defined if func.dtype is None else of_type(TYPES[func.dtype])
     return formats
+
+
+def of_numbers(program: Program, formats: Formats) -> str:
+    """The type of what is computed of numbers alone: f32, that of a number.
+
+    Nothing where something is f64, or may be, also in a cast: there they are what is written.
+    """
+    held = frozenset[str]().union(*(one.held for one in formats.values()))
+    expressions = [one for func in program.funcs for one in walk(func.body)]
+    casts = {TYPES[one.dtype] for one in expressions if isinstance(one, Cast)}
+    return "tl.float32" if held | casts <= _ALL - {TYPES[DType.F64]} else ""
 
 
 def format_of(expr: Expr, formats: Formats) -> Format:

@@ -32,8 +32,9 @@ LARGEST = {
 # What brings a number to these does not always take the nearest.
 COARSE = ("tl.float8e4nv", "tl.float8e5")
 WAYS = ("tl.float64", "tl.float32")
-# A finite f32 that is beyond all narrower types but bf16.
+# Finite in all types that have the range of f32, beyond all that have less; and the largest such.
 FAR = Fraction(2**127)
+FARTHEST = LARGEST["tl.bfloat16"]
 
 
 def finite(text: str) -> Fraction | None:
@@ -72,7 +73,7 @@ def brought_to(kind: str, text: str) -> tuple[str, bool]:
     found = ways.pop() if len(ways) == 1 else None
     if found is not None and (kind not in COARSE or found == value):
         return str(found), True
-    is_far = 2 * LARGEST[kind] <= abs(value) <= FAR
+    is_far = 2 * LARGEST[kind] <= abs(value) <= FARTHEST
     return str(FAR if value > 0 else -FAR) if is_far else text, False
 
 
@@ -86,22 +87,23 @@ def _by_way(value: Fraction, kind: str) -> Fraction | None:
 
 
 @cache
-def options(term: Term) -> frozenset[str]:
+def options(term: Term, *, is_sure: bool = False) -> frozenset[str]:
     """All numbers that a term can be, if it is one as written that is or may be rounded.
 
-    Nothing if it is no number, or if one of them is not known.
+    Nothing if it is no number, or if one of them is not known. If it has to be sure, those alone
+    that it can be whatever types callers decide.
     """
     match term:
         case Literal(text=text) if finite(text) is not None:
             return frozenset((text,))
         case Apply(operation="neg", operands=(inner,)):
-            return frozenset(str(-Fraction(text)) for text in options(inner))
+            return frozenset(str(-Fraction(text)) for text in options(inner, is_sure=is_sure))
         case Apply(operation=operation, operands=(inner,)):
             word, _, kind = operation.partition(" ")
             if word not in ("round", "may"):
                 return frozenset()
-            types = _types(kind, may=word == "may")
-            inside = options(inner)
+            types = _types(kind, may=word == "may", is_sure=is_sure)
+            inside = options(inner, is_sure=is_sure)
             found = [brought_to(one, text) for one in types for text in inside]
             if not types or not all(is_known for _, is_known in found):
                 return frozenset()
@@ -117,11 +119,12 @@ def is_whole(term: Term) -> bool:
     return bool(found) and all("/" not in text for text in found)
 
 
-def _types(kind: str, *, may: bool) -> tuple[str, ...]:
+def _types(kind: str, *, may: bool, is_sure: bool) -> tuple[str, ...]:
     """The types to which something is rounded; where it may be, also those that hold them."""
     if kinds.members(kind):
-        return kinds.FLOATS
-    own = ("tl.float32", "tl.float64") if kind == kinds.REAL else (kind,)
+        return () if is_sure else kinds.FLOATS
+    reals = ("tl.float64",) if is_sure else ("tl.float32", "tl.float64")
+    own = reals if kind == kinds.REAL else (kind,)
     if not set(own) <= set(kinds.FLOATS):
         return ()
     return tuple(

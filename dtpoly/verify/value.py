@@ -14,7 +14,7 @@ from dataclasses import replace
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.asking import take
-from dtpoly.verify.building import plain, whole_in
+from dtpoly.verify.building import plain, rounded, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.numerals import options
@@ -74,11 +74,11 @@ def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | Non
 def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     if kernel == algorithm and not isinstance(kernel, Carried):
         return None
-    if isinstance(kernel, Literal) and kinds.exact(kernel.text) in options(algorithm):
+    if isinstance(kernel, Literal) and kinds.exact(kernel.text) in options(algorithm, is_sure=True):
         return None
-    rounded = _rounded(kernel, algorithm, where)
-    if rounded is not None:
-        return rounded[0]
+    taken = _rounded(kernel, algorithm, where)
+    if taken is not None:
+        return taken[0]
     match kernel, algorithm:
         case ((Literal() | Given()), (Literal() | Given())):
             if plain(kernel) == plain(algorithm):
@@ -140,6 +140,8 @@ def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference |
         if not own or not allows(allowed, kind):
             return (difference(kernel, wanted, where),)
         take(f"a value is rounded to '{kind}', where it may be to '{allowed}'")
+        if kernel == rounded(kind, wanted):
+            return (None,)  # A number as written, of which that is carried out.
         found = difference(inner, algorithm, where)
         if found is not None and _is_rounded(wanted):
             found = difference(kernel, wanted, where)
@@ -279,10 +281,18 @@ def _laid_over(
             return Difference(left, piece.body, algorithm, why, layer)
     for (wanted, wanted_domain), so_far in zip(theirs, got, strict=True):
         missing = wanted_domain if so_far is None else wanted_domain.subtract(so_far)
-        if not missing.is_empty():
+        if not missing.is_empty() and not _is_nothing(operation, wanted.body, missing):
             why = "something of the algorithm's reduction is left out"
             return Difference(missing, kernel, wanted.body, why)
     return None
+
+
+def _is_nothing(operation: str, algorithm: Term, where: Region) -> bool:
+    """True if an operand is one that changes nothing, as soon as the leave to round is taken.
+
+    Sound since the kernel may compute it so. A value of data is none: `0 * A[x]` may be a nan.
+    """
+    return not sources(algorithm) and difference(IDENTITY[operation], algorithm, where) is None
 
 
 def _reduced(operation: str, term: Term, where: Region) -> Bag:

@@ -106,6 +106,17 @@ KEPT = written(
     "Func f; In A; RVar k; Var x; f[k, x] = rany(rany(A[k, x] != 3, k) and k != 2, k);"
     "f.compile(); f.block(k:32, x:32); f.tensorize(k:4, x:1); f.reorder(k, x);"
 )
+# The algorithm's `0 * k * 1.5` is 0 as soon as no leave to round stands between.
+NOTHING = written(
+    "Func g; In A: i64; RVar k; Var x;"
+    "g[x] = rdot(where(k > x, cast(A[k], f32), 0) * k,"
+    " where(k > x + 1, cast(A[k], f32), 1.5), k);"
+    "g.compile();"
+)
+NO_NUMBER = written(
+    "Func g; In A: i64, B: f32; RVar k; Var x;"
+    "g[x] = rdot(where(k > x, cast(A[k], f32), 0) * k, B[k], k); g.compile();"
+)
 
 SQUARE = written("Func f; In A; Var x; f[x] = A[x] * A[x]; f.compile();")
 LARGER = written("Func f; In A: f8e5m2, B: f8e5m2; Var x; f[x] = maximum(A[x], B[x]); f.compile();")
@@ -331,6 +342,16 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     ),
     "the place of the largest in 8 bits": (
         *(BEST_EIGHT, "tl.reduce((f_acc,", "tl.reduce((f_acc.to(tl.float8e5),"),
+    ),
+    "what is nothing in the algorithm is something": (NOTHING, "A_value, 0.0)", "A_value, 0.5)"),
+    "more than nothing is left out": (NOTHING, "A_value, 1.5)", "A_value, 0.0)"),
+    "what is nothing begins one later": (NOTHING, "> tl.cast(x, tl.int64)", "> add_value"),
+    "what would be nothing but for a nan is left out": (
+        *(
+            NO_NUMBER,
+            "                * B_value",
+            "                * tl.where(k > x, B_value, 0.0)",
+        ),
     ),
     "a number wraps as it does not": (*(WRAPPED, "-2147483648", "2147483647"),),
     "the choices are exchanged": (*(CHOICE, "A_value, B_value", "B_value, A_value"),),
