@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Iterator
+from functools import lru_cache
 
 WIDTH = 100
 
@@ -29,19 +30,25 @@ def broken(line: str, indent: int) -> list[str]:
     """The lines of a statement, each of which fits if it can."""
     if indent + len(line) <= WIDTH:
         return [line]
+    return [*_broken(line, indent)]
+
+
+# Kernels of one space have most of their long lines in common.
+@lru_cache(maxsize=2048)
+def _broken(line: str, indent: int) -> tuple[str, ...]:
     head, value, tail = _parts(line)
     operands = _operands(value)
     if len(operands) > 1:
         parts = [part for one in operands for part in inside(one, "", indent + 4)]
-        return [f"{head}(", *(f"    {part}" for part in parts), f"){tail}"]
+        return (f"{head}(", *(f"    {part}" for part in parts), f"){tail}")
     value, tail = _without_method(value, tail)
     name, inner = _opened(value)
     if inner is None:
-        return [line]
+        return (line,)
     several = _cut(inner, (",",))
     mark = "," if len(several) > 1 or CALL.search(name) else ""
     parts = [part for one in several for part in inside(one, mark, indent + 4)]
-    return [f"{head}{name}", *(f"    {part}" for part in parts), f"{value[-1]}{tail}"]
+    return (f"{head}{name}", *(f"    {part}" for part in parts), f"{value[-1]}{tail}")
 
 
 def _without_method(text: str, tail: str) -> tuple[str, str]:

@@ -136,7 +136,7 @@ def _layout(original: Model, launches: Sequence[Launch]) -> Layout:
                 f"blocks of a label, from 0 on, nor a group of whole blocks"
             )
     tiles = {
-        path.statement: tiles_of(model, known[path.statement], path)
+        path.statement: tiles_of(known[path.statement], path)
         for launch in launches
         for path in launch.paths
     }

@@ -25,6 +25,7 @@ from dtpoly.poly.masks import (
     start_name,
 )
 from dtpoly.poly.model import Model
+from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import Affs, affs, set_space, to_aff
 from dtpoly.poly.tiles import Tiles
 
@@ -95,26 +96,30 @@ def _is_inside(model: Model, tiles: Tiles, tile: Tile, here: isl.Set) -> bool:
     if here.is_empty():
         return True
     lanes = addressed_lanes_of(tiles, here)
-    if not _are_inside(model, tiles, lanes, tile.ways, tiles.statement.labels):
+    if not _are_inside(lanes, tile.ways, tuple(_sides(model, tiles, tiles.statement.labels))):
         return False
     for labels in _loaded_apart(tiles, tile.ways):
         dims = [dim.name for dim in lane_dims(tiles) if dim.label in labels]
         active = active_lanes(tiles)
         shadow = mask(tiles, active, tile.occurs, model.context, model.size_of, dims)
-        if not _are_inside(model, tiles, lanes, shadow, labels):
+        if not _are_inside(lanes, shadow, tuple(_sides(model, tiles, labels))):
             return False
     return True
 
 
 def _are_inside(
-    model: Model,
-    tiles: Tiles,
-    lanes: isl.Set,
-    ways: Sequence[Sequence[Condition]],
-    labels: Sequence[str],
+    lanes: isl.Set, ways: tuple[tuple[Condition, ...], ...], sides: tuple[Affine, ...]
 ) -> bool:
     """Whether lanes that pass one of several masks are at indices that there are."""
-    sides, of = tuple(_sides(model, tiles, labels)), named_affs(lanes)
+    return remembered(
+        lambda: ("are inside", str(lanes), ways, sides), lambda: _pass_inside(lanes, ways, sides)
+    )
+
+
+def _pass_inside(
+    lanes: isl.Set, ways: Sequence[Sequence[Condition]], sides: Sequence[Affine]
+) -> bool:
+    of = named_affs(lanes)
     if all(_is_ruled_out(lanes, of, way, side) for way in ways for side in sides):
         return True  # quick, and the common case
     inside = isl.Set.universe(lanes.get_space())

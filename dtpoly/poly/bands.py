@@ -9,8 +9,9 @@ from dtpoly.poly.axes import Axis
 from dtpoly.poly.full import full_iterations
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.order import coordinate_map
+from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import affs
-from dtpoly.poly.tiles import Tiles
+from dtpoly.poly.tiles import Tiles, unnamed
 
 
 def schedule_of(
@@ -88,9 +89,20 @@ def _sequence(
 def _times(one: Tiles, names: tuple[str, ...]) -> isl.Map:
     """`tile -> iteration` of the loops named; all lanes of a tile are in one iteration."""
     place = coordinate_map(one.path, one.statement, names)
-    place = place.align_params(one.instances.get_space()).intersect_domain(one.instances)
-    times = one.tile_of.reverse().apply_range(place).intersect_domain(one.domain)
-    assert times.is_single_valued(), f"lanes of {one.name} are in several iterations"
+    place = place.align_params(one.instances.get_space()).reset_tuple_id(isl.dim_type.in_)
+    # Of what statement they are has no part in it.
+    instances, tile_of, domain = unnamed(one)
+    times = remembered(
+        lambda: ("times", *(str(each) for each in (place, instances, tile_of, domain))),
+        lambda: _times_of(place, instances, tile_of, domain),
+    )
+    return times.set_tuple_id(isl.dim_type.in_, one.domain.get_tuple_id())
+
+
+def _times_of(place: isl.Map, instances: isl.Set, tile_of: isl.Map, domain: isl.Set) -> isl.Map:
+    place = place.intersect_domain(instances)
+    times = tile_of.reverse().apply_range(place).intersect_domain(domain)
+    assert times.is_single_valued(), "lanes of a tile are in several iterations"
     return times.coalesce()
 
 
@@ -102,17 +114,25 @@ def _values(tiles: Sequence[Tiles], times: Sequence[isl.Map]) -> isl.MultiUnionP
 
 def _value(one: Tiles, times: isl.Map) -> isl.UnionPwAff:
     last = times.project_out(isl.dim_type.out, 0, times.dim(isl.dim_type.out) - 1)
-    of = affs(one.domain.get_space())
-    seen = _seen(last)
+    domain, plain = one.domain.reset_tuple_id(), last.reset_tuple_id(isl.dim_type.in_)
+    start = remembered(lambda: ("start", str(domain), str(plain)), lambda: _start(domain, plain))
+    if start is None:
+        return isl.UnionPwAff.from_pw_aff(isl.PwMultiAff.from_map(last).get_at(0))
     # Written as the start of a tile where it is that: isl then sees the step of the loop.
-    for name, start in of.items():
+    aff = isl.PwAff.from_aff(affs(one.domain.get_space())[start]).intersect_domain(one.domain)
+    return isl.UnionPwAff.from_pw_aff(aff)
+
+
+def _start(domain: isl.Set, times: isl.Map) -> str | int | None:
+    """The name of the start of a tile that is the value of a loop, if one is."""
+    seen = _seen(times)
+    for name, start in affs(domain.get_space()).items():
         graph = isl.Map.from_aff(start)
         if name == 0 or not seen.is_subset(graph):
             continue
-        if graph.intersect_domain(one.domain).is_equal(last):
-            aff = isl.PwAff.from_aff(start).intersect_domain(one.domain)
-            return isl.UnionPwAff.from_pw_aff(aff)
-    return isl.UnionPwAff.from_pw_aff(isl.PwMultiAff.from_map(last).get_at(0))
+        if graph.intersect_domain(domain).is_equal(times):
+            return name
+    return None
 
 
 def _seen(times: isl.Map) -> isl.Map:

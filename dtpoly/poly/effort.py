@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from dtpoly.poly.lazy import isl
+from dtpoly.poly.remembered import forget
 from dtpoly.poly.spaces import PolyError
 
 T = TypeVar("T")
@@ -38,6 +39,7 @@ def answered(ask: Callable[[], T]) -> T | None:
     except (PolyError, isl.Error, TypeError, ValueError, AttributeError, AssertionError):
         # What isl does not answer is missing somewhere: islpy says so in many ways.
         if _is_spent():
+            forget()
             return None
         raise
 

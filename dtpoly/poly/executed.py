@@ -13,6 +13,7 @@ from typing import assert_never
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
+from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import Affs, affs, to_aff
 
 
@@ -23,6 +24,13 @@ def outside(context: isl.Set) -> isl.Set:
 
 def in_loop(around: isl.Set, name: str, start: Bound, stop: Bound, step: int) -> isl.Set:
     """The iterations of a loop."""
+    return remembered(
+        lambda: ("in loop", str(around), name, start, stop, step),
+        lambda: _in_loop(around, name, start, stop, step),
+    )
+
+
+def _in_loop(around: isl.Set, name: str, start: Bound, stop: Bound, step: int) -> isl.Set:
     inner = _with_dim(around, name)
     of = _named(inner)
     value = isl.PwAff.from_aff(of[name])
@@ -42,22 +50,40 @@ def once(around: isl.Set, name: str, value: Bound) -> isl.Set:
 
 def where(around: isl.Set, conditions: Iterable[Condition]) -> isl.Set:
     """Where every condition holds as well."""
-    return around & _all(conditions, _named(around))
+    all_of = tuple(conditions)
+    return remembered(
+        lambda: ("where", str(around), all_of), lambda: around & _all(all_of, _named(around))
+    )
 
 
 def tiles_here(around: isl.Set, start: Mapping[str, Bound], asked: isl.Set) -> isl.Set:
     """The tiles that start there, of those that a statement has."""
+    # Of what statement they are has no part in it.
+    tiles, starts = asked.reset_tuple_id(), tuple(start.values())
+    here = remembered(
+        lambda: ("tiles here", str(around), starts, str(tiles)),
+        lambda: _tiles_here(around, starts, tiles),
+    )
+    return here.set_tuple_id(asked.get_tuple_id()) if asked.has_tuple_id() else here
+
+
+def _tiles_here(around: isl.Set, starts: Sequence[Bound], asked: isl.Set) -> isl.Set:
     space = around.get_space()
     pair = space.map_from_domain_and_range(asked.get_space().align_params(space))
     first, of = isl.MultiPwAff.zero(pair), _named(around)
-    for position, value in enumerate(start.values()):
+    for position, value in enumerate(starts):
         first = first.set_pw_aff(position, _value(value, of))
     return (around.apply(isl.Map.from_multi_pw_aff(first)) & asked).coalesce()
 
 
 def is_all(found: Sequence[isl.Set], asked: isl.Set) -> bool:
     """Whether every tile that was asked for is somewhere."""
-    return asked.is_empty() if not found else asked.is_subset(reduce(lambda a, b: a | b, found))
+    if not found:
+        return asked.is_empty()
+    return remembered(
+        lambda: ("is all", tuple(str(one.reset_tuple_id()) for one in (asked, *found))),
+        lambda: asked.is_subset(reduce(lambda a, b: a | b, found)),
+    )
 
 
 def _with_dim(around: isl.Set, name: str) -> isl.Set:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dtpoly.poly.lazy import isl
-from dtpoly.poly.masks import active_lanes, addressed_lanes, lane_dims
+from dtpoly.poly.masks import active_lanes, addressed_lanes, lane_dims, shape
+from dtpoly.poly.remembered import remembered
 from dtpoly.poly.tiles import Tiles
 
 
@@ -19,18 +20,8 @@ def full_iterations(tiles: Sequence[Tiles], times: Sequence[isl.Map], label: str
     for one, time in zip(tiles, times, strict=True):
         if not one.of_label(label):
             continue
-        wanted, active = addressed_lanes(one), active_lanes(one)
-        # Only the loop's own label counts: what other labels leave idle is idle in every tile.
-        others = [i for i, dim in enumerate(lane_dims(one)) if dim.label != label]
-        for position in reversed(others):
-            at = len(one.dims) + position
-            wanted = wanted.project_out(isl.dim_type.set, at, 1)
-            active = active.project_out(isl.dim_type.set, at, 1)
-        idle = wanted - active
-        count = idle.dim(isl.dim_type.set) - len(one.dims)
-        idle = idle.project_out(isl.dim_type.set, len(one.dims), count)
         domain = one.domain
-        not_full = idle.set_tuple_id(domain.get_tuple_id()).intersect(domain)
+        not_full = _not_full(one, label).set_tuple_id(domain.get_tuple_id())
         is_full = (domain - not_full).apply(time)
         is_partial = not_full.apply(time)
         full = is_full if full is None else full | is_full
@@ -38,3 +29,25 @@ def full_iterations(tiles: Sequence[Tiles], times: Sequence[isl.Map], label: str
     if full is None or partial is None:
         return None
     return (full - partial).coalesce()
+
+
+def _not_full(tiles: Tiles, label: str) -> isl.Set:
+    """The tiles with a lane along a label that is idle, without their name."""
+    active, domain = active_lanes(tiles), tiles.domain.reset_tuple_id()
+    return remembered(
+        lambda: ("not full", str(active), str(domain), tiles.dims, shape(tiles), label),
+        lambda: _with_idle_lanes(tiles, active, domain, label),
+    )
+
+
+def _with_idle_lanes(tiles: Tiles, active: isl.Set, domain: isl.Set, label: str) -> isl.Set:
+    wanted = addressed_lanes(tiles)
+    # Only the loop's own label counts: what other labels leave idle is idle in every tile.
+    others = [i for i, dim in enumerate(lane_dims(tiles)) if dim.label != label]
+    for position in reversed(others):
+        at = len(tiles.dims) + position
+        wanted = wanted.project_out(isl.dim_type.set, at, 1)
+        active = active.project_out(isl.dim_type.set, at, 1)
+    idle = wanted - active
+    count = idle.dim(isl.dim_type.set) - len(tiles.dims)
+    return idle.project_out(isl.dim_type.set, len(tiles.dims), count).intersect(domain)

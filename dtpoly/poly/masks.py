@@ -12,8 +12,9 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
+from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import Affs, PolyError, affs, dim_name, to_aff, to_map
-from dtpoly.poly.tiles import Lanes, Tiles, programs
+from dtpoly.poly.tiles import Lanes, Tiles, place_of, programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,13 @@ def lane_dims(tiles: Tiles) -> tuple[LaneDim, ...]:
 
 def active_lanes(tiles: Tiles) -> isl.Set:
     """`[tile, lanes]` for every instance of a program."""
+    return remembered(
+        lambda: ("active lanes", *place_of(tiles.statement, tiles.path)),
+        lambda: _active_lanes(tiles),
+    )
+
+
+def _active_lanes(tiles: Tiles) -> isl.Set:
     statement = tiles.statement
     space = tiles.instances.get_space()
     of = affs(space)
@@ -83,8 +91,16 @@ def addressed_lanes(tiles: Tiles) -> isl.Set:
 
 def addressed_lanes_of(tiles: Tiles, domain: isl.Set) -> isl.Set:
     """The same of some tiles."""
+    plain = domain.reset_tuple_id()
+    return remembered(
+        lambda: ("addressed lanes", str(plain), tiles.dims, shape(tiles)),
+        lambda: _addressed_lanes_of(tiles, plain),
+    )
+
+
+def _addressed_lanes_of(tiles: Tiles, domain: isl.Set) -> isl.Set:
     dims = lane_dims(tiles)
-    result = domain.reset_tuple_id().add_dims(isl.dim_type.set, len(dims))
+    result = domain.add_dims(isl.dim_type.set, len(dims))
     result = _named(result, tiles)
     of = affs(result.get_space())
     lanes = isl.Set.universe(result.get_space())
@@ -125,7 +141,48 @@ def mask(
     """
     if not tiles.lanes:
         return ((),)
-    known = addressed_lanes_of(tiles, occurs.intersect(tiles.domain)).intersect_params(context)
+    some = occurs.intersect(tiles.domain).reset_tuple_id()
+    return remembered(
+        lambda: (
+            "mask",
+            *(str(one) for one in (active, some, context)),
+            *(tiles.dims, shape(tiles), _blocks(tiles), _written(tiles)),
+            tuple(size_of.items()),
+            None if dims is None else frozenset(dims),
+        ),
+        lambda: _mask(tiles, active, some, context, size_of, dims),
+    )
+
+
+def shape(tiles: Tiles) -> tuple[tuple[str, str, int, int | None, bool], ...]:
+    """All that a set of lanes has of their dims: not whose axes they are."""
+    return tuple(
+        (dim.name, dim.label, dim.lanes.step, dim.lanes.count, dim.is_index)
+        for dim in lane_dims(tiles)
+    )
+
+
+def _blocks(tiles: Tiles) -> tuple[tuple[str, int | None], ...]:
+    """The labels of the grid, and by how much they go on."""
+    return tuple((axis.label, axis.step) for axis in tiles.path.grid)
+
+
+def _written(tiles: Tiles) -> frozenset[str] | None:
+    """The labels by which a private copy is written; None for what is no copy."""
+    if "@" not in tiles.name:
+        return None
+    return frozenset(label for one in tiles.statement.writes.indices for label in one.labels)
+
+
+def _mask(
+    tiles: Tiles,
+    active: isl.Set,
+    some: isl.Set,
+    context: isl.Set,
+    size_of: Mapping[str, str],
+    dims: Collection[str] | None,
+) -> tuple[tuple[Condition, ...], ...]:
+    known = addressed_lanes_of(tiles, some).intersect_params(context)
     active = active.intersect_params(context)
     if dims is not None:
         known, active = _shadow(known, tiles, dims), _shadow(active, tiles, dims)
@@ -223,9 +280,9 @@ def _conditions(part: isl.BasicSet, known: isl.Set, tiles: Tiles) -> list[Affine
 
 def _is_about_copy(one: isl.Constraint, tiles: Tiles) -> bool:
     """Whether a condition only speaks of which elements of a private copy there are."""
-    if "@" not in tiles.name:
+    written = _written(tiles)
+    if written is None:
         return False
-    written = {label for index in tiles.statement.writes.indices for label in index.labels}
     dims = lane_dims(tiles)
     first = len(tiles.dims)
     return all(

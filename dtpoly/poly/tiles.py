@@ -7,7 +7,8 @@ axis: a private copy has a dim of the axis's own name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
@@ -21,7 +22,8 @@ from dtpoly.poly.axes import (
 )
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
-from dtpoly.poly.model import Model, Statement
+from dtpoly.poly.model import Statement
+from dtpoly.poly.remembered import anew, remembered
 from dtpoly.poly.spaces import Affs, PolyError, affs, param_names, set_space, to_aff, to_map
 
 
@@ -83,14 +85,44 @@ def grid_names(path: Path) -> tuple[str, ...]:
     return tuple(axis.name for axis in several(finest(path.grid)))
 
 
+def unnamed(tiles: Tiles) -> tuple[isl.Set, isl.Map, isl.Set]:
+    """The instances, their tiles and the domain, without the name of their statement."""
+    tile_of = _without_names(tiles.tile_of)
+    return tiles.instances.reset_tuple_id(), tile_of, tiles.domain.reset_tuple_id()
+
+
+def _without_names(relation: isl.Map) -> isl.Map:
+    return relation.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+
+
 def rounded(count: int) -> int:
     """The next power of two, which is what a vector has lanes for."""
     return 1 << (count - 1).bit_length()
 
 
-def tiles_of(model: Model, statement: Statement, path: Path) -> Tiles:
+def tiles_of(statement: Statement, path: Path) -> Tiles:
     """The tiles of a statement on its path."""
-    instances = _in_program(model, statement, path)
+    found = remembered(
+        lambda: ("tiles", *place_of(statement, path)), lambda: _tiles_of(statement, path)
+    )
+    # What it computes has no part in them.
+    return replace(
+        found,
+        statement=statement,
+        instances=anew(found.instances),
+        tile_of=anew(found.tile_of),
+        domain=anew(found.domain),
+    )
+
+
+def place_of(statement: Statement, path: Path) -> tuple[Hashable, ...]:
+    """What decides which instances of a statement are in which tile."""
+    named = (statement.name, statement.copies, statement.labels, statement.bound)
+    return *named, statement.relative, str(statement.domain), path
+
+
+def _tiles_of(statement: Statement, path: Path) -> Tiles:
+    instances = _in_program(statement, path)
     space = instances.get_space()
     of = affs(space)
     value = aff_coordinates(path, statement, of, programs(path, of))
@@ -118,6 +150,15 @@ def _tiles(instances: isl.Set, tile_of: isl.Map, offsets: Sequence[isl.Aff]) -> 
     first = instances
     for offset in offsets:
         first = first & offset.eq_set(offset - offset)
+    # Of what statement they are has no part in it.
+    both, bare = (instances.reset_tuple_id(), first.reset_tuple_id()), _without_names(tile_of)
+    found = remembered(
+        lambda: ("tiles of lanes", *map(str, both), str(bare)), lambda: _reached(*both, bare)
+    )
+    return found.set_tuple_id(tile_of.get_tuple_id(isl.dim_type.out))
+
+
+def _reached(instances: isl.Set, first: isl.Set, tile_of: isl.Map) -> isl.Set:
     domain, plain = instances.apply(tile_of), first.apply(tile_of)
     return plain if domain.is_subset(plain) else domain
 
@@ -155,7 +196,7 @@ def _lanes(axis: Axis) -> Lanes:
     return Lanes(axis.name, axis.index.plain, step, count)
 
 
-def _in_program(model: Model, statement: Statement, path: Path) -> isl.Set:
+def _in_program(statement: Statement, path: Path) -> isl.Set:
     """The instances that one program runs."""
     names = grid_names(path)
     space = statement.domain.get_space()

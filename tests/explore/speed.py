@@ -1,7 +1,8 @@
 """`python -m tests.explore.speed`: how much processor time spaces take, on as many cores as asked.
 
 Legality: 10,000 points of attention, 500 of those that share a verdict decided again, each by
-itself. Generation: the texts of 1,000 kernels, from points of all example spaces that are legal.
+itself. Generation: the texts of 1,000 kernels, from points of all example spaces that are legal,
+and of 1,000 more from attention alone, whose schedules have the most loops.
 Processor time is that of all processes, their start included; what other programs do beside it does
 not count.
 """
@@ -18,9 +19,9 @@ from dtpoly.algorithm.show import show
 from dtpoly.explore.legality.verdicts import Asked, decided
 from dtpoly.explore.prune.emit import emitted
 from dtpoly.explore.prune.shapes import Shapes
-from dtpoly.explore.space.count import counted, point_at, sample
+from dtpoly.explore.space.count import Counted, counted, point_at, sample
 from dtpoly.explore.space.file import read_space
-from dtpoly.explore.space.space import Point, Space, program_of
+from dtpoly.explore.space.space import program_of
 from dtpoly.explore.store.results import Text
 from dtpoly.frozen import dataclass
 
@@ -28,6 +29,7 @@ SPACES = Path(__file__).parents[2] / "examples" / "spaces"
 POINTS, AGAIN, TEXTS = 10_000, 500, 1_000
 CORES = 2
 EACH = 1_000  # points that are drawn of each space, for texts
+ALONE, OF_IT = "attention.dts", 2_500  # and of one alone: half of its points are legal
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +82,41 @@ def generation(jobs: Sequence[tuple[str, str]]) -> int:
 
 def legal() -> list[tuple[str, str]]:
     """Legal points in turn of each space, as .dt texts; who finds them is timed elsewhere."""
-    found: list[list[tuple[str, str]]] = []
-    for path in sorted(SPACES.glob("*.dts")):
-        space = read_space(str(path))
-        of = counted(space)
-        points = [point_at(of, number) for number in sample(of, min(EACH, of.count), 1)]
-        legal = [
-            points[place]
-            for one in decided(Asked(space), points, again=0, workers=CORES)
-            if one.answer.is_legal
-            for place in one.places
-        ]
-        found.append([(path.name, _text(space, point)) for point in legal])
+    found = [_texts(*legal_of(path.name, EACH)) for path in sorted(SPACES.glob("*.dts"))]
     longest = max(map(len, found))
     return [texts[at] for at in range(longest) for texts in found if at < len(texts)]
 
 
-def _text(space: Space, point: Point) -> str:
-    return show(program_of(space, point))
+def alone() -> list[tuple[str, str]]:
+    """Legal points of one space, as .dt texts in the order in which they are emitted."""
+    name, of, numbers = legal_of(ALONE, OF_IT)
+    return _texts(name, of, sorted(numbers[:TEXTS]))
+
+
+def legal_of(name: str, drawn: int) -> tuple[str, Counted, list[int]]:
+    """The legal ones of so many points of a space, by number, as they are drawn."""
+    of = counted(read_space(str(SPACES / name)))
+    numbers = sample(of, min(drawn, of.count), 1)
+    points = [point_at(of, number) for number in numbers]
+    legal = sorted(
+        place
+        for one in decided(Asked(of.space), points, again=0, workers=CORES)
+        if one.answer.is_legal
+        for place in one.places
+    )
+    return name, of, [numbers[place] for place in legal]
+
+
+def _texts(name: str, of: Counted, numbers: Sequence[int]) -> list[tuple[str, str]]:
+    return [(name, show(program_of(of.space, point_at(of, number)))) for number in numbers]
+
+
+def additions() -> float:
+    """Seconds for ten million additions: how fast the machine is just now."""
+    before, total = _spent(), 0
+    for one in range(10_000_000):
+        total += one
+    return _spent() - before
 
 
 def _emitted(jobs: Sequence[tuple[str, str]]) -> int:
@@ -106,14 +125,20 @@ def _emitted(jobs: Sequence[tuple[str, str]]) -> int:
     return sum(isinstance(one, Text) for one in texts)
 
 
-def main() -> int:
-    """Measure both."""
-    begin = time.perf_counter()
-    print(timed("legality", legality))
-    jobs = legal()[:TEXTS]
-    took = timed("texts", lambda: generation(jobs))
+def _texts_timed(what: str, jobs: Sequence[tuple[str, str]]) -> None:
+    before = additions()
+    took = timed(what, lambda: generation(jobs))
     assert took.count == TEXTS
     print(took)
+    print(f"ten million additions: {before:.2f} s before that, {additions():.2f} s after it")
+
+
+def main() -> int:
+    """Measure all."""
+    begin = time.perf_counter()
+    print(timed("legality", legality))
+    _texts_timed("texts", legal()[:TEXTS])
+    _texts_timed("texts of attention", alone()[:TEXTS])
     print(f"in {time.perf_counter() - begin:.0f} s of whatever the machine gave")
     return 0
 

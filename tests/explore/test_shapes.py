@@ -1,18 +1,25 @@
 """Texts that share their loops, against each by itself."""
 
+from functools import cache
+from pathlib import Path
+
 import pytest
 
+from dtpoly import __version__
 from dtpoly.algorithm.program import Program
+from dtpoly.codegen.header import header
 from dtpoly.explore.prune import shapes as module
 from dtpoly.explore.prune.emit import emitted
 from dtpoly.explore.prune.shapes import Shapes
 from dtpoly.explore.store.results import Text
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve as named
+from dtpoly.generate import code_of
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import begun, finished, resolve
 from dtpoly.source import Source
 
+ATTENTION = Path(__file__).parents[2] / "examples" / "attention.dt"
 SOFTMAX = """Func top, e, f; In A; Var x; RVar k; Var y;
 top[x] = rmax(A[x, k], k);
 e[x, y] = exp(A[x, y] - reshape(top[x], x, 1));
@@ -55,6 +62,56 @@ def test_options_have_no_part_in_loops() -> None:
     (first,) = shapes.layouts.values()
     text_of(4, OPTIONS[2], shapes)
     assert [one is first for one in shapes.layouts.values()] == [True]
+
+
+# Legal schedules of attention: another k, another n, other blocks, and fused elsewhere.
+SCHEDULES = (
+    "attention.block(m:64, n:32); attention.tensorize(m:32, n:0, k:64, l:128); FUSED",
+    "attention.block(m:64, n:32); attention.tensorize(m:32, n:0, k:32, l:128); FUSED",
+    "attention.block(m:16); attention.tensorize(m:0, n:32, k:64, l:128); FUSED",
+    "attention.block(m:16); attention.tensorize(m:0, n:64, k:64, l:128); FUSED",
+    "attention.block(m:128, n:32); attention.tensorize(m:16, n:0, k:64, l:32); FUSED",
+    "attention.block(m:64, n:64); attention.tensorize(m:32, n:32, k:32, l:64); "
+    + "scores.fuse_at(attention, n); top.fuse_at(attention, m); e.fuse_at(attention, m); "
+    + "total.fuse_at(attention, m);",
+)
+FUSED = " ".join(f"{func}.fuse_at(attention, m);" for func in ("scores", "top", "e", "total"))
+
+
+def attention(schedule: str) -> str:
+    algorithm, _, _ = ATTENTION.read_text().partition("attention.precision")
+    return f"{algorithm}{schedule.replace('FUSED', FUSED)} attention.compile();"
+
+
+@cache
+def apart(text: str) -> str:
+    """Each question asked of isl, also where it was asked before."""
+    made = named(parse(Source("f.dt", text)).file).program
+    assert made is not None
+    state = resolve(made, bind(made.directives).primitives)
+    return code_of(state, header(__version__, "f.dt")).text
+
+
+@pytest.mark.parametrize("schedules", [SCHEDULES, SCHEDULES[::-1]])
+def test_what_one_shape_asks_of_isl_others_need_not(schedules: tuple[str, ...]) -> None:
+    shapes = Shapes()
+    for schedule in schedules:
+        asked, known = shapes.answers.asked, shapes.answers.found
+        made = emitted("f.dt", attention(schedule), None, True, shapes).made
+        assert isinstance(made, Text)
+        assert made.text == apart(attention(schedule))
+        # Its own statements ask the same, too.
+        assert shapes.answers.found - known > (shapes.answers.asked - asked) / 4
+    assert len(shapes.layouts) == len(SCHEDULES)
+
+
+def test_another_product_leaves_most_answers_as_they_are() -> None:
+    first, other = (attention(one) for one in SCHEDULES[:2])
+    shapes = Shapes()
+    emitted("f.dt", first, None, True, shapes)
+    before = shapes.answers.asked - shapes.answers.found
+    emitted("f.dt", other, None, True, shapes)
+    assert shapes.answers.asked - shapes.answers.found < 1.5 * before
 
 
 def test_the_last_ones_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.explore.speed import TEXTS, generation, legal, legality, timed
+from tests.explore.speed import TEXTS, alone, generation, legal, legality, timed
 
 pytestmark = [pytest.mark.long, pytest.mark.alone]
 
@@ -16,3 +16,10 @@ def test_a_thousand_texts_are_emitted_in_a_minute() -> None:
     took = timed("texts", lambda: generation(jobs))
     assert took.count == TEXTS
     assert took.seconds < 600.0
+
+
+def test_a_thousand_texts_of_attention_are_emitted_in_two_minutes() -> None:
+    jobs = alone()[:TEXTS]
+    took = timed("texts of attention", lambda: generation(jobs))
+    assert took.count == TEXTS
+    assert took.seconds < 1200.0

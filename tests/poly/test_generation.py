@@ -34,7 +34,7 @@ def test_each_tile_is_in_one_place(seed: int) -> None:
     state = judge(random_case(seed).program, USER).scheduled
     for at in range(len(state.kernels)):
         mine = [way for way in paths(state.kernels) if way.kernel == at]
-        tiles = [tiles_of(state.model, by_name(state.model)[w.statement], w) for w in mine]
+        tiles = [tiles_of(by_name(state.model)[w.statement], w) for w in mine]
         found = occurrences(loop_ast(state.model, tiles))
         for one in tiles:
             parts = [tile.occurs for tile in found if tile.statement == one.name]

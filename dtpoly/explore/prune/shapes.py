@@ -12,6 +12,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.codegen.module import Layout
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code, code_of
+from dtpoly.poly.remembered import Answers, remembering
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.resolve import Begun, begun, finished, shaping
 from dtpoly.schedule.state import State
@@ -27,18 +28,21 @@ class Shapes:
 
     begun: dict[Hashable, Begun] = field(default_factory=dict[Hashable, Begun])
     layouts: dict[Hashable, Layout] = field(default_factory=dict[Hashable, Layout])
+    answers: Answers = field(default_factory=Answers)
 
     def state(self, program: Program, chosen: Sequence[Primitive]) -> State:
         """The state of a schedule. Raises DtpolyError where a user's own primitive fails."""
         key = _shape(program, chosen)
-        known = self.begun.get(key) or begun(program, chosen)
+        with remembering(self.answers):
+            known = self.begun.get(key) or begun(program, chosen)
         _keep(self.begun, key, known)
         return finished(known, program, chosen)
 
     def code(self, state: State, chosen: Sequence[Primitive], header: str) -> Code:
         """The code of such a state. Raises DtpolyError."""
         key = _shape(state.program, chosen)
-        code = code_of(state, header, known=self.layouts.get(key))
+        with remembering(self.answers):
+            code = code_of(state, header, known=self.layouts.get(key))
         _keep(self.layouts, key, code.stages.layout)
         return code
 
