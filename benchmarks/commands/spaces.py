@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from benchmarks.spaces.studies import (
     POINTS,
     SMALLER,
     STUDIES,
+    Explored,
     How,
     chosen,
     drawing,
@@ -44,6 +46,13 @@ STEPS = ("prepare", "run", "report", "keep")
 )
 @click.option("--whole", is_flag=True, help="The spaces of examples/, which take hours.")
 @click.option("--others", is_flag=True, help="At the other sizes, where nothing is compared.")
+@click.option(
+    "--together",
+    type=click.IntRange(1, 16),
+    default=1,
+    show_default=True,
+    help="So many spaces at once: while one compiles, another measures.",
+)
 @click.option("--points", type=click.IntRange(1), default=POINTS, show_default=True)
 @click.option(
     "-o",
@@ -59,6 +68,7 @@ def command(
     words: tuple[str, ...],
     whole: bool,
     others: bool,
+    together: int,
     points: int,
     output: Path,
 ) -> int:
@@ -79,12 +89,13 @@ def command(
         return max([_dtpoly(one) for one in _drawn(words, folder)], default=0)
     how = How(EXAMPLES if whole else SMALLER, points, more)
     make = preparing if step == "prepare" else measuring
-    codes = [
-        _dtpoly(make(one, folder, how, sizes))
-        for one in chosen(words)
-        for sizes in (one.others if others else ("",))
-    ]
-    return max(codes, default=0)
+
+    def explored(one: Explored) -> int:
+        every = one.others if others else ("",)
+        return max([_dtpoly(make(one, folder, how, sizes)) for sizes in every], default=0)
+
+    with ThreadPoolExecutor(together) as pool:
+        return max(pool.map(explored, chosen(words)), default=0)
 
 
 def _drawn(words: Sequence[str], folder: Path) -> Iterator[list[str]]:

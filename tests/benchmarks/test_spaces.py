@@ -1,12 +1,15 @@
 """The studies of spaces: each is of an example, both steps ask the same, and a table tells them."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from benchmarks.__main__ import main
+from benchmarks.commands import spaces
 from benchmarks.spaces.studies import (
     BASELINES,
     EXAMPLES,
@@ -73,6 +76,25 @@ def test_other_sizes_are_compared_with_nothing() -> None:
     assert "--baseline" not in given
     assert given[-2:] == ["--workers", "1"]
     assert given[given.index("--size") + 1] == "x=4,y=4"
+
+
+def test_spaces_are_explored_together_and_the_sizes_of_one_in_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both, begun = threading.Barrier(2, timeout=60), list[str]()
+
+    def explore(arguments: Sequence[str]) -> int:
+        space = Path(arguments[1]).stem
+        begun.append(f"{space} {arguments[arguments.index('--size') + 1]}")
+        both.wait()
+        return int(space == "dyt")
+
+    monkeypatch.setattr(spaces, "_dtpoly", explore)
+    words = ["spaces", "run", str(tmp_path), "--space", "dyt", "--space", "geglu", "--others"]
+    assert main([*words, "--together", "2"]) == 1
+    for one in STUDIES[:2]:
+        mine = [line for line in begun if line.startswith(f"{one.name} ")]
+        assert mine == [f"{one.name} {sizes}" for sizes in one.others]
 
 
 def test_a_table_says_what_came_of_a_space(tmp_path: Path) -> None:
