@@ -10,11 +10,13 @@ from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
 from .elements import Elements
-from .kernel import LARGE, Axes, Flag, Given, Pointer, Step, is_far, is_large
+from .kernel import Flag, Given, Pointer, Step
 from .kinds import Element, Kind, Named
 from .names import fresh, plain
 from .scopes import Scopes
 from .storage import Storage
+from .tile_values import Axes
+from .widths import LARGE, is_far, is_large
 
 
 class NotVisible(Exception):

@@ -11,9 +11,10 @@ from dataclasses import field, replace
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 
-from .kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Test
+from .kernel import Block, Described, ForLoop, If, Lanes, Load, Step
 from .parts import assigned, assigned_by
 from .sides import sides_of_products
+from .tile_values import Test
 
 MOST_AXES = 5
 

@@ -14,21 +14,12 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.loops import Bound, Combined
 
-from .kernel import (
-    WIDE,
-    Converted,
-    ForLoop,
-    If,
-    Lanes,
-    Let,
-    Mask,
-    Place,
-    Scalar,
-    Step,
-)
+from .kernel import ForLoop, If, Lanes, Let, Mask, Scalar, Step
 from .names import fresh
 from .parts import assigned, renamed
 from .scopes import OFFSET
+from .tile_values import Converted, Place
+from .widths import WIDE
 
 Groups = Sequence[tuple[str, ...]]  # labels of loops, outermost first
 

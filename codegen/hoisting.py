@@ -12,29 +12,21 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 
 from .functions import is_float_element
-from .kernel import (
-    Address,
+from .kernel import Address, Base, ForLoop, If, Instruction, Let, Load, Step, Store
+from .names import fresh
+from .parts import assigned, mapped, needed, walk, with_values
+from .tile_values import (
     Axes,
-    Base,
     Call,
     Converted,
-    ForLoop,
-    If,
-    Instruction,
-    Let,
-    Load,
     Masked,
     Merged,
     Number,
     Place,
-    Step,
-    Store,
     Value,
     Variable,
     axes_of,
 )
-from .names import fresh
-from .parts import assigned, mapped, needed, walk, with_values
 
 # Operations of whole numbers that have no result for some operands.
 PARTIAL = frozenset({"div", "fdiv", "mod", "cdiv", "div_rn"})

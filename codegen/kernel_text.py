@@ -12,13 +12,10 @@ from .kernel import (
     Address,
     Barrier,
     Base,
-    Call,
     Collapse,
-    Converted,
     Fill,
     ForLoop,
     Given,
-    Holds,
     If,
     Instruction,
     Lanes,
@@ -26,24 +23,29 @@ from .kernel import (
     LineStart,
     Load,
     Mask,
-    Masked,
-    Merged,
-    Number,
-    Place,
     Product,
     Reshaped,
     Scalar,
     Select,
     Step,
     Store,
-    Test,
     TileKernel,
-    Value,
-    Variable,
     WhereDescribed,
 )
 from .kinds import Element, Named
 from .loops_text import show_bound, show_condition
+from .tile_values import (
+    Call,
+    Converted,
+    Holds,
+    Masked,
+    Merged,
+    Number,
+    Place,
+    Test,
+    Value,
+    Variable,
+)
 
 
 def show_kernel(kernel: TileKernel) -> Iterator[str]:

@@ -7,12 +7,13 @@ from dtpoly.algorithm.program import reduced_labels
 
 from .axis_words import axis_words, plain_axes
 from .building import Unsupported
-from .kernel import ForLoop, Pointer, TileKernel, is_far
+from .kernel import ForLoop, Pointer, TileKernel
 from .kinds import Element, Named
 from .layout import call, inside, joined, tuple_of
 from .limits import MOST, Elements, largest_tiles
 from .parts import inside as inside_of
 from .type_text import TORCH, promoted
+from .widths import is_far
 from .wrapping import Launched, Locals, Wrapping, label_of, label_with, size_with
 
 # So many elements make a tile of a good size, where the one that was asked for is too large.

@@ -7,30 +7,22 @@ from dtpoly.frozen import dataclass
 
 from .kernel import (
     Accumulate,
-    Axes,
-    Call,
-    Converted,
     Fill,
     ForLoop,
-    Holds,
     If,
     Lanes,
     Let,
     Load,
     Mask,
-    Masked,
-    Merged,
-    Place,
     Product,
     Reshaped,
     Select,
     Step,
     Store,
     TileKernel,
-    Value,
-    Variable,
     WhereDescribed,
 )
+from .tile_values import Axes, Call, Converted, Holds, Masked, Merged, Place, Value, Variable
 
 MOST = 2**20  # what Triton allows
 

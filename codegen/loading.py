@@ -7,20 +7,10 @@ every use wants the same type.
 from collections.abc import Callable
 from dataclasses import replace
 
-from .kernel import (
-    Axes,
-    Converted,
-    ForLoop,
-    If,
-    Instruction,
-    Let,
-    Load,
-    Step,
-    Value,
-    Variable,
-)
+from .kernel import ForLoop, If, Instruction, Let, Load, Step
 from .kinds import Element
 from .parts import assigned_by, inside, mapped, values, walk, with_values
+from .tile_values import Axes, Converted, Value, Variable
 
 Change = Callable[[Value], Value]
 

@@ -22,7 +22,7 @@ from dtpoly.poly.loops import (
     Tile,
 )
 
-from .kernel import LARGE, WIDE
+from .widths import LARGE, WIDE
 
 # How tightly the operations bind.
 SUM, PRODUCT, ATOM = 1, 2, 3

@@ -26,16 +26,7 @@ from .early_loads import with_early_loads
 from .elements import Elements
 from .flattening import flattened
 from .hoisting import hoisted
-from .kernel import (
-    Flag,
-    ForLoop,
-    GridAxis,
-    If,
-    Load,
-    Scalar,
-    Step,
-    TileKernel,
-)
+from .kernel import Flag, ForLoop, GridAxis, If, Load, Scalar, Step, TileKernel
 from .kinds import REAL
 from .loading import converted_at_loads
 from .names import fresh, plain

@@ -7,11 +7,13 @@ from dtpoly.poly.tiles import axis_value
 
 from .building import Building
 from .elements import VALUE
-from .kernel import Axes, Load, Test, Variable, is_wide
+from .kernel import Load
 from .kinds import Element, in_memory
 from .names import plain
 from .storage import INDEX
+from .tile_values import Axes, Test, Variable
 from .tiling import Tiling, tests_on
+from .widths import is_wide
 
 
 def loaded(tiling: Tiling, read: Read, order: Axes, other: int | float | None = None) -> Variable:

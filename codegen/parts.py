@@ -9,14 +9,10 @@ from dtpoly.algorithm.expressions import Affine
 from .kernel import (
     Accumulate,
     Address,
-    Axes,
-    Call,
     Collapse,
-    Converted,
     Fill,
     ForLoop,
     Given,
-    Holds,
     If,
     Instruction,
     Lanes,
@@ -24,20 +20,15 @@ from .kernel import (
     LineStart,
     Load,
     Mask,
-    Masked,
-    Merged,
-    Place,
     Product,
     Reshaped,
     Scalar,
     Select,
     Step,
     Store,
-    Test,
-    Value,
-    Variable,
     WhereDescribed,
 )
+from .tile_values import Axes, Call, Converted, Holds, Masked, Merged, Place, Test, Value, Variable
 
 Part = TypeVar("Part")
 

@@ -9,7 +9,7 @@ from dtpoly.frozen import dataclass
 
 from .building import Held
 from .conversions import converted, element_of, typed
-from .kernel import Accumulate, Axes, Call, Number, Product, Reshaped, Value, Variable, axes_of
+from .kernel import Accumulate, Product, Reshaped
 from .kinds import (
     Element,
     Kind,
@@ -21,6 +21,7 @@ from .kinds import (
 )
 from .memory import loaded
 from .names import plain
+from .tile_values import Axes, Call, Number, Value, Variable, axes_of
 from .tiling import Tiling
 from .values import masked, union, value_of
 

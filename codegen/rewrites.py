@@ -5,24 +5,11 @@ from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
 
-from .kernel import (
-    Accumulate,
-    Converted,
-    Fill,
-    ForLoop,
-    If,
-    Let,
-    Load,
-    Number,
-    Place,
-    Scalar,
-    Step,
-    Store,
-    Value,
-    is_wide,
-)
+from .kernel import Accumulate, Fill, ForLoop, If, Let, Load, Scalar, Step, Store
 from .parts import inside
 from .scopes import OFFSET
+from .tile_values import Converted, Number, Place, Value
+from .widths import is_wide
 
 # What `start (+) value` is, where the start is the identity: the value itself.
 PLAIN_SUMS = ("rsum", "rprod")

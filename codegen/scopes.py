@@ -6,23 +6,11 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.loops import Bound
 
-from .kernel import (
-    Converted,
-    Instruction,
-    Lanes,
-    Let,
-    Load,
-    Mask,
-    Place,
-    Scalar,
-    Step,
-    Test,
-    Variable,
-    has_large,
-    names_of,
-)
+from .kernel import Instruction, Lanes, Let, Load, Mask, Scalar, Step
 from .kinds import Named
 from .names import fresh
+from .tile_values import Converted, Place, Test, Variable
+from .widths import has_large, names_of
 
 OFFSET = Named("offset")
 LaneKey = tuple[str, Affine, int | str, int]  # label, start, count, step

@@ -8,19 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from .dependences import reads
-from .kernel import (
-    Axes,
-    Converted,
-    ForLoop,
-    If,
-    Instruction,
-    Product,
-    Reshaped,
-    Step,
-    Value,
-    Variable,
-)
+from .kernel import ForLoop, If, Instruction, Product, Reshaped, Step
 from .parts import inside, needed
+from .tile_values import Axes, Converted, Value, Variable
 
 
 def sides_of_products(body: tuple[Step, ...]) -> Mapping[str, Set[str]]:

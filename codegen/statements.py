@@ -12,29 +12,13 @@ from .building import Building, Held
 from .conversions import converted, typed
 from .elements import PAIRED, VALUE, identity
 from .functions import is_float_element
-from .kernel import (
-    Accumulate,
-    Axes,
-    Collapse,
-    Fill,
-    Holds,
-    Let,
-    Merged,
-    Number,
-    Place,
-    Reshaped,
-    Select,
-    Store,
-    Test,
-    Value,
-    Variable,
-    axes_of,
-)
+from .kernel import Accumulate, Collapse, Fill, Let, Reshaped, Select, Store
 from .kinds import Element, join
 from .memory import loaded, local_indices, stored_element
 from .names import plain
 from .products import Sides, product_step, sides_of, sum_step
 from .storage import INDEX
+from .tile_values import Axes, Holds, Merged, Number, Place, Test, Value, Variable, axes_of
 from .tiling import Tiling
 from .values import masked, named, value_of
 

@@ -12,8 +12,10 @@ from dtpoly.poly.model import Statement
 from dtpoly.poly.tiles import Tiles
 
 from .building import Building
-from .kernel import Axes, Call, Holds, Let, Number, Scalar, Test, Value, is_large
+from .kernel import Let, Scalar
 from .names import plain
+from .tile_values import Axes, Call, Holds, Number, Test, Value
+from .widths import is_large
 
 Chosen = Callable[[tuple[Test, ...]], tuple[Test, ...]]
 

@@ -15,7 +15,6 @@ from .grid_text import count_lines, every_block, grid_comment, grid_lines, neede
 from .kernel import (
     Accumulate,
     Address,
-    Axes,
     Barrier,
     Base,
     Block,
@@ -41,12 +40,11 @@ from .kernel import (
     Store,
     TileKernel,
     WhereDescribed,
-    axes_of,
-    is_large,
 )
 from .kinds import Element
 from .layout import fitted
 from .overhanging import descriptors_needed
+from .tile_values import Axes, axes_of
 from .value_text import (
     Text,
     address_text,
@@ -60,6 +58,7 @@ from .value_text import (
     tests_text,
     value_text,
 )
+from .widths import is_large
 
 # At the head of a kernel that nothing was said about.
 NO_DIRECTIVES = "No directives: loops as the algorithm has them."

@@ -10,9 +10,8 @@ from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
 
 from .building import Unsupported
 from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
-from .kernel import (
-    LARGE,
-    WIDE,
+from .kinds import Element, Named
+from .tile_values import (
     Axes,
     Call,
     Converted,
@@ -24,9 +23,8 @@ from .kernel import (
     Test,
     Value,
     Variable,
-    is_large,
 )
-from .kinds import Element, Named
+from .widths import LARGE, WIDE, is_large
 
 COMPARISON, OR, AND, SUM, PRODUCT, SIGN, ATOM = 1, 2, 4, 6, 7, 8, 9
 

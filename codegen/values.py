@@ -27,12 +27,15 @@ from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
 
 from .building import Building
 from .conversions import cast_to, converted, element_of, fits
-from .kernel import (
+from .kernel import Let
+from .kinds import Element, Kind, computed, joined
+from .memory import load_where, loaded, relevant
+from .storage import INDEX
+from .tile_values import (
     Axes,
     Call,
     Converted,
     Holds,
-    Let,
     Masked,
     Number,
     Place,
@@ -40,12 +43,9 @@ from .kernel import (
     Value,
     Variable,
     axes_of,
-    is_far,
 )
-from .kinds import Element, Kind, computed, joined
-from .memory import load_where, loaded, relevant
-from .storage import INDEX
 from .tiling import Tiling, tests_on
+from .widths import is_far
 
 COMPARED: Mapping[str, Callable[[float, float], bool]] = {
     "lt": operator.lt,

@@ -22,30 +22,23 @@ from .kernel import (
     Accumulate,
     Address,
     Base,
-    Call,
-    Converted,
     ForLoop,
-    Holds,
     If,
     Lanes,
     Let,
     LineStart,
     Load,
     Mask,
-    Masked,
-    Merged,
     OnLine,
     Scalar,
     Select,
     Shifted,
     Step,
     Store,
-    Test,
-    Value,
-    Variable,
 )
 from .names import fresh
 from .parts import assigned, assigned_by, inside
+from .tile_values import Call, Converted, Holds, Masked, Merged, Test, Value, Variable
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from math import prod
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.codegen.kernel import (
     Accumulate,
-    Axes,
     ForLoop,
     If,
     Instruction,
@@ -19,6 +18,7 @@ from dtpoly.codegen.kernel import (
     Store,
     TileKernel,
 )
+from dtpoly.codegen.tile_values import Axes
 from dtpoly.codegen.triton_text import strides
 from dtpoly.frozen import dataclass
 from dtpoly.targets.argument import CONSTANT, Argument

@@ -6,7 +6,7 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.codegen import kernel
+from dtpoly.codegen import tile_values
 from dtpoly.codegen.early_loads import MOST_LANES, with_early_loads
 from dtpoly.codegen.kernel import (
     Accumulate,
@@ -18,14 +18,14 @@ from dtpoly.codegen.kernel import (
     Mask,
     Step,
     Store,
-    Variable,
 )
+from dtpoly.codegen.tile_values import Variable
 
 F32 = DType.F32
 SIZE = Affine((("size", 1),))
 X, M, K = (Affine(((name, 1),)) for name in ("x_start", "m", "k"))
 LAST = SIZE - Affine((), 1)
-IN_M = kernel.Test(LAST - M, ("m",), name="m_mask", own=("m",))
+IN_M = tile_values.Test(LAST - M, ("m",), name="m_mask", own=("m",))
 MASK = Mask("m_mask", replace(IN_M, name=None, own=()))
 USE = Accumulate("acc", "rsum", Variable("T_value", (), F32), (), F32)
 ONE = Load("T_value", "T", (X,), (), (), None, F32)

@@ -5,24 +5,19 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.codegen.hoisting import hoisted
 from dtpoly.codegen.kernel import (
     Accumulate,
-    Call,
-    Converted,
     Fill,
     ForLoop,
     Instruction,
     Lanes,
     Let,
     Load,
-    Number,
-    Place,
     Step,
     Store,
-    Value,
-    Variable,
 )
 from dtpoly.codegen.kernel_text import show_steps
 from dtpoly.codegen.rewrites import without_detours
 from dtpoly.codegen.scopes import OFFSET
+from dtpoly.codegen.tile_values import Call, Converted, Number, Place, Value, Variable
 from tests.codegen.listings import code
 
 M, K = Affine((("m", 1),)), Affine((("k", 1),))

@@ -6,11 +6,10 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.codegen import kernel
+from dtpoly.codegen import tile_values
 from dtpoly.codegen.kernel import (
     Accumulate,
     Barrier,
-    Call,
     Collapse,
     Fill,
     ForLoop,
@@ -23,11 +22,10 @@ from dtpoly.codegen.kernel import (
     Select,
     Step,
     Store,
-    Value,
-    Variable,
 )
 from dtpoly.codegen.kernel_text import show_steps
 from dtpoly.codegen.siblings import MOST_LANES, joined_loops
+from dtpoly.codegen.tile_values import Call, Value, Variable
 from dtpoly.poly.loops import Compared
 
 F32 = DType.F32
@@ -203,7 +201,7 @@ def test_what_stays_as_it_is(body: tuple[Instruction, ...]) -> None:
 
 def test_a_name_that_means_something_else_by_then() -> None:
     """The tile is loaded again where it was written over, or where other lanes are meant."""
-    other = Load("A_tile", "A", (Y,), (kernel.Test(Y, ("y",)),), ("y",), 0, F32)
+    other = Load("A_tile", "A", (Y,), (tile_values.Test(Y, ("y",)),), ("y",), 0, F32)
     found = shown(*FIRST, loop(load(name="B_tile"), other, add("b")))
     assert [line.strip() for line in found if "load" in line] == [
         "load A_tile[y] = A[y]",

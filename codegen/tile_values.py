@@ -1,0 +1,110 @@
+"""Values of the kernel IR: tiles and scalars, and the conditions under which they are something.
+
+A value varies along axes, which are named by their lane variables, in order; it meets another
+value by axis. Indices and conditions are affine over variables of the kernel.
+"""
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
+
+from .kinds import Element
+
+Axes = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """`value >= 0`; `unless` is a compile-time flag under which it always holds.
+
+    What is large is computed in 64 bits, whatever indices have.
+    """
+
+    value: Affine
+    axes: Axes
+    unless: str | None = None
+    name: str | None = None  # of the variable that holds it, if there is one
+    own: Axes = ()  # the axes of that variable
+    is_large: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A named tile or scalar."""
+
+    name: str
+    axes: Axes
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal; its type is that of what it meets."""
+
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An index as a value."""
+
+    index: Affine
+    axes: Axes
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An elementwise operation of the language; operands have been brought to one type."""
+
+    operation: str
+    operands: "tuple[Value, ...]"
+    axes: Axes
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A value in another type."""
+
+    value: "Value"
+    axes: Axes
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """The value where every condition holds, else a number."""
+
+    value: "Value"
+    conditions: "tuple[Test, ...]"
+    other: int | float
+    axes: Axes
+    dtype: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """Whether a test holds, as a value."""
+
+    test: "Test"
+    axes: Axes
+    dtype: Element = DType.BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Two values combined as a reduction does."""
+
+    reduction: str
+    left: "Value"
+    right: "Value"
+    axes: Axes
+    dtype: Element
+
+
+Value = Variable | Number | Place | Call | Converted | Masked | Holds | Merged
+
+
+def axes_of(value: Value) -> Axes:
+    """The axes a value varies along."""
+    return () if isinstance(value, Number) else value.axes

@@ -1,0 +1,71 @@
+"""Sums of sizes and indices in; whether 32 bits are enough for them, out."""
+
+from collections.abc import Collection, Mapping
+from typing import assert_never
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.loops import Bound, Chosen, Combined
+
+# An operation on bounds: the same in 64 bits.
+LARGE = "large"
+
+# The same in the type of offsets.
+WIDE = "wide"
+
+# A number up to this, added to a size of 32 bits, leaves room for the end of a tile: wrappers
+# refuse sizes that are within twice as much of 2**31.
+NEAR = 1 << 19
+
+
+def is_large(value: Affine, units: Mapping[str, int] | None = None) -> bool:
+    """Whether a part of a sum of sizes and indices may be far more than any of them is.
+
+    A number that is not near 0 counts as one of them. A size has 32 bits
+    up to 2**31, and each loop counts in the bits of its bounds. Variables may count in units, of
+    which so many are one index.
+    """
+    times = [(1 if c > 0 else -1, -(-abs(c) // (units or {}).get(n, 1))) for n, c in value.terms]
+    if is_far(value):
+        times.append((1 if value.constant > 0 else -1, 1))
+    return any(sum(many for sign, many in times if sign == side) > 1 for side in (1, -1))
+
+
+def is_far(value: Affine) -> bool:
+    """Whether the number in a sum is too large to be added to what 32 bits just hold."""
+    return abs(value.constant) > NEAR
+
+
+def is_wide(index: Affine, narrow: Collection[str]) -> bool:
+    """Whether an index, times a stride, is computed in the type of offsets.
+
+    What loops count, sizes, and numbers made of them, may have 32 bits: alone they would make a
+    product of 32 bits, and several of them a sum.
+    """
+    counted = Affine(tuple((name, factor) for name, factor in index.terms if name in narrow))
+    return not counted.terms or (counted.terms != index.terms and not is_large(counted))
+
+
+def has_large(value: Bound) -> bool:
+    """Whether a part of a bound has 64 bits."""
+    match value:
+        case Affine():
+            return False
+        case Combined(operation=operation, operands=operands):
+            return operation == LARGE or any(map(has_large, operands))
+        case Chosen(left=left, right=right):
+            return has_large(left) or has_large(right)
+        case _:
+            assert_never(value)
+
+
+def names_of(value: Bound) -> set[str]:
+    """The variables in a bound, but for those of conditions."""
+    match value:
+        case Affine():
+            return set(value.labels)
+        case Combined(operands=operands):
+            return set[str]().union(*map(names_of, operands))
+        case Chosen(left=left, right=right):
+            return names_of(left) | names_of(right)
+        case _:
+            assert_never(value)
