@@ -31,7 +31,7 @@ from .kinds import REAL
 from .loading import converted_at_loads
 from .names import fresh, plain
 from .overhanging import overhanging
-from .parts import assigned
+from .parts import assigned, nested
 from .rewrites import without_detours, without_empty_starts
 from .scopes import Scope, Scopes
 from .siblings import joined_loops
@@ -110,8 +110,8 @@ def lower(
 
 def _told(flags: tuple[Flag, ...], body: tuple[Step, ...]) -> tuple[Flag, ...]:
     """The flags that something asks for."""
-    text = repr(body)
-    return tuple(flag for flag in flags if f"unless='{flag.name}'" in text)
+    asked = {getattr(one, "unless", None) for one in nested(body)}
+    return tuple(flag for flag in flags if flag.name in asked)
 
 
 def _variables(building: Building, tensors: tuple[str, ...]) -> frozenset[str]:

@@ -56,6 +56,17 @@ def _renamed(part: object, names: Mapping[str, str]) -> object:
             return part
 
 
+def nested(part: object) -> Iterator[object]:
+    """All nodes that a part of a kernel is made of, itself included."""
+    if isinstance(part, tuple):
+        for one in cast(tuple[object, ...], part):
+            yield from nested(one)
+    elif is_dataclass(part) and not isinstance(part, type):
+        yield part
+        for one in fields(part):
+            yield from nested(getattr(part, one.name))
+
+
 def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
     """The value with each of its operands changed."""
     match value:
