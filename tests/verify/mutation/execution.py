@@ -148,7 +148,9 @@ def consistent(program: Program, wanted: Mapping[str, int]) -> dict[str, int] | 
 
 
 def _is_small(program: Program, sizes: Mapping[str, int], most: int = MOST_STEPS) -> bool:
-    if any(size < 0 for size in sizes.values()) or steps(program, sizes) > most:
+    if any(not 0 <= size <= MOST_ELEMENTS for size in sizes.values()):
+        return False
+    if steps(program, sizes) > most:
         return False
     shapes = [*input_shapes(program, sizes).values()]
     shapes += [tuple(sizes[label] for label in func.labels) for func in program.funcs]
