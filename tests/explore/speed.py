@@ -74,8 +74,13 @@ def legality() -> int:
 
 
 def generation(jobs: Sequence[tuple[str, str]]) -> int:
-    """How many texts were emitted: an emitter is told what the verdict of the class is."""
-    parts = [jobs[at::CORES] for at in range(CORES)]
+    """How many texts were emitted: an emitter is told what the verdict of the class is.
+
+    Each has neighbours of what it emitted before: dealt in turn, each would ask isl what the others
+    have asked.
+    """
+    each = -(-len(jobs) // CORES)
+    parts = [jobs[at * each : (at + 1) * each] for at in range(CORES)]
     with ProcessPoolExecutor(CORES, get_context("spawn")) as pool:
         return sum(pool.map(_emitted, parts))
 
