@@ -9,7 +9,7 @@ from dtpoly.poly.model import Array, Role
 from dtpoly.poly.tiles import Tiles
 
 from .building import Building, Held
-from .conversions import converted, typed
+from .conversions import converted, element_of, typed
 from .elements import PAIRED, VALUE, identity
 from .functions import is_float_element
 from .kernel import Accumulate, Collapse, Fill, Let, Reshaped, Select, Store
@@ -18,7 +18,7 @@ from .memory import loaded, local_indices, stored_element
 from .names import plain
 from .products import Sides, product_step, sides_of, sum_step
 from .storage import INDEX
-from .tile_values import Axes, Holds, Merged, Number, Place, Test, Value, Variable, axes_of
+from .tile_values import Axes, Call, Holds, Merged, Number, Place, Test, Value, Variable, axes_of
 from .tiling import Tiling
 from .values import masked, named, value_of
 
@@ -156,6 +156,7 @@ def _update(tiling: Tiling, tiles: Tiles) -> None:
             emit(sum_step(tiling, body, held, axes, reduced), statement.name)
         case Reduce(operation=operation) if operation in PAIRED:
             value, at = _candidate(tiling, body, reduced)
+            value = _in_lanes(value, axes)
             assert held.index is not None
             emit(Select(held.name, held.index, operation, value, at, axes), statement.name)
         case Reduce(operation=operation):
@@ -198,6 +199,23 @@ def _candidate(tiling: Tiling, body: Reduce, reduced: Axes) -> tuple[Value, Valu
     at: Value = Place(tiling.at[label], tiling.lanes_of(label))
     value = named(tiling, _operand(tiling, body, reduced), "candidate")
     return value, masked(tiling, converted(at, DType.I64), reduced, NOWHERE, DType.I64)
+
+
+def _in_lanes(value: Value, axes: Axes) -> Value:
+    """A single value that is compared with a tile, as a tile.
+
+    Triton's interpreter makes numbers of single truths that meet tiles of truths, as the choice of
+    the better one has them.
+    """
+    if axes_of(value) or not axes or isinstance(value, Number):
+        return value
+    first = axes[:1]
+    lane = Place(Affine(((first[0], 1),)), first)
+    element = element_of(value)
+    assert element is not None
+    return Call(
+        "where", (Call("eq", (lane, lane), first, DType.BOOL), value, value), first, element
+    )
 
 
 def _update_in_memory(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> None:
@@ -245,6 +263,7 @@ def _select_in_memory(tiling: Tiling, body: Reduce, reduced: Axes) -> None:
     element = _compared(tiling, array)
     kept = tuple(name for name in tiling.lanes if name not in reduced)
     value, at = _candidate(tiling, body, reduced)
+    value = _in_lanes(value, tiling.lanes)
     emit = building.scopes.emit
     best, where = building.scopes.name("best"), building.scopes.name("best_at")
     shape = tuple(map(building.lane_count, tiling.lanes))
