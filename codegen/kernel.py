@@ -358,6 +358,10 @@ class Flag:
     multiple: int
 
 
+# The compile-time parameter of a kernel that may be launched so: whether it is.
+EARLY = "early"
+
+
 @dataclass(frozen=True, slots=True)
 class TileKernel:
     """A launch: parameters, grid, body."""
@@ -377,3 +381,4 @@ class TileKernel:
     each: int = 0  # programs for each multiprocessor, which take blocks in turn; 0 if one a block
     lined: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
     turned: tuple[str, ...] = ()  # labels that have loops which go backwards
+    is_early: bool = False  # placed while the kernel before it ends: it waits for that first

@@ -71,6 +71,8 @@ def show_kernel(kernel: TileKernel) -> Iterator[str]:
     for one in kernel.grid:
         blocks = f"groups of {one.group} blocks" if one.group else "blocks"
         yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"
+    if kernel.is_early:
+        yield "  wait for the kernel before it, if this one began early"
     yield from show_steps(kernel.body, "  ")
 
 

@@ -164,6 +164,8 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
         arguments.append(f"num_warps={one.num_warps}")
     if one.num_stages is not None:
         arguments.append(f"num_stages={one.num_stages}")
+    if kernel.is_early:
+        arguments.append(f"**dt_early({own.device})")
     launch = wrapping.names.launches[kernel.name]
     yield from call(launch, [grid, *arguments], indent=indent)
 

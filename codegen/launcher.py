@@ -62,6 +62,15 @@ def dt_grid(name, programs):
         )
     return (programs,)
 ''',
+    "dt_early": '''\
+def dt_early(device, known={}):
+    """How a kernel is launched that waits for the one before it: early, where a GPU can do that."""
+    if device not in known:
+        can_wait = not dt_interpreted and torch.version.hip is None
+        can_wait = can_wait and torch.cuda.get_device_properties(device).major >= 9
+        known[device] = {"early": 1, "launch_pdl": 1} if can_wait else {"early": 0}
+    return known[device]
+''',
     "dt_turns": '''\
 def dt_turns(name, programs, device, each):
     """The grid of a launch whose programs take blocks in turn: as many as run at once."""

@@ -26,7 +26,7 @@ from .early_loads import with_early_loads
 from .elements import Elements
 from .flattening import flattened
 from .hoisting import hoisted
-from .kernel import Flag, ForLoop, GridAxis, If, Load, Scalar, Step, TileKernel
+from .kernel import EARLY, Flag, ForLoop, GridAxis, If, Load, Scalar, Step, TileKernel
 from .kinds import REAL
 from .loading import converted_at_loads
 from .names import fresh, plain
@@ -58,10 +58,11 @@ def lower(
     flat: tuple[tuple[str, ...], ...] = (),
     aligned: tuple[str, ...] = (),
     turned: Mapping[str, str] | None = None,
+    is_early: bool = False,
 ) -> TileKernel:
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
-    own = {REAL.name, "offset", "pid", "program", "block"}
+    own = {REAL.name, "offset", "pid", "program", "block"} | ({EARLY} if is_early else set[str]())
     building = Building(model, tiles, storage, elements, Scopes([Scope(set(), own)]), precision)
     for size in model.params:
         building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")
@@ -105,6 +106,7 @@ def lower(
         each if grid and not shared else 0,
         tuple(name for name, one in building.pointers.items() if one.variable in done.lined),
         done.turned,
+        is_early,
     )
 
 

@@ -49,6 +49,7 @@ class Launch:
     flat: tuple[tuple[str, ...], ...] = ()  # labels of loops that are one, outermost first
     aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
     turned: Mapping[str, str] = field(default_factory=dict[str, str])  # axis -> label
+    is_early: bool = False  # while the kernel before it ends
 
 
 # isl's own words would help nobody.
@@ -185,6 +186,7 @@ def _generated(
                     launch.flat,
                     launch.aligned,
                     launch.turned,
+                    launch.is_early,
                 )
                 for launch, name, own, nodes in zip(
                     launches, names, mine, layout.loops, strict=True

@@ -13,6 +13,7 @@ from .breaking import WIDTH
 from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
 from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
 from .kernel import (
+    EARLY,
     Accumulate,
     Address,
     Barrier,
@@ -62,6 +63,12 @@ from .widths import is_large
 
 # At the head of a kernel that nothing was said about.
 NO_DIRECTIVES = "No directives: loops as the algorithm has them."
+# At the head of one that is placed while others run: nothing is read or written before.
+WAITING = (
+    f"if {EARLY}:",
+    "    tl.extra.cuda.gdc_launch_dependents()",
+    "    tl.extra.cuda.gdc_wait()",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,7 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
     lines.append(Line("):  # fmt: skip", ""))
     comment = [*(kernel.comment or (NO_DIRECTIVES,)), *grid_comment(kernel)]
     lines.extend(Line(f"    # {text}", "") for text in comment)
+    lines.extend(Line(f"    {text}", "") for text in (WAITING if kernel.is_early else ()))
     body = _on_grid(kernel, _block(kernel.body) or [Line("pass", "")])
     lines.extend(Line(f"    {text}", one.origin) for one in body for text in fitted([one.text]))
     return lines
@@ -123,7 +131,11 @@ def parameters(kernel: TileKernel) -> list[str]:
         found.append(", ".join(one.name for one in kernel.described))
     known = [name for name, _ in kernel.counts]
     known += dict.fromkeys(flag.name for flag in kernel.flags)
-    known += [*(name for name, _ in kernel.elements), "offset"]
+    known += [
+        *(name for name, _ in kernel.elements),
+        *([EARLY] if kernel.is_early else []),
+        "offset",
+    ]
     return found + [f"{name}: tl.constexpr" for name in known]
 
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.show import show_directive
-from dtpoly.codegen.kernel import ForLoop, If, Lanes, Mask, Step, TileKernel, WhereDescribed
-from dtpoly.codegen.triton_text import Line, kernel_lines, pointer
+from dtpoly.codegen.kernel import EARLY, ForLoop, If, Lanes, Mask, Step, TileKernel, WhereDescribed
+from dtpoly.codegen.triton_text import WAITING, Line, kernel_lines, pointer
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_option, origin_of
@@ -139,6 +139,8 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
             return find_directive(state, node, words, axis.label)
         if variable == f"{axis.label}_in_group":
             return find_directive(state, node, GROUPS, axis.label)
+    if kernel.is_early and (word.startswith(f"{EARLY}:") or word in map(str.strip, WAITING)):
+        return find_option(state, node, "early")
     if word.startswith("for block in "):
         return find_option(state, node, "persistent")
     if variable == "pid" or word.startswith("# Grid"):

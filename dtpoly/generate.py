@@ -186,6 +186,7 @@ def launches(state: State) -> tuple[Launch, ...]:
             kernel.options.flat,
             kernel.options.aligned,
             dict(_turned(kernel)),
+            kernel.options.is_early,
         )
         for at, kernel in enumerate(state.kernels)
     )

@@ -58,6 +58,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
     "few_filters_conv2d": convolution,
     "geglu": lambda t: functional.gelu(t["A"], approximate="tanh") * t["B"],
     "half_cross_entropy": lambda t: functional.cross_entropy(t["L"], t["T"]),
+    "half_kl_div": lambda t: functional.kl_div(t["Y"], t["T"], reduction="batchmean"),
     "half_matmul": lambda t: t["A"] @ t["B"],
     "half_wide_softmax": lambda t: normalized(t["A"]),
     "half_mmsigmoid": lambda t: torch.sigmoid(t["A"] @ t["B"]),
@@ -66,6 +67,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
         t["X"], t["W"].shape, t["W"], t["B"], float(t["eps"])
     ),
     "matmul": lambda t: t["A"] @ t["B"],
+    "middle_matmul": lambda t: t["A"] @ t["B"],
     "mmsigmoid": lambda t: torch.sigmoid(t["A"] @ t["B"]),
     "narrow_softmax": lambda t: normalized(t["A"]),
     "one_channel_conv2d": convolution,

@@ -15,6 +15,7 @@ from dtpoly.schedule.atomic import Atomic
 from dtpoly.schedule.block import Block
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
+from dtpoly.schedule.early import Early
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.flatten import Flatten
 from dtpoly.schedule.foreign import at_work
@@ -55,6 +56,7 @@ PRIMITIVES: Primitives = (
     Descriptor,
     Align,
     Alternate,
+    Early,
     WarpSpecialize,
 )
 

@@ -12,7 +12,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import Sizes, input_shapes
 from dtpoly.codegen.axis_words import axis_words
 from dtpoly.codegen.functions import is_float_element
-from dtpoly.codegen.kernel import Pointer, TileKernel
+from dtpoly.codegen.kernel import EARLY, Pointer, TileKernel
 from dtpoly.codegen.kinds import REAL, Element, Kind, Named, widest
 from dtpoly.codegen.module import Generated
 from dtpoly.codegen.triton_text import pointer, strides
@@ -73,6 +73,7 @@ def _passed(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
         *(_chosen(name, _lanes(known[size])) for name, size in kernel.counts),
         *_flags(kernel, known),
         *(_chosen(name, _operand(call, kind)) for name, kind in kernel.elements),
+        *([_chosen(EARLY, 0)] if kernel.is_early else []),  # the target decides
         _chosen("offset", _offset(call, kernel)),
     )
 

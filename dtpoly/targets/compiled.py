@@ -10,13 +10,14 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.codegen.functions import DTYPES
-from dtpoly.codegen.kernel import TileKernel
+from dtpoly.codegen.kernel import EARLY, TileKernel
 from dtpoly.targets.argument import ALIGNED, CONSTANT, Argument
 from dtpoly.targets.binary import Binary, Failed
 from dtpoly.targets.target import Target
@@ -53,9 +54,14 @@ def compile_kernel(
     OSError is about files of Triton's own: its cache, its tools.
     """
     function = getattr(module, f"{kernel.name}_kernel")
-    source = _source(function, {argument.name: argument for argument in arguments})
+    known = {argument.name: argument for argument in arguments}
+    if kernel.is_early and target.can_wait:
+        known[EARLY] = replace(known[EARLY], value=1)
+    source = _source(function, known)
     asked = {"num_warps": num_warps or DEFAULT_WARPS, "num_stages": num_stages}
     options: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    if kernel.is_early and target.can_wait:
+        options["launch_pdl"] = 1
     # Triton 3.10 changes what it does if nothing is said.
     options["enable_fp_fusion"] = True
     goal = backends.GPUTarget(target.backend, target.arch, target.warp_size)

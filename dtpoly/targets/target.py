@@ -58,6 +58,11 @@ class Target:
         """What a multiprocessor of it has."""
         return LIMITS[str(self)]
 
+    @property
+    def can_wait(self) -> bool:
+        """Whether programs may be placed while the launch before theirs runs, and wait for it."""
+        return self.backend == "cuda" and int(self.arch) >= 90
+
     def __str__(self) -> str:
         return f"{self.backend}:{self.arch}"
 

@@ -71,6 +71,8 @@ class Launch:
     near: frozenset[str] = frozenset()
     below: tuple[tuple[Whole, int], ...] = ()
     is_finite: bool = False
+    # Its programs may be placed while launches before it run.
+    is_early: bool = False
 
 
 @dataclass(frozen=True, slots=True)

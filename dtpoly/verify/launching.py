@@ -9,6 +9,7 @@ from math import prod
 
 from dtpoly.verify import expressions, kinds
 from dtpoly.verify.access import Launch
+from dtpoly.verify.early import EARLY
 from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
@@ -137,12 +138,18 @@ def launch(
         raise Unread(call.lineno, f"'{kernel}' is given too much")
     bound: dict[str, Held] = dict(zip(parameters, given, strict=False))
     stages: int | None = None
+    is_early = False
     for keyword in call.keywords:
         match keyword:
             case ast.keyword(arg="num_stages", value=ast.Constant(value=int() as count)):
                 stages = count
             case ast.keyword(arg=word) if word in OPTIONS:
                 continue
+            case ast.keyword(
+                arg=None, value=ast.Call(func=ast.Name(id="dt_early" as made), args=[_])
+            ) if EARLY in parameters and EARLY not in bound:
+                wrapper.must_know(made, call.lineno)
+                is_early, bound[EARLY] = True, name(f"early, line {call.lineno}")
             case ast.keyword(arg=str() as word, value=given_value) if (
                 word in parameters and word not in bound
             ):
@@ -175,6 +182,7 @@ def launch(
             wrapper.near,
             wrapper.below,
             wrapper.is_finite,
+            is_early,
         )
     )
     wrapper.largest, wrapper.reaches = (), frozenset()

@@ -14,6 +14,7 @@ from dtpoly.verify.building import literal
 from dtpoly.verify.carrying import merged
 from dtpoly.verify.digits import Digits
 from dtpoly.verify.domains import ranged
+from dtpoly.verify.early import after_waiting
 from dtpoly.verify.file import File
 from dtpoly.verify.operators import compared, operated, signed
 from dtpoly.verify.regions import holds, is_affine, set_of
@@ -284,7 +285,7 @@ def run_kernel(file: File, arrays: Mapping[str, Array], launch: Launch, facts: T
     machine = Machine(file, arrays, launch, dict(launch.arguments), facts)
     for axis, extents in enumerate(launch.grid):
         machine.digits.of(f"program_{axis}", extents)
-    machine.block(definition.body)
+    machine.block(after_waiting(definition) if launch.is_early else definition.body)
     persistent.check(machine)
     wrapping.check(machine)
     shifts.check(machine)

@@ -46,7 +46,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=400.0, help="for the cases")
     parser.add_argument("--launches", type=int, default=10_000, help="of each scratch kernel")
     parser.add_argument(
-        "--parts", nargs="*", default=["cases", "barriers", "memcheck"], help="which to run"
+        "--parts",
+        nargs="*",
+        default=["cases", "barriers", "chains", "memcheck"],
+        help="which to run",
     )
     chosen = parser.parse_args()
     os.environ.pop("TRITON_INTERPRET", None)
@@ -60,6 +63,8 @@ def main() -> None:
                 told, good = cases(chosen.folder, chosen.workers, start + chosen.seconds)
             case "barriers":
                 told, good = barriers(chosen.folder, chosen.launches)
+            case "chains":
+                told, good = chains(chosen.folder, chosen.launches)
             case _:
                 told, good = memcheck(chosen.folder)
         found[part] = told
@@ -120,6 +125,23 @@ def barriers(folder: Path, launches: int) -> tuple[object, bool]:
     refuted = all(one["without_barriers"] and not one["with_barriers"] for one in races)
     good = right and refuted and not done.returncode and bool(found) and bool(races)
     return {"launches": found, "race detector": races}, good
+
+
+def chains(folder: Path, launches: int) -> tuple[object, bool]:
+    """Launches of which each needs the one before: right if they wait, and else some are wrong."""
+    command = [sys.executable, "-m", "tests.gpu.chains", str(folder), str(launches)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    found: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    for one in found:
+        print(f"{one['chain']:40} {one['wrong']:6} of {one['looks']} looks wrong")
+        print(f"{' without waiting':40} {one['wrong without waiting']:6} of {one['looks']}")
+    if done.returncode:
+        print(done.stderr[-2000:])
+    # Where only the second of two kernels is early, the first one waits for all before it.
+    good = bool(found) and all(not one["wrong"] for one in found)
+    is_seen = any(one["wrong without waiting"] for one in found)
+    return found, good and is_seen and not done.returncode
 
 
 def memcheck(folder: Path) -> tuple[object, bool]:

@@ -10,16 +10,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 
 from dtpoly.algorithm.show import show
+from dtpoly.compile import load
 from dtpoly.generate import Code, code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
 from tests.codegen.cases import random_case, verdict
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.listings import (
     DTYPES,
     FILES,
+    KERNELS,
     NAMES,
     PRODUCTS,
     code,
@@ -28,6 +33,7 @@ from tests.codegen.listings import (
     size_cases,
 )
 from tests.codegen.scratch import BARRIER, VARIANTS
+from tests.gpu.chains import CHAINS, PROGRAMS, WAIT, Chain
 from tests.gpu.plan import GROUPS, RACES, Case, write
 
 # Some have nothing to run; of at least 300 there is a result to compare.
@@ -49,13 +55,16 @@ def main() -> None:
     write(folder, cases)
     found = races()
     (folder / RACES).write_text(json.dumps(found, indent=1) + "\n")
+    chained = [asdict(one) for one in chains(folder)]
+    (folder / CHAINS).write_text(json.dumps(chained, indent=1) + "\n")
     print(f"{len(cases)} cases of {len({case.file for case in cases})} files in {folder}")
     print(f"{sum(bool(one['without_barriers']) for one in found)} of {len(found)} are refuted")
 
 
 def listings(folder: Path) -> Iterator[Case]:
-    """Each listing at the sizes around each of its tiles."""
-    pairs = [(name, sizes) for name in NAMES for sizes in size_cases(name)]
+    """Each listing, and what is launched early, at the sizes around each of its tiles."""
+    early = [name for name in KERNELS if any(d.name == "early" for d in program(name).directives)]
+    pairs = [(name, sizes) for name in (*NAMES, *early) for sizes in size_cases(name)]
     for (name, sizes), (recipe, out) in zip(pairs, recipes(len(pairs)), strict=True):
         yield Case(
             "sizes", name, _kept(folder, name), _text(name), _outputs(name), sizes, recipe, out
@@ -100,6 +109,27 @@ def scratch(folder: Path) -> Iterator[Case]:
             name = f"{variant.name}_{group.replace(' ', '_')}"
             (folder / f"{name}.py").write_text(generated)
             yield Case(group, name, f"{name}.py", variant.text, made.stages.outputs, sizes)
+
+
+def chains(folder: Path) -> Iterator[Chain]:
+    """Launches of which each needs the one before, early ones and others."""
+    for number, (name, text) in enumerate(PROGRAMS.items()):
+        given = load(Source(f"{name}.dt", text))
+        others = tuple(one for one in given.directives if one.name != "early")
+        early, late = (
+            code_of(judge(one).scheduled).text for one in (given, replace(given, directives=others))
+        )
+        assert WAIT in early
+        assert WAIT not in late
+        files: list[str] = []
+        for kind, made in (
+            ("early", early),
+            ("late", late),
+            ("unwaiting", early.replace(WAIT, "")),
+        ):
+            files.append(f"chain_{number}_{kind}.py")
+            (folder / files[-1]).write_text(made)
+        yield Chain(name, *files)
 
 
 def races() -> list[dict[str, object]]:

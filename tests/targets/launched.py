@@ -104,11 +104,17 @@ def launched(
     with (
         # Tensors of the CPU are taken; what launches kernels was made before.
         mock.patch.object(module, "dt_interpreted", new=True),
+        mock.patch.object(module, "dt_early", _early, create=True),
         mock.patch.object(jit.JITFunction, "run", run),
         mock.patch.object(compiler, "compile", _ask),
     ):
         getattr(module, call.function)(*given, **passed)
     return found
+
+
+def _early(device: object) -> dict[str, int]:
+    """What there is of it on such a target."""
+    return {"early": 1, "launch_pdl": 1}
 
 
 def _ask(source: Any, target: Any = None, options: Any = None, **_: Any) -> None:

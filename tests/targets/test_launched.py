@@ -10,7 +10,8 @@ from tests.cli.process import ROOT, environment
 from tests.codegen.listings import FILES
 
 # One of each: masks, products, descriptors whose axes are turned, several kernels with rows of
-# their own between them, partial sums, lines that begin anywhere, scalars.
+# their own between them, one that is launched early, partial sums, lines that begin anywhere,
+# scalars.
 SOME = (
     *("softmax", "matmul", "conv2d", "tf32_matmul", "two_mm_inner", "big_sum", "wide_softmax"),
     "listing_3_13_swish_fused",

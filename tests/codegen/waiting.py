@@ -1,0 +1,51 @@
+"""`python -m tests.codegen.waiting`: a line of JSON for each kernel of a chain, for three GPUs.
+
+It says whether the kernel is launched early, and whether its machine code waits before it touches
+memory. None of the GPUs need be there, in a process in which Triton does not interpret.
+"""
+
+import json
+import re
+
+from dtpoly.compile import load
+from dtpoly.generate import code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from dtpoly.targets.build import build
+from dtpoly.targets.compiled import sass
+from dtpoly.targets.target import Target
+from tests.gpu.chains import PROGRAMS
+
+TARGETS = (Target("cuda", 90), Target("cuda", 80), Target("hip", "gfx942"))
+# What reads or writes memory, and what waits, as NVIDIA spells them.
+TOUCHES = re.compile(r"\b(LDG|STG|LD|ST|LDGSTS|UTMALDG|UTMASTG|ATOMG|RED)\b")
+WAITS = "ACQBULK"
+
+
+def waits(code: str) -> bool:
+    """Whether it does so before it touches memory."""
+    lines = code.splitlines()
+    first = next(at for at, line in enumerate(lines) if TOUCHES.search(line))
+    return any(WAITS in line for line in lines[:first])
+
+
+def main() -> None:
+    """Compile all."""
+    for name, text in PROGRAMS.items():
+        state = judge(load(Source("f.dt", text))).scheduled
+        code = code_of(state)
+        for target in TARGETS:
+            binaries = build(state, code, target).binaries
+            for kernel, binary in zip(code.stages.kernels, binaries, strict=True):
+                cubin = binary.stages.get("cubin")
+                found = {
+                    "kernel": f"{kernel.name} of {name}",
+                    "target": str(target),
+                    "is_early": kernel.is_early,
+                    "waits": isinstance(cubin, bytes) and waits(sass(cubin)),
+                }
+                print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
