@@ -18,6 +18,7 @@ COMMANDS = (
     "run",
     "report",
     "compare",
+    "merge",
     "scheduled",
     "spaces",
     "evaluation",

@@ -19,6 +19,8 @@ from dtpoly.reference.values import (
 
 Tensor = torch.Tensor
 
+DOUBLE_BITS, TF32_BITS = 52, 10  # of their fractions
+
 
 def _maximum(a: Tensor, b: Tensor) -> Tensor:
     return torch.maximum(a, b)
@@ -202,9 +204,25 @@ def _summed(dtype: torch.dtype) -> torch.dtype:
     return dtype if dtype.is_floating_point else TORCH_DTYPE[summed(DTYPE[dtype])]
 
 
-def dot(left: Value, right: Value, labels: Sequence[str], sizes: Mapping[str, int]) -> Value:
+def _cut(tensor: Tensor) -> Tensor:
+    """Of each fraction the bits that tf32 keeps; the others become 0, as on tensor cores."""
+    beyond = (1 << DOUBLE_BITS - TF32_BITS) - 1
+    kept = tensor.double().view(torch.int64) & ~beyond
+    return kept.view(torch.float64).to(tensor.dtype)
+
+
+def dot(
+    left: Value,
+    right: Value,
+    labels: Sequence[str],
+    sizes: Mapping[str, int],
+    *,
+    is_rough: bool = False,
+) -> Value:
     """The sum over the labels of the products, exact for whole numbers until they wrap."""
     (left, right), _ = promoted((left, right))
+    if is_rough and _is_float(left):
+        left, right = (replace(side, tensor=_cut(side.tensor)) for side in (left, right))
     device = left.tensor.device
     dtype = _summed(left.tensor.dtype)
     both = labels_of((left, right))

@@ -55,6 +55,7 @@ class Scope:
     compute: torch.dtype
     device: torch.device
     program_index: ProgramIndex | None = None
+    is_rough: bool = False  # products take of each operand what tf32 keeps
     bound: frozenset[str] = frozenset()  # labels of the reductions around the expression
 
 
@@ -67,12 +68,14 @@ def run(
     compute: torch.dtype = torch.float64,
     device: torch.device | str | None = None,
     program_index: ProgramIndex | None = None,
+    is_rough: bool = False,
 ) -> dict[str, torch.Tensor]:
     """The value of every wanted Func, else of all; floats come back in the compute dtype.
 
     Runs on the device of the first tensor unless told otherwise. Without a `program_index` every
-    Func is computed by one program, as in the default schedule. Raises DtpolyError where the
-    inputs do not fit.
+    Func is computed by one program, as in the default schedule. With `is_rough` every
+    product takes of its operands what tf32 keeps: that is no meaning, but shows what is lost.
+    Raises DtpolyError where the inputs do not fit.
     """
     funcs = tuple(func.name for func in program.funcs) if wanted is None else tuple(wanted)
     check_inputs(program, inputs, sizes or {}, funcs)
@@ -86,7 +89,7 @@ def run(
     tensors = {name: _computable(tensor.to(at), compute) for name, tensor in given.items()}
     scalars = {s.name: _scalar(inputs[s.name], s.dtype, compute, at) for s in typed.scalars}
     for func in in_order(program, funcs):
-        scope = Scope(tensors, scalars, known, func, compute, at, program_index)
+        scope = Scope(tensors, scalars, known, func, compute, at, program_index, is_rough)
         tensors = {**tensors, func.name: define(func, scope)}
     return {name: tensors[name].clone(memory_format=torch.contiguous_format) for name in funcs}
 
@@ -144,7 +147,8 @@ def evaluate(expr: Expr, scope: Scope) -> Value:
             return _reduce(expr, scope)
         case Dot(left=left, right=right, labels=labels):
             inner = _inside(labels, scope)
-            total = dot(evaluate(left, inner), evaluate(right, inner), labels, scope.sizes)
+            sides = evaluate(left, inner), evaluate(right, inner)
+            total = dot(*sides, labels, scope.sizes, is_rough=scope.is_rough)
             return _left(total, labels, scope)
         case Reshape(operand=operand, axes=axes):
             return _reshape(evaluate(operand, scope), axes, scope)

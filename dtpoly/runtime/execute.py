@@ -20,7 +20,7 @@ from dtpoly.reference.inputs import Inputs
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.runtime.load import load_module
-from dtpoly.runtime.tolerance import Outcome, compared, computed, share_lost
+from dtpoly.runtime.tolerance import Outcome, compared, computed, multiplies, share_lost
 from dtpoly.schedule.program_id import program_index
 from dtpoly.schedule.state import State
 
@@ -51,7 +51,7 @@ def execute(state: State, code: Code, question: Question) -> tuple[Outcome, ...]
         number: torch.Tensor | int = program_index(program, func, question.sizes)(indices)
         return number
 
-    def reference(compute: torch.dtype) -> dict[str, torch.Tensor]:
+    def reference(compute: torch.dtype, is_rough: bool = False) -> dict[str, torch.Tensor]:
         return run(
             program,
             inputs,
@@ -59,14 +59,29 @@ def execute(state: State, code: Code, question: Question) -> tuple[Outcome, ...]
             wanted=outputs(code),
             compute=compute,
             program_index=program_of,
+            is_rough=is_rough,
         )
 
     exact, rough = reference(torch.float64), reference(computed(program, question.dtype))
+    is_cut = has_rough_products(state) and any(multiplies(program, func) for func in outputs(code))
+    cut = reference(torch.float64, is_rough=True) if is_cut else {}
     return tuple(
-        compared(func, program.func(func).labels, result, exact[func], rough[func], share)
+        compared(
+            func,
+            program.func(func).labels,
+            result,
+            exact[func],
+            rough[func],
+            lost(state, func, question),
+            cut.get(func),
+        )
         for func, result in results.items()
-        for share in (lost(state, func, question),)
     )
+
+
+def has_rough_products(state: State) -> bool:
+    """Whether a kernel's products may lose what tf32 loses."""
+    return any(kernel.options.precision == "tf32" for kernel in state.kernels)
 
 
 def has_bf16_product(program: Program, dtype: DType) -> bool:
@@ -105,5 +120,5 @@ def called(
 
 def lost(state: State, func: str, question: Question) -> float:
     """The share of its largest element that a result may lose by rounding."""
-    is_rough = any(kernel.options.precision == "tf32" for kernel in state.kernels)
+    is_rough = has_rough_products(state)
     return share_lost(state.program, func, question.sizes, question.dtype, is_rough)

@@ -16,6 +16,11 @@ from dtpoly.reference.values import DTYPE, TORCH_DTYPE
 TF32 = 2.0**-10
 # So many times as much as the reference loses in the type of the kernels.
 MARGIN = 32
+# So many times as much as the reference loses by rough products. It cuts operands off, which loses
+# up to 2**-10 of each, and no way to bring them to tf32 loses more. But at which element losses
+# add up is chance: where operands are rounded instead, or are sums in another order and so differ
+# in the last bit that is kept, the largest loss is another one, about as large.
+ROUGH_MARGIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +55,16 @@ def share_lost(program: Program, func: str, sizes: Sizes, dtype: DType, is_rough
     needed = in_order(program, (func,))
     steps = sum(_steps(program, one.name, sizes) for one in needed)
     coarse = max(map(_unit, _floats(program, dtype)))
-    if is_rough and any(isinstance(node, Dot) for one in needed for node in walk(one.body)):
+    if is_rough and multiplies(program, func):
         coarse = max(coarse, TF32)
     fine = float(torch.finfo(computed(program, dtype)).eps)
     return 4 * coarse + (steps + 16) * fine
+
+
+def multiplies(program: Program, func: str) -> bool:
+    """Whether there are products in a Func, or in what it needs."""
+    needed = in_order(program, (func,))
+    return any(isinstance(node, Dot) for one in needed for node in walk(one.body))
 
 
 def _floats(program: Program, dtype: DType) -> list[DType]:
@@ -84,24 +95,37 @@ def compared(
     exact: torch.Tensor,
     rough: torch.Tensor,
     share: float,
+    cut: torch.Tensor | None = None,
 ) -> Outcome:
     """How far a result is from the exact one, of which it may lose a share.
 
-    `rough` is the reference as it is in the type that kernels compute in: where that is far off,
-    they may be so, too.
+    `rough` is the reference as it is in the type that kernels compute in, `cut` with rough
+    products: where those are far off, kernels may be so, too.
     """
-    return within(func, labels, result, exact, rough, allowed_of(exact, rough, share))
+    return within(func, labels, result, exact, rough, allowed_of(exact, rough, share, cut))
 
 
-def allowed_of(exact: torch.Tensor, rough: torch.Tensor, share: float) -> float:
-    """How far a result may be from the exact one."""
+def allowed_of(
+    exact: torch.Tensor, rough: torch.Tensor, share: float, cut: torch.Tensor | None = None
+) -> float:
+    """How far a result may be from the exact one.
+
+    What products lose is no share of the result: it is of their operands, and whatever is made
+    of the product makes it larger or smaller.
+    """
     wide = exact.double()
     finite = wide.isfinite() & rough.double().isfinite()
     if not exact.dtype.is_floating_point or not bool(finite.any()):
         return 0.0
-    sizes, losses = wide.abs(), (rough.double() - wide).abs()
-    largest, lost = (float(torch.where(finite, one, 0.0).max()) for one in (sizes, losses))
-    return share * largest + MARGIN * lost
+    largest = float(torch.where(finite, wide, 0.0).abs().max())
+    by_products = 0.0 if cut is None else ROUGH_MARGIN * _lost(wide, cut)
+    return share * largest + MARGIN * _lost(wide, rough) + by_products
+
+
+def _lost(exact: torch.Tensor, other: torch.Tensor) -> float:
+    """How far the two are apart, where both are finite."""
+    apart = (other.double() - exact).abs()
+    return float(torch.where(apart.isfinite(), apart, 0.0).max())
 
 
 def within(

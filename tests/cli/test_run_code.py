@@ -121,6 +121,26 @@ def test_a_wrong_kernel_is_told(call: Entry, good: Path, monkeypatch: pytest.Mon
     assert func["error"] > func["allowed"]
 
 
+def test_a_product_may_lose_what_tf32_loses(call: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter's products are exact, so one operand is cut: to 10 bits, or to 1."""
+    rough = PRODUCT.replace("rdot(A[m, k], B[k, n], k)", "sin(9 * rdot(A[m, k], B[k, n], k))")
+    rough = rough.replace("mm.compile", "mm.precision(tf32); mm.compile")
+    for kept, codes in (("-8192", (0, 1)), ("-4194304", (1, 1))):
+
+        def cutting(state: State, kept: str = kept) -> Code:
+            code = code_of(state)
+            bits = f"A_tile.to(tl.int32, bitcast=True) & {kept}"
+            cut = f"({bits}).to(tl.float32, bitcast=True)"
+            text = code.text.replace("tl.dot(A_tile,", f"tl.dot({cut},")
+            assert text != code.text
+            return Code(code.stages, text)
+
+        monkeypatch.setattr("dtpoly.cli.executed.code_of", cutting)
+        for text, expected in zip((rough, rough.replace("tf32", "ieee")), codes, strict=True):
+            code, out, _ = call(*RUN, "m=64,n=64,k=16", "-", stdin=text.encode())
+            assert code == expected, out
+
+
 INF, NAN = float("inf"), float("nan")
 
 

@@ -40,6 +40,20 @@ def _own(A):
     return A
 """
 
+# Products as tensor cores have them in tf32, and without one of 128 terms.
+ROUGH = """
+import torch
+
+def _truncated(tensor):
+    return (tensor.view(torch.int32) & ~0x1fff).view(torch.float32)
+
+def rough(A, B):
+    return torch.sigmoid(_truncated(A) @ _truncated(B))
+
+def short(A, B):
+    return rough(A[:, 1:], B[1:])
+"""
+
 
 @pytest.fixture(scope="module")
 def device(tmp_path_factory: pytest.TempPathFactory) -> TorchBench:
@@ -102,6 +116,19 @@ def test_baselines_are_held_to_the_same(device: TorchBench) -> None:
     assert [*device.failed] == ["wrong", "failing"]
     assert "is" in device.failed["wrong"]
     assert "planted" in device.failed["failing"]
+
+
+def test_rough_products_may_lose_what_tf32_loses(tmp_path: Path) -> None:
+    """As of a sigmoid at m=n=512, k=128, where it is more than a share of the largest element."""
+    path = tmp_path / "mine.py"
+    path.write_text(ROUGH)
+    text = "Func f; In A, B; Var m, n; RVar k; f[m, n] = sigmoid(rdot(A[m, k], B[k, n], k));"
+    for seed in (0, 2):
+        asked = Asked("f.dt", text, "f", {"m": 512, "n": 512, "k": 128}, seed=seed)
+        device = TorchBench(asked, "cpu", load(str(path)))
+        assert [*device.baselines] == ["rough"], device.failed
+        assert "is" in device.failed["short"]
+        assert {*device.allowed} == {("f", True)}  # the exact ones are asked for by nobody
 
 
 def test_what_is_hopeless_is_stopped(device: TorchBench, text: Text) -> None:

@@ -30,7 +30,7 @@ from dtpoly.reference.inputs import Inputs
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.runtime.load import load_module
-from dtpoly.runtime.tolerance import Outcome, allowed_of, computed, share_lost, within
+from dtpoly.runtime.tolerance import Outcome, allowed_of, computed, multiplies, share_lost, within
 from dtpoly.source import Source
 from dtpoly.timing.clock import Clock, clock_of
 from dtpoly.timing.failures import LostDevice, told
@@ -51,7 +51,6 @@ class Reference:
 
     exact: torch.Tensor
     rough: torch.Tensor
-    allowed: Mapping[bool, float]  # how far a result may be; of rough products as well
 
 
 class TorchBench:
@@ -70,8 +69,10 @@ class TorchBench:
         self.sizes = filled(self.program, asked.sizes)
         self.clock: Clock = clock_of(place)
         dtypes = {tensor.name: DType(asked.dtype) for tensor in self.program.tensors}
-        self.inputs = random_inputs(self.program, self.sizes, asked.seed, dtypes, place)
+        self.inputs: Inputs = random_inputs(self.program, self.sizes, asked.seed, dtypes, place)
         self.references: dict[str, Reference] = {}
+        # How far the result of a Func may be; of rough products as well.
+        self.allowed: dict[tuple[str, bool], float] = {}
         self.failed: dict[str, str] = {}  # baselines, and why
         self.baselines: dict[str, Timer] = {}
         for name, function in baselines.items():
@@ -165,23 +166,33 @@ class TorchBench:
         if func not in self.references:
             self.references[func] = self._reference(func)
         want = self.references[func]
+        if (func, is_rough) not in self.allowed:
+            self.allowed[func, is_rough] = self._allowed(func, want, is_rough)
+        allowed = self.allowed[func, is_rough]
         labels = self.program.func(func).labels
-        return within(func, labels, result, want.exact, want.rough, want.allowed[is_rough])
+        return within(func, labels, result, want.exact, want.rough, allowed)
 
     def _reference(self, func: str) -> Reference:
-        def computed_in(compute: torch.dtype) -> torch.Tensor:
-            given: Inputs = self.inputs
-            found = run(self.program, given, sizes=self.sizes, wanted=(func,), compute=compute)
-            return found[func]
+        compute = computed(self.program, DType(self.asked.dtype))
+        return Reference(self._computed(func, torch.float64), self._computed(func, compute))
 
+    def _allowed(self, func: str, want: Reference, is_rough: bool) -> float:
         dtype = DType(self.asked.dtype)
-        exact, rough = computed_in(torch.float64), computed_in(computed(self.program, dtype))
+        share = share_lost(self.program, func, self.sizes, dtype, is_rough)
+        is_cut = is_rough and multiplies(self.program, func)
+        cut = self._computed(func, torch.float64, is_rough=True) if is_cut else None
+        return allowed_of(want.exact, want.rough, share, cut)
 
-        def allowed(is_rough: bool) -> float:
-            share = share_lost(self.program, func, self.sizes, dtype, is_rough)
-            return allowed_of(exact, rough, share)
-
-        return Reference(exact, rough, {word: allowed(word) for word in (False, True)})
+    def _computed(self, func: str, compute: torch.dtype, is_rough: bool = False) -> torch.Tensor:
+        found = run(
+            self.program,
+            self.inputs,
+            sizes=self.sizes,
+            wanted=(func,),
+            compute=compute,
+            is_rough=is_rough,
+        )
+        return found[func]
 
     def _add_baseline(self, name: str, function: Baseline) -> None:
         """A baseline that fails, or computes something else, is told and left out."""
