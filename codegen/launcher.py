@@ -63,13 +63,16 @@ def dt_grid(name, programs):
     return (programs,)
 ''',
     "dt_early": '''\
-def dt_early(device, known={}):
-    """How a kernel is launched that waits for the one before it: early, where a GPU can do that."""
+def dt_early(device, programs, known={}):
+    """How a kernel is launched that waits for the one before it: early, where that is of use.
+
+    More programs than half of a GPU has room for would share what is free, while others are idle.
+    """
     if device not in known:
         can_wait = not dt_interpreted and torch.version.hip is None
-        can_wait = can_wait and torch.cuda.get_device_properties(device).major >= 9
-        known[device] = {"early": 1, "launch_pdl": 1} if can_wait else {"early": 0}
-    return known[device]
+        found = torch.cuda.get_device_properties(device) if can_wait else None
+        known[device] = found.multi_processor_count if found and found.major >= 9 else 0
+    return {"early": 1, "launch_pdl": 1} if 2 * programs <= known[device] else {"early": 0}
 ''',
     "dt_turns": '''\
 def dt_turns(name, programs, device, each):

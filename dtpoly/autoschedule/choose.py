@@ -23,6 +23,7 @@ from dtpoly.targets.arguments import BYTES
 REFINED = 6  # blocks of products that are looked at more closely
 LIMIT = 1.5  # times what the best plan so far takes: one that is slower is given up
 DECIDES = 0.1  # of a schedule's time: a kernel that takes less has its best layout only
+SHORT = 20e-6  # seconds of a kernel, beside which those between two launches are many
 KEPT = 300  # layouts of a kernel that takes more
 
 Known = dict[Program, list[Priced]]  # by kernel: plans have many in common
@@ -58,9 +59,19 @@ def schedule_of(call: Call, one: Candidate) -> tuple[Directive, ...]:
     inlined = [places[p.func] for p in one.plan.placed if p.how is How.INLINE]
     found: list[Directive] = []
     for members, kernel in zip(one.plan.kernels, one.kernels, strict=True):
-        found += directives_of(kernel.layout)
+        found += directives_of(layout_of(call, kernel))
         found += [d for name in members[:-1] if (d := places[name]) is not None]
     return (*(d for d in inlined if d is not None), *found, *call.compiled)
+
+
+def layout_of(call: Call, kernel: Priced) -> Layout:
+    """How a kernel is laid out, and launched early if it is as short as a launch.
+
+    Only then it matters, and only few programs are placed so.
+    """
+    many = int(call.device["multiprocessors"])
+    is_early = kernel.busy < SHORT and all(2 * one.programs <= many for one in kernel.launches)
+    return replace(kernel.layout, is_early=is_early)
 
 
 def alike(call: Call, one: Candidate) -> Iterator[Candidate]:

@@ -47,6 +47,7 @@ class Layout:
     each: int = 0
     warps: int = 4
     stages: int = 0
+    is_early: bool = False
 
     def block(self, label: str) -> int | None:
         """The block of a label, if it has one."""
@@ -87,6 +88,8 @@ def directives_of(layout: Layout) -> Iterator[Directive]:
     yield Directive(func, "num_warps", (Argument(layout.warps),))
     if layout.stages:
         yield Directive(func, "num_stages", (Argument(layout.stages),))
+    if layout.is_early:
+        yield Directive(func, "early")
 
 
 def _order(layout: Layout) -> Iterator[Argument]:

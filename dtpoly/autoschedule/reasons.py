@@ -88,6 +88,8 @@ def _why(name: str, it: Decided) -> str:
         case "num_stages":
             room = amount(costs.resources.shared)
             return f"{layout.stages} steps under way: {room} of shared memory"
+        case "early":
+            return f"{many(costs.programs, 'program')} placed while the kernel before them ends"
         case _:
             return ""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from dtpoly.algorithm.program import Directive, Program
-from dtpoly.autoschedule.choose import Candidate, nests_of, schedule_of
+from dtpoly.autoschedule.choose import Candidate, layout_of, nests_of, schedule_of
 from dtpoly.autoschedule.plans import directive_of, with_directives
 from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.reasons import Decided, Line, lines_of
@@ -53,7 +53,7 @@ def _lines(call: Call, one: Candidate) -> Iterator[Line]:
         if directive is not None:
             reasons[directive] = placed.why
     for nest, kernel in zip(nests_of(call, one.plan), one.kernels, strict=True):
-        decided = Decided(nest, kernel.layout, kernel.launches[0], call.device)
+        decided = Decided(nest, layout_of(call, kernel), kernel.launches[0], call.device)
         reasons |= {line.directive: line.why for line in lines_of(decided)}
     for directive in schedule_of(call, one):
         yield Line(directive, reasons.get(directive, ""))

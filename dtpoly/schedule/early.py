@@ -15,8 +15,9 @@ class Early(Primitive):
         launch 1; launch 2  -->  launch 1 || place the programs of 2; then they compute
 
     They wait before they read or write anything until all before is done, so that nothing else
-    changes. It takes a microsecond from small kernels that follow each other; a device that cannot
-    do it ignores it.
+    changes. It takes up to a microsecond from small kernels that follow each other. A launch of
+    more programs than half of the multiprocessors is as usual, and so it is on a device that cannot
+    do it.
     """
 
     name: ClassVar[str] = "early"

@@ -73,7 +73,8 @@ def _passed(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
         *(_chosen(name, _lanes(known[size])) for name, size in kernel.counts),
         *_flags(kernel, known),
         *(_chosen(name, _operand(call, kind)) for name, kind in kernel.elements),
-        *([_chosen(EARLY, 0)] if kernel.is_early else []),  # the target decides
+        # So many programs; whether that is few enough to be early, the target says.
+        *([_chosen(EARLY, programs(call, kernel))] if kernel.is_early else []),
         _chosen("offset", _offset(call, kernel)),
     )
 

@@ -55,12 +55,13 @@ def compile_kernel(
     """
     function = getattr(module, f"{kernel.name}_kernel")
     known = {argument.name: argument for argument in arguments}
-    if kernel.is_early and target.can_wait:
-        known[EARLY] = replace(known[EARLY], value=1)
+    is_early = kernel.is_early and _is_few(known[EARLY].value, target)
+    if kernel.is_early:
+        known[EARLY] = replace(known[EARLY], value=int(is_early))
     source = _source(function, known)
     asked = {"num_warps": num_warps or DEFAULT_WARPS, "num_stages": num_stages}
     options: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-    if kernel.is_early and target.can_wait:
+    if is_early:
         options["launch_pdl"] = 1
     # Triton 3.10 changes what it does if nothing is said.
     options["enable_fp_fusion"] = True
@@ -85,6 +86,12 @@ def compile_kernel(
         spilled,
         made.metadata.shared,
     )
+
+
+def _is_few(programs: object, target: Target) -> bool:
+    """Whether so many programs are launched early there."""
+    assert isinstance(programs, int)
+    return 2 * programs <= target.waiting
 
 
 def _source(function: Any, arguments: dict[str, Argument]) -> Any:

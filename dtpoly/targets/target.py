@@ -40,6 +40,8 @@ LIMITS = {
     "hip:gfx950": Limits(2048, 8, 32, 16, 160 * KIB, 160 * KIB),
 }
 
+WAITING = {"cuda:90": 132, "cuda:100": 148, "cuda:103": 148, "cuda:120": 170}
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -59,9 +61,12 @@ class Target:
         return LIMITS[str(self)]
 
     @property
-    def can_wait(self) -> bool:
-        """Whether programs may be placed while the launch before theirs runs, and wait for it."""
-        return self.backend == "cuda" and int(self.arch) >= 90
+    def waiting(self) -> int:
+        """The multiprocessors on which programs may wait for the launch before theirs; 0 if none.
+
+        Of one architecture there are several GPUs; it is that which most people have.
+        """
+        return WAITING.get(str(self), 0)
 
     def __str__(self) -> str:
         return f"{self.backend}:{self.arch}"

@@ -35,7 +35,7 @@ HELPERS: dict[str, str] = {
     "dt_lanes": "92568c39c0135af0c59070588ef1bc6b",
     "dt_too_large": "472e2bb175a01b39ddd1c008ac97037b",
     "dt_grid": "b7a19c8083e50a8f0720467b23c5cb46",
-    "dt_early": "5b50f5d872dfe53a9ef2bd80e82e4def",
+    "dt_early": "4427f86e7a53014b26cc99b298d7d096",
     "dt_turns": "dda50a74bebab3025b2ffbaae64c8cff",
     "dt_launcher": "2bfce126b0f159a0bd05554a62846024",
     "dt_versions": "650d5f7e61161cdff86d5551e52600b9",

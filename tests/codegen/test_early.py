@@ -27,7 +27,7 @@ def test_each_kernel_that_is_early_waits_first() -> None:
     for text, count in ((TWO, 2), (SECOND, 1)):
         made = generated(text).text
         heads = re.findall(r"    if early:\n        tl\.extra.*\n        tl\.extra.*\n", made)
-        assert len(heads) == made.count("**dt_early(device)") == count
+        assert len(heads) == made.count("**dt_early(device, programs)") == count
         assert all(head.endswith(WAIT) for head in heads)
 
 

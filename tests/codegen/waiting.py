@@ -35,7 +35,8 @@ def main() -> None:
         state = judge(load(Source("f.dt", text))).scheduled
         code = code_of(state)
         for target in TARGETS:
-            binaries = build(state, code, target).binaries
+            sizes = {label.name: 64 for label in state.program.labels}
+            binaries = build(state, code, target, sizes).binaries
             for kernel, binary in zip(code.stages.kernels, binaries, strict=True):
                 cubin = binary.stages.get("cubin")
                 found = {

@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -16,7 +17,8 @@ from tests.codegen.running import imported
 
 CHAINS = "chains.json"
 EVERY = 100  # launches between two looks
-SIDE = 256
+SIDE = 128  # so that there are few programs: only such are launched early
+HOLD = 20_000_000  # cycles that a GPU waits, so that all these launches are there when it begins
 WAIT = "        tl.extra.cuda.gdc_wait()\n"
 
 HEAD = "Func f; In A, B; Var m, n; RVar k;"
@@ -41,6 +43,8 @@ PROGRAMS = {
 }
 
 Step = Callable[..., torch.Tensor]
+# Parts of it have no types.
+_cuda: Any = torch.cuda
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,8 @@ def wrong(step: Step, right: Step, launches: int, device: str, side: int = SIDE)
         # Both begin at the same place again.
         mine[0], other[0] = start, start
         for made, states in ((step, mine), (right, other)):
+            if device == "cuda":
+                _cuda._sleep(HOLD)
             for at in range(EVERY):
                 made(states[at % 2], factor, out=states[1 - at % 2])
         found += not torch.equal(mine, other)

@@ -31,8 +31,8 @@ def test_it_is_proved(text: str) -> None:
         ("    if early:\n", "    if not early:\n"),
         (f"{NEXT}{WAIT}", f"{WAIT}        pid = 0\n"),
         ('{"early": 1, "launch_pdl": 1}', '{"early": 0, "launch_pdl": 1}'),
-        ('{"early": 0}', '{"early": 0, "launch_pdl": 1}'),
-        ("**dt_early(device),", "early=0, launch_pdl=1,"),
+        ('else {"early": 0}', 'else {"early": 0, "launch_pdl": 1}'),
+        ("**dt_early(device, programs),", "early=0, launch_pdl=1,"),
     ],
 )
 def test_what_does_not_wait_is_not_proved(old: str, new: str) -> None:
@@ -44,5 +44,5 @@ def test_what_does_not_wait_is_not_proved(old: str, new: str) -> None:
 
 @pytest.mark.parametrize(("early", "verdict"), [(0, Verdict.PROVED), (1, Verdict.UNKNOWN)])
 def test_launched_as_usual(early: int, verdict: Verdict) -> None:
-    text = changed(text_of(TWO), "**dt_early(device),", f"early={early},")
+    text = changed(text_of(TWO), "**dt_early(device, programs),", f"early={early},")
     assert verify(TWO, text, seconds=60).verdict is verdict
