@@ -1,8 +1,9 @@
-"""A kernel's body in; the same with tiles of some tensors loaded through descriptors, out.
+"""A kernel's body in; the same with some tiles loaded or stored through descriptors, out.
 
 A descriptor knows a tensor's shape: of what is outside it loads 0. So a load may be one through a
 descriptor if its lanes are a box, and if what is not loaded is 0 and outside of the tensor, or in a
-row or a column of a product of matrices of which nothing is kept.
+row or a column of a product of matrices of which nothing is kept. It stores nothing outside of the
+tensor: so a store may be one if its lanes are a box, and if nothing else keeps it from storing.
 """
 
 from collections.abc import Mapping, Set
@@ -11,10 +12,10 @@ from dataclasses import field, replace
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 
-from .kernel import Block, Described, ForLoop, If, Lanes, Load, Step
+from .kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Store
 from .parts import assigned, assigned_by
 from .sides import sides_of_products
-from .tile_values import Test
+from .tile_values import Test, axes_of
 
 MOST_AXES = 5
 
@@ -41,7 +42,7 @@ class Describing:
 def described(
     body: tuple[Step, ...], wishes: Mapping[str, Wish]
 ) -> tuple[tuple[Step, ...], tuple[Described, ...]]:
-    """The body, and the descriptors that it loads from, each with the first block that fits."""
+    """The body, and the descriptors that it uses, each with the first block that fits."""
     describing = Describing(wishes, sides_of_products(body))
     body = _block(describing, body, {})
     found = tuple(
@@ -82,6 +83,10 @@ def _block(
                 block = _described(describing, wish, load, known) if wish is not None else None
                 step = replace(step, instruction=replace(load, block=block))
                 _forget(known, {load.name})
+            case Store(tensor=tensor) as store:
+                wish = describing.wishes.get(tensor)
+                block = _stored(describing, wish, store, known) if wish is not None else None
+                step = replace(step, instruction=replace(store, block=block))
             case other:
                 _forget(known, set(assigned_by(other)))
         done.append(step)
@@ -101,13 +106,41 @@ def _described(
     describing: Describing, wish: Wish, load: Load, known: Mapping[str, Lanes]
 ) -> Block | None:
     """The block that the load is, if it is one."""
+    summed = describing.sides.get(load.name)
     if load.conditions and load.other not in (0, None):
         return None
+    if not all(
+        _is_end(test, load.indices, wish) or _is_apart(test, summed) for test in load.conditions
+    ):
+        return None
+    return _box(describing, wish, load, known)
+
+
+def _stored(
+    describing: Describing, wish: Wish, store: Store, known: Mapping[str, Lanes]
+) -> Block | None:
+    """The block that the store is, if it is one whose lanes have the order of memory."""
+    if store.atomic is not None or set(axes_of(store.value)) != set(store.axes):
+        return None
+    if not all(_is_end(test, store.indices, wish) for test in store.conditions):
+        return None
+    before = dict(describing.blocks)
+    block = _box(describing, wish, store, known)
+    if block is None or block.order != tuple(range(len(block.order))):
+        describing.blocks = before
+        return None
+    return block
+
+
+def _box(
+    describing: Describing, wish: Wish, one: Load | Store, known: Mapping[str, Lanes]
+) -> Block | None:
+    """The box that the lanes of an access are, if they are one."""
     starts: list[Affine] = []
     counts: list[int] = []
     lanes_of: list[str | None] = []
-    for index in load.indices:
-        varied = [name for name in index.labels if name in load.axes]
+    for index in one.indices:
+        varied = [name for name in index.labels if name in one.axes]
         if not varied:
             starts.append(index)
             counts.append(1)
@@ -123,21 +156,16 @@ def _described(
         lanes_of.append(name)
     block = tuple(counts)
     axes = [name for name in lanes_of if name is not None]
-    if len(set(axes)) < len(axes) or set(axes) != set(load.axes):
+    if len(set(axes)) < len(axes) or set(axes) != set(one.axes):
         return None
     if not lanes_of or lanes_of[-1] is None:
         return None
     if len(block) > MOST_AXES or describing.blocks.get(wish.variable, block) != block:
         return None
-    summed = describing.sides.get(load.name)
-    if not all(
-        _is_end(test, load.indices, wish) or _is_apart(test, summed) for test in load.conditions
-    ):
-        return None
     describing.blocks[wish.variable] = block
     turned = _units_first(block)
     axes = [lane for at in turned if (lane := lanes_of[at]) is not None]
-    order = tuple(axes.index(name) for name in load.axes)
+    order = tuple(axes.index(name) for name in one.axes)
     shape = tuple(counts[at] for at in turned if lanes_of[at] is not None)
     return Block(wish.name, tuple(starts[at] for at in turned), shape, order)
 

@@ -126,7 +126,7 @@ class OnLine:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a descriptor loads in the place of addresses, where there is one.
+    """What a descriptor loads or stores in the place of addresses, where there is one.
 
     It starts at an index for each axis of the descriptor. Those of one lane are left out of its
     shape; of the others, `order` says which is each axis of the tile.
@@ -170,6 +170,7 @@ class Store:
     atomic: str | None = None
     base: Base | None = None
     line: OnLine | None = None
+    block: Block | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +336,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A descriptor of a tensor, which loads blocks of so many elements; there may be none.
+    """A descriptor of a tensor: of blocks of so many elements; there may be none.
 
     It has the tensor's axes in some order.
     """

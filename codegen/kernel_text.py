@@ -67,7 +67,7 @@ def show_kernel(kernel: TileKernel) -> Iterator[str]:
         yield f"  known {name}: a dtype{'' if kind is None else f' of {_callers(kind.callers)}'}"
     for described in kernel.described:
         block = " x ".join(map(str, described.block))
-        yield f"  descriptor {described.name}: loads {block} of {described.tensor}"
+        yield f"  descriptor {described.name}: {block} of {described.tensor}"
     for one in kernel.grid:
         blocks = f"groups of {one.group} blocks" if one.group else "blocks"
         yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"
@@ -147,7 +147,8 @@ def _line(one: Instruction) -> str:
             how = "store" if one.atomic is None else f"atomic {one.atomic}"
             place = _place(tensor, indices, one.base)
             alike = f", aligned if {' is '.join(one.line.shifts)}" if one.line else ""
-            return f"{how} {place} = {show_value(value)}{_where(conditions)}{alike}"
+            by = f" by {one.block.descriptor} if there is one" if one.block else ""
+            return f"{how} {place} = {show_value(value)}{_where(conditions)}{alike}{by}"
         case Accumulate(name=name, reduction=reduction, value=value):
             return f"{reduction} {name} with {show_value(value)}"
         case Select(name=name, index=index, reduction=reduction, value=value, at=at):

@@ -58,7 +58,7 @@ def _new_arrays(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]
             continue
         shape = tuple_of([_dim(wrapping, own, dim) for dim in wrapping.model.arrays[array].dims])
         dtype = _held(wrapping, own, array)
-        if array in described:
+        if array in described or (wrapping.is_pitched(array) and shape != "()"):
             arguments = [shape, dtype, own.device]
             yield from call(f"{own.arrays[array]} = dt_rows", arguments)
         else:

@@ -26,7 +26,7 @@ from .early_loads import with_early_loads
 from .elements import Elements
 from .flattening import flattened
 from .hoisting import hoisted
-from .kernel import EARLY, Flag, ForLoop, GridAxis, If, Load, Scalar, Step, TileKernel
+from .kernel import EARLY, Flag, ForLoop, GridAxis, If, Load, Scalar, Step, Store, TileKernel
 from .kinds import REAL
 from .loading import converted_at_loads
 from .names import fresh, plain
@@ -82,7 +82,14 @@ def lower(
     shared = _shared(building, body)
     body = hoisted(with_barriers(body, shared), frozenset(outermost.names))
     body, blocks = described(
-        body, _wishes(building, descriptors, {*outermost.names, *assigned(body)})
+        body,
+        _wishes(
+            building,
+            descriptors,
+            {*outermost.names, *assigned(body)},
+            # Walks move the lanes of what they store.
+            frozenset() if aligned or turned else _only_stored(body),
+        ),
     )
     body = overhanging(body)
     # Programs that take blocks in turn have one line after the other.
@@ -122,18 +129,27 @@ def _variables(building: Building, tensors: tuple[str, ...]) -> frozenset[str]:
     return frozenset(one.variable for one in found if one is not None and not one.is_scratch)
 
 
-def _wishes(building: Building, tensors: tuple[str, ...], taken: set[str]) -> dict[str, Wish]:
-    """What is to be loaded through descriptors, by the variables of the tensors."""
+def _wishes(
+    building: Building, tensors: tuple[str, ...], taken: set[str], stored: frozenset[str]
+) -> dict[str, Wish]:
+    """What is to be loaded or stored through descriptors, by the variables of the tensors."""
     found: dict[str, Wish] = {}
     for tensor in tensors:
         pointer = building.pointers.get(tensor)
-        if pointer is None or pointer.is_scratch or pointer.is_written:
+        if pointer is None or pointer.is_scratch:
+            continue
+        if pointer.is_written and pointer.variable not in stored:
             continue
         name = fresh(f"{pointer.variable}_blocks", taken)
         taken.add(name)
         extents = tuple(_extents(building, tensor, axis) for axis in range(pointer.rank))
         found[pointer.variable] = Wish(tensor, pointer.variable, name, extents)
     return found
+
+
+def _only_stored(body: tuple[Step, ...]) -> frozenset[str]:
+    """The tensors that a kernel writes and does not read, by their variables."""
+    return accessed(body, Store) - accessed(body, Load)
 
 
 def _inputs(building: Building) -> dict[str, tuple[frozenset[str], ...]]:

@@ -50,6 +50,7 @@ class Launch:
     aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
     turned: Mapping[str, str] = field(default_factory=dict[str, str])  # axis -> label
     is_early: bool = False  # while the kernel before it ends
+    is_pitched: bool = False  # rows of the Func begin where memory is aligned
 
 
 # isl's own words would help nobody.
@@ -92,6 +93,11 @@ class Generated:
     storage: Storage
     elements: Elements
     kernels: tuple[TileKernel, ...]
+
+    @property
+    def pitched(self) -> frozenset[str]:
+        """Funcs whose rows begin where memory is aligned."""
+        return frozenset(launch.func for launch in self.launches if launch.is_pitched)
 
     @property
     def tiles(self) -> Mapping[str, Tiles]:
@@ -251,7 +257,7 @@ def _text(lines: Iterable[str]) -> str:
 
 def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping]:
     launched = [
-        Launched(kernel, launch.func, launch.num_warps, launch.num_stages)
+        Launched(kernel, launch.func, launch.num_warps, launch.num_stages, launch.is_pitched)
         for kernel, launch in zip(made.kernels, made.launches, strict=True)
     ]
     names = file_names(program, made.outputs, [launch.name for launch in made.launches])

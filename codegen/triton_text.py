@@ -200,6 +200,13 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
                 Line("else:", origin),
                 Line(f"    {_store(one)}", origin),
             ]
+        case Store(block=Block() as block):
+            return [
+                Line(f"if {block.descriptor} is not None:", origin),
+                Line(f"    {_stored_block(one, block)}", origin),
+                Line("else:", origin),
+                Line(f"    {_store(one)}", origin),
+            ]
         case Load(block=Block() as block):
             return [
                 Line(f"if {block.descriptor} is not None:", origin),
@@ -343,6 +350,16 @@ def _loaded_block(one: Load, block: Block) -> str:
     if block.order != tuple(range(len(block.order))):
         text = f"tl.trans({text}, {', '.join(map(str, block.order))})"
     return f"{one.name} = {text}{_kept(one)}"
+
+
+def _stored_block(one: Store, block: Block) -> str:
+    """The tile, into the box that a descriptor stores."""
+    starts = ", ".join(map(_start, block.starts))
+    value = value_text(one.value, one.axes)[0]
+    units = len(block.starts) - len(block.shape)
+    if units:
+        value = f"tl.reshape({value}, {_shape((1,) * units + block.shape)})"
+    return f"{block.descriptor}.store([{starts}], {value})"
 
 
 def _start(start: Affine) -> str:

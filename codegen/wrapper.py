@@ -52,7 +52,7 @@ def like_lines(wrapping: Wrapping) -> list[str]:
     body += size_lines(sizing, func.labels)
     first = first_tensor(wrapping)
     device = f"{first}.device" if first else "dt_device(device)"
-    body += call("return torch.empty", _empty(wrapping, own, device))
+    body += call(f"return {_maker(wrapping)}", _empty(wrapping, own, device))
     parameters = [*_parameters(wrapping), *_only_by_name(wrapping, has_out=False)]
     return [*call(f"def {wrapping.like}", parameters, ":", indent=0), *inside(body)]
 
@@ -217,10 +217,18 @@ def _check_atomic(wrapping: Wrapping) -> Iterator[str]:
             yield from call("dt_check_atomic", arguments)
 
 
+def _maker(wrapping: Wrapping) -> str:
+    """What makes the result."""
+    has_rows = bool(wrapping.program.func(wrapping.func).labels)
+    return "dt_rows" if has_rows and wrapping.is_pitched(wrapping.func) else "torch.empty"
+
+
 def _empty(wrapping: Wrapping, own: Locals, device: str, dtype: str | None = None) -> list[str]:
-    """The arguments of torch.empty for the result."""
+    """The arguments of what makes the result."""
     kind = wrapping.elements.kinds[wrapping.func]
     dtype = dtype or promoted(kind, wrapping.names.inputs)
+    if _maker(wrapping) == "dt_rows":
+        return [_shape_of(wrapping, own), dtype, device]
     return [_shape_of(wrapping, own), f"dtype={dtype}", f"device={device}"]
 
 
@@ -241,7 +249,7 @@ def _outputs(wrapping: Wrapping, own: Locals) -> Iterator[str]:
     arguments = ["out", _shape_of(wrapping, own), dtype, own.device, f"{{{inputs}}}"]
     yield "if out is None:"
     empty = _empty(wrapping, own, own.device, dtype)
-    yield from inside(call("out = torch.empty", empty, indent=8))
+    yield from inside(call(f"out = {_maker(wrapping)}", empty, indent=8))
     yield "else:"
     yield from inside(call("dt_check_out", arguments, indent=8))
     yield "if not out.numel():"

@@ -24,6 +24,7 @@ class Launched:
     func: str
     num_warps: int | None = None
     num_stages: int | None = None
+    is_pitched: bool = False  # rows of the Func begin where memory is aligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,10 @@ class Wrapping:
     names: FileNames
     like: str  # what the file calls the function that makes a result without values
     operator: str  # and the wrapper as an operator of torch
+
+    def is_pitched(self, func: str) -> bool:
+        """Whether the rows of a Func begin where memory is aligned."""
+        return any(one.func == func and one.is_pitched for one in self.launched)
 
 
 @dataclass(frozen=True, slots=True)

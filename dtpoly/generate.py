@@ -17,6 +17,7 @@ from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
 from dtpoly.schedule.flatten import Flatten
 from dtpoly.schedule.persistent import Persistent
+from dtpoly.schedule.pitch import Pitch
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
@@ -95,11 +96,16 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
                     )
                     way = "remove it"
                     yield _vain(directive.name, argument.span or directive.span, why, way)
+        if directive.name == Pitch.name and not state.program.func(directive.func).labels:
+            why, way = f"'{directive.func}' is one number, and has no rows", "remove it"
+            yield _vain(directive.name, directive.span, why, way)
         if directive.name == Descriptor.name:
             loaded = {one.tensor for kernel in kernels for one in kernel.described}
             for argument in directive.arguments:
                 if argument.target not in loaded:
                     why = f"no tile of '{argument.target}' is a box, of which what is outside is 0"
+                    if argument.target == directive.func:
+                        why = "no tile that is stored is a box, as it lies in memory"
                     way = "tensorize its labels by numbers, or remove it"
                     yield _vain(directive.name, argument.span or directive.span, why, way)
 
@@ -187,6 +193,7 @@ def launches(state: State) -> tuple[Launch, ...]:
             kernel.options.aligned,
             dict(_turned(kernel)),
             kernel.options.is_early,
+            kernel.options.is_pitched,
         )
         for at, kernel in enumerate(state.kernels)
     )

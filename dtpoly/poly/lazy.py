@@ -1,8 +1,12 @@
 """islpy, loaded when it is first used: it takes 50 ms, and most checks end before they need it."""
 
+import contextlib
 import importlib.util
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -38,7 +42,25 @@ class _Versions(ModuleType):
         return getattr(importlib.import_module(METADATA), name)
 
 
-class _Quickly(Loader):
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """An interruption comes afterwards: raised within islpy's own code, it ends the process."""
+    came: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    is_ours = before is signal.default_int_handler
+    is_ours = is_ours and threading.current_thread() is threading.main_thread()
+    if is_ours:
+        signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
+
+
+class Quickly(Loader):
     """A loader of a package that asks for its own version while it loads."""
 
     def __init__(self, loader: Loader) -> None:
@@ -53,7 +75,8 @@ class _Quickly(Loader):
         versions = _Versions(METADATA)
         known = sys.modules.setdefault(METADATA, versions)
         try:
-            self.loader.exec_module(module)
+            with _undisturbed():
+                self.loader.exec_module(module)
         finally:
             if known is versions and sys.modules.get(METADATA) is versions:
                 del sys.modules[METADATA]
@@ -66,7 +89,7 @@ def _lazily(name: str) -> ModuleType:
         raise ModuleNotFoundError(f"dtpoly needs {name}: pip install {name}", name=name)
     if name in sys.modules:
         return sys.modules[name]
-    spec.loader = importlib.util.LazyLoader(_Quickly(spec.loader))
+    spec.loader = importlib.util.LazyLoader(Quickly(spec.loader))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

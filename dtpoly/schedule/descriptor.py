@@ -1,4 +1,4 @@
-"""The primitive `descriptor`: tiles of an input are loaded through a tensor descriptor."""
+"""The primitive `descriptor`: tiles are loaded or stored through a tensor descriptor."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -21,7 +21,7 @@ class Descriptor(Primitive):
         load(A + x * stride_x + y * stride_y)  -->  A_descriptor.load([x, y])
 
     On devices with a tensor memory accelerator whole tiles are then copied at once. A Func that
-    another kernel computes can be loaded like that, too.
+    another kernel computes can be loaded like that, too; the Func itself is stored like that.
     """
 
     name: ClassVar[str] = "descriptor"
@@ -31,8 +31,9 @@ class Descriptor(Primitive):
     inputs: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """The kernel reads the input, or what another kernel left in memory."""
-        yield from check_reads(self.inputs, self.func, view)
+        """The kernel reads the input, or what another kernel left in memory, or it is its own."""
+        others = [item for item in self.inputs if item.text != self.func]
+        yield from check_reads(others, self.func, view)
 
     def apply(self, state: State) -> State:
         """Recorded on the kernel."""

@@ -25,6 +25,7 @@ from dtpoly.schedule.map import Map
 from dtpoly.schedule.num_stages import NumStages
 from dtpoly.schedule.num_warps import NumWarps
 from dtpoly.schedule.persistent import Persistent
+from dtpoly.schedule.pitch import Pitch
 from dtpoly.schedule.precision import Precision
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, signatures
 from dtpoly.schedule.reorder import Reorder
@@ -57,6 +58,7 @@ PRIMITIVES: Primitives = (
     Align,
     Alternate,
     Early,
+    Pitch,
     WarpSpecialize,
 )
 

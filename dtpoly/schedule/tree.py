@@ -65,6 +65,7 @@ class Options:
     precision: str | None = None
     each: int = 0  # programs for each multiprocessor, if they take blocks in turn
     is_specialized: bool = False
+    is_pitched: bool = False  # rows of what it writes begin where memory is aligned
     is_early: bool = False  # launched while the kernel before it ends
     descriptors: tuple[str, ...] = ()
     atomic: tuple[str, ...] = ()  # labels

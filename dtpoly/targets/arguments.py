@@ -181,7 +181,8 @@ def steps_of(call: Call, kernel: TileKernel, tensor: Pointer) -> tuple[int, ...]
     shape = shape_of(call, kernel, tensor.name)
     described = {one.tensor for other in call.made.kernels for one in other.described}
     is_between = tensor.name in call.model.arrays and tensor.name not in call.made.outputs
-    if tensor.is_scratch or not is_between or tensor.name not in described:
+    is_pitched = tensor.name in call.made.pitched and bool(shape)
+    if tensor.is_scratch or not (is_pitched or (is_between and tensor.name in described)):
         return contiguous(shape)
     size = BYTES[dtype_of(call, tensor)]
     each = (ROW if shape[-1] * size >= LONG_ROW else ALIGNED) // size

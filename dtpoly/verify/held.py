@@ -101,6 +101,8 @@ class Wrapper:
     near: frozenset[str] = frozenset()
     below: tuple[tuple[Whole, int], ...] = ()
     is_finite: bool = False
+    # What makes the result where the caller gives none.
+    maker: str = ""
     # Sizes that are refused if they are just below 2^31, by this launch or those before it.
     apart: frozenset[Whole] = frozenset()
 

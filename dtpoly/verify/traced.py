@@ -98,6 +98,8 @@ def check_like(wrapper: Wrapper, started: Mapping[str, Held], made: Array) -> No
                     raise Unread(node.lineno, f"'{wrapper.like}' says another shape")
                 if told.array.kind != made.kind:
                     raise Unread(node.lineno, f"'{wrapper.like}' says another type")
+                if ast.unparse(call.func) != wrapper.maker:
+                    raise Unread(node.lineno, f"'{wrapper.like}' says other strides")
                 return
             case _:
                 raise Unread(node.lineno, f"a statement of '{wrapper.like}'")

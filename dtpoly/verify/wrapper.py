@@ -99,6 +99,7 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
         case [ast.Assign(targets=[ast.Name(id=one)], value=made)] if text == f"{one} is None":
             held = value(wrapper, made)
             array = wrapper.tensor(held, made)
+            wrapper.maker = ast.unparse(made.func) if isinstance(made, ast.Call) else ""
             _assign(wrapper, ast.Name(id=one, lineno=test.lineno), held)
             _check_out(wrapper, array, one, orelse, test.lineno)
             return

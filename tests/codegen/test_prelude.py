@@ -35,7 +35,7 @@ PROGRAMS = (
     "Func f; In A; RVar k, l; f[] = rargmin(rsum(A[l, k], k), l);f.tensorize(k:4);",
     "Func f; In A; RVar k; f[] = rmax(A[k], k); f.block(k:4); f.atomic(k);",
     "Func g, f; In A; Var x, y; g[x, y] = A[y, x]; f[x, y] = g[x, y] + A[x, y]; f.compile();"
-    "f.block(x:4); f.tensorize(x:0, y:16); f.descriptor(g); f.persistent();",
+    "f.block(x:4); f.tensorize(x:0, y:16); f.descriptor(g); f.persistent(); f.early();",
     "Func f; In A, W; Var b, h, w, o; RVar r, c; "
     "f[b, h, w, o] = rdot(A[b, h + r, w, c], W[o, r, c], r, c); f.block(b:1, h:8, w:32, o:32);"
     "f.tensorize(b:0, h:0, w:0, o:0, c:32); f.map(b, h, w, o); f.flatten(r, c); f.descriptor(A, W);"

@@ -48,6 +48,7 @@ def test_descriptor() -> None:
     assert told(f"{TWO} f.descriptor(g);") == []
     assert told(f"{TWO} f.descriptor(A, B);") == ["DT197 A"]
     assert told(f"{TWO} g.descriptor(f);") == ["DT197 f"]
+    assert told(f"{TWO} f.descriptor(f);") == []
     assert told(f"{TWO} g.fuse_at(f, x); f.descriptor(A);") == []
     assert told(f"{TWO} g.fuse_at(f, x); f.descriptor(g);") == ["DT197 g"]
     assert told(f"{TWO} g.inline(); f.descriptor(A);") == []
@@ -70,6 +71,7 @@ def test_switches() -> None:
     assert told(f"{MAP} f.persistent(2);") == []
     assert told(f"{MAP} f.early();") == []
     assert told(f"{MAP} f.early(x);") == ["DT181 x"]
+    assert told(f"{MAP} f.pitch();") == []
     assert told(f"{MAP} f.persistent(x);") == ["DT181 x"]
     assert told(f"{MAP} f.persistent(1, 2);") == ["DT181 2"]
     assert (

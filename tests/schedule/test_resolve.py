@@ -56,10 +56,11 @@ def test_options_stand_on_the_kernel() -> None:
     text = TWO_PRODUCTS + (
         "_2mm.num_warps(8); _2mm.num_stages(3); _2mm.precision(tf32); _2mm.persistent();"
         "_2mm.descriptor(C); _2mm.warp_specialize(); _2mm.align(C); _2mm.alternate(m, l);"
-        "_2mm.early();"
+        "_2mm.early(); _2mm.pitch();"
     )
     options = scheduled(text).kernels[-1].options
     assert (options.num_warps, options.num_stages, options.precision) == (8, 3, "tf32")
-    assert (options.each, options.is_specialized, options.is_early) == (1, True, True)
+    assert (options.each, options.is_specialized) == (1, True)
+    assert (options.is_early, options.is_pitched) == (True, True)
     assert options.descriptors == ("C",)
     assert (options.aligned, options.turned) == (("C",), ("m", "l"))

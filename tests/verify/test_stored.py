@@ -1,0 +1,48 @@
+"""Stores through descriptors and rows that begin aligned: proved, and mistakes in them not."""
+
+import pytest
+
+from dtpoly.compile import load
+from dtpoly.source import Source
+from dtpoly.verify.verify import Verdict, verify
+from tests.verify.texts import changed, text_of
+
+PRODUCT = load(
+    Source(
+        "f.dt",
+        "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
+        "f.block(m:16, n:32); f.tensorize(m:0, n:0, k:16); f.descriptor(A, B, f); f.pitch();"
+        "f.compile();",
+    )
+)
+STARTS = "[tl.cast(m_start, tl.int32), tl.cast(n_start, tl.int32)]"
+
+
+def test_it_is_proved() -> None:
+    assert verify(PRODUCT, text_of(PRODUCT), seconds=60).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (STARTS, STARTS.replace("n_start", "m_start")),
+        (STARTS, STARTS.replace("m_start, ", "m_start + 1, ")),
+        ("f_blocks = dt_blocks(out, (16, 32))", "f_blocks = dt_blocks(out, (16, 16))"),
+        ("if f_blocks is not None:", "if A_blocks is not None:"),
+    ],
+)
+def test_mistakes(old: str, new: str) -> None:
+    text = changed(text_of(PRODUCT), old, new)
+    assert verify(PRODUCT, text, seconds=60).verdict is not Verdict.PROVED
+
+
+def test_other_strides_than_torch_is_told() -> None:
+    text = text_of(PRODUCT)
+    at = text.index("    return dt_rows(")
+    end = text.index("\n\n", at)
+    told = (
+        "    return torch.empty((m_size, n_size), "
+        'dtype=dt_promoted("A and B", A.dtype, B.dtype), device=A.device)'
+    )
+    report = verify(PRODUCT, f"{text[:at]}{told}{text[end:]}", seconds=60)
+    assert report.verdict is Verdict.UNKNOWN
