@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,7 @@ class _Versions(ModuleType):
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
+def _undisturbed() -> Generator[None]:
     """An interruption comes afterwards: raised within islpy's own code, it ends the process."""
     came: list[int] = []
     before = signal.getsignal(signal.SIGINT)
