@@ -24,6 +24,7 @@ from dtpoly.explore.space.file import read_space
 from dtpoly.explore.space.space import program_of
 from dtpoly.explore.store.results import Text
 from dtpoly.frozen import dataclass
+from dtpoly.garbage import look_seldom
 
 SPACES = Path(__file__).parents[2] / "examples" / "spaces"
 POINTS, AGAIN, TEXTS = 10_000, 500, 1_000
@@ -125,6 +126,7 @@ def additions() -> float:
 
 
 def _emitted(jobs: Sequence[tuple[str, str]]) -> int:
+    look_seldom()  # as a worker does
     shapes = Shapes()
     texts = (emitted(*job, is_legal=True, shapes=shapes).made for job in jobs)
     return sum(isinstance(one, Text) for one in texts)

@@ -13,6 +13,7 @@ from dtpoly.explore.store.question import Asked
 from dtpoly.explore.store.results import Call, Fit, Outcome, Proof, Proven, Refused, Result, Text
 from dtpoly.explore.workers.messages import Message
 from dtpoly.frozen import dataclass
+from dtpoly.garbage import look_seldom
 
 Job = Callable[[Message], Message]
 
@@ -49,6 +50,7 @@ def opened(opening: Message) -> Servant:
 
 def _preparing(model: Mapping[str, Any]) -> Servant:
     module: Any = import_module("dtpoly.explore.prune.steps")
+    look_seldom()
     do: Job = module.preparing(model)
     return Servant({}, do)
 
