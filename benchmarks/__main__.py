@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from benchmarks.gpu.results import NotResults
 from dtpoly.cli.lazy import LazyGroup
 
 PROGRAM = "python -m benchmarks"
@@ -53,6 +54,9 @@ def main(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
+    except NotResults as error:
+        click.ClickException(str(error)).show()
+        return 1
 
 
 if __name__ == "__main__":

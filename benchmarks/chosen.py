@@ -7,7 +7,16 @@ from math import exp, log
 from pathlib import Path
 from typing import Any
 
-from benchmarks.gpu.results import OURS, Results, RowResult, Timed, read
+from benchmarks.gpu.results import (
+    NOT_RESULTS,
+    OURS,
+    NotResults,
+    Results,
+    RowResult,
+    Timed,
+    read,
+    told,
+)
 from benchmarks.gpu.rows import tag
 
 
@@ -76,7 +85,17 @@ def _sorted_out(lines: list[RowResult]) -> tuple[Mapping[int, Timed], list[Timed
 
 
 def record(path: Path) -> Results:
-    """What `run` wrote, or one of the records of searches, which hold our schedules alone."""
+    """What `run` wrote, or one of the records of searches, which hold our schedules alone.
+
+    Raises NotResults.
+    """
+    try:
+        return _record(path)
+    except NOT_RESULTS as error:
+        raise NotResults(f"{path} is no file of results: {told(error)}") from None
+
+
+def _record(path: Path) -> Results:
     data: dict[str, Any] = json.loads(path.read_text())
     if "searches" in data:
         lines = [

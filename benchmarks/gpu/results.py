@@ -114,18 +114,34 @@ def write(path: Path, results: Results) -> None:
     write_whole(path, json.dumps(asdict(results), indent=1) + "\n")
 
 
+class NotResults(Exception):
+    """A file is not what `run` wrote."""
+
+
+# What reading another file may raise.
+NOT_RESULTS = (ValueError, KeyError, TypeError, AttributeError)
+
+
 def read(path: Path) -> Results:
-    """What `write` wrote."""
-    data: dict[str, Any] = json.loads(path.read_text())
-    fields: dict[str, Any] = {
-        "ceilings": Ceilings(**data["ceilings"]),
-        "texts": tuple(map(prepared, data["texts"])),
-        "missing": tuple(data["missing"]),
-        "rows": tuple(map(_row, data["rows"])),
-        "host": tuple(HostTime(**one) for one in data["host"]),
-        "broken": tuple(Broken(**one) for one in data["broken"]),
-    }
-    return Results(**{**data, **fields})
+    """What `write` wrote. Raises NotResults."""
+    try:
+        data: dict[str, Any] = json.loads(path.read_text())
+        fields: dict[str, Any] = {
+            "ceilings": Ceilings(**data["ceilings"]),
+            "texts": tuple(map(prepared, data["texts"])),
+            "missing": tuple(data["missing"]),
+            "rows": tuple(map(_row, data["rows"])),
+            "host": tuple(HostTime(**one) for one in data["host"]),
+            "broken": tuple(Broken(**one) for one in data["broken"]),
+        }
+        return Results(**{**data, **fields})
+    except NOT_RESULTS as error:
+        raise NotResults(f"{path} is no file of results: {told(error)}") from None
+
+
+def told(error: Exception) -> str:
+    """What is wrong with a file."""
+    return f"{type(error).__name__}: {error}"
 
 
 def _row(data: Mapping[str, Any]) -> RowResult:

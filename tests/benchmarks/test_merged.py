@@ -111,3 +111,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "differ in the row" in capsys.readouterr().err
     assert Path(c).read_text() == before
     assert main(["merge", "-o", c]) == 2
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "[]", "{}", '{"texts": [], "rows": 3}'])
+@pytest.mark.parametrize("command", ["report", "compare", "merge", "scheduled"])
+def test_another_file_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, text: str
+) -> None:
+    path, output = tmp_path / "a.json", tmp_path / "b.json"
+    path.write_text(text)
+    more = {"compare": [str(path)], "merge": ["-o", str(output)]}.get(command, [])
+    assert main([command, str(path), *more]) == 1
+    assert f"{path} is no file of results" in capsys.readouterr().err
+    assert not output.exists()
