@@ -201,21 +201,21 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
                 Line(f"    {_store(one)}", origin),
             ]
         case Store(block=Block() as block):
-            return [
-                Line(f"if {block.descriptor} is not None:", origin),
-                Line(f"    {_stored_block(one, block)}", origin),
-                Line("else:", origin),
-                Line(f"    {_store(one)}", origin),
-            ]
+            return _if_described(block, _stored_block(one, block), _store(one), origin)
         case Load(block=Block() as block):
-            return [
-                Line(f"if {block.descriptor} is not None:", origin),
-                Line(f"    {_loaded_block(one, block)}", origin),
-                Line("else:", origin),
-                Line(f"    {_load(one)}", origin),
-            ]
+            return _if_described(block, _loaded_block(one, block), _load(one), origin)
         case _:
             return [Line(_line(one), origin)]
+
+
+def _if_described(block: Block, through: str, otherwise: str, origin: str) -> list[Line]:
+    """What is done through a descriptor, if there is one; else by addresses."""
+    return [
+        Line(f"if {block.descriptor} is not None:", origin),
+        Line(f"    {through}", origin),
+        Line("else:", origin),
+        Line(f"    {otherwise}", origin),
+    ]
 
 
 def _head(one: ForLoop | If) -> str:

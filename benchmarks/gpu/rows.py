@@ -97,7 +97,7 @@ AIMS: Mapping[str, Aim] = {
 }
 
 _LATE = "_late"
-_EARLY = (*("mmsigmoid", "two_mm_inner", "two_mm_outer", "two_mm_outer_512", "attention"),)
+_EARLY = ("mmsigmoid", "two_mm_inner", "two_mm_outer", "two_mm_outer_512", "attention")
 
 DERIVED = (
     # The thesis's table 4.4: the same tiles in the plain order of programs.
@@ -132,7 +132,7 @@ _UNSAFE = "softmax"
 
 
 def _both(file: str) -> tuple[str, ...]:
-    """A kernel that may be launched early, and the same one that never is."""
+    """A file, and the same one that is never launched early, if it may be."""
     return (file, f"{file}{_LATE}") if file in _EARLY else (file,)
 
 

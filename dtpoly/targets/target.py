@@ -40,6 +40,7 @@ LIMITS = {
     "hip:gfx950": Limits(2048, 8, 32, 16, 160 * KIB, 160 * KIB),
 }
 
+# Multiprocessors of a GPU on which programs may wait for the launch before theirs.
 WAITING = {"cuda:90": 132, "cuda:100": 148, "cuda:103": 148, "cuda:120": 170}
 
 

@@ -64,7 +64,7 @@ def test_what_is_no_box(text: str) -> None:
     ]
 
 
-def test_what_is_read_there_too_is_not_stored_so() -> None:
+def test_one_kernel_stores_so_what_another_loads_so() -> None:
     text = (
         "Func f, g; In A; Var x; RVar y; g[x, y] = A[x, y] + 1; f[x, y] = g[x, y] * len(x);"
         "f.block(x:4, y:8); f.tensorize(x:0, y:0); g.block(x:4, y:8); g.tensorize(x:0, y:0);"
