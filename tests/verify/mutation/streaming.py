@@ -98,7 +98,9 @@ def _worked(
             if not waiting:
                 break
             try:
-                for future in wait(waiting, timeout=1, return_when=FIRST_COMPLETED).done:
+                done = wait(waiting, timeout=1, return_when=FIRST_COMPLETED).done
+                # A set has no order: what was asked first comes first, of what is done together.
+                for future in [one for one in waiting if one in done]:
                     rows = future.result()
                     yield waiting.pop(future), rows
             except BrokenProcessPool:
