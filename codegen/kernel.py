@@ -259,6 +259,7 @@ class ForLoop:
     is_pipelined: bool = True
     over: tuple[str, ...] = ()
     factors: tuple[tuple[str, int], ...] = ()
+    is_specialized: bool = False  # warps of their own load, where the kernel is launched so
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +349,16 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnDescriptor:
+    """A descriptor that a kernel may make itself: the tensor's variable, and those of its sizes."""
+
+    name: str
+    variable: str
+    sizes: tuple[str, ...]
+    block: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Flag:
     """What a compile-time truth says: a size is a multiple of a number, or fills its lanes (0).
 
@@ -359,8 +370,9 @@ class Flag:
     multiple: int
 
 
-# The compile-time parameter of a kernel that may be launched so: whether it is.
+# The compile-time parameters of kernels that may be launched so: whether they are.
 EARLY = "early"
+SPECIALIZED = "specialized"
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,3 +395,5 @@ class TileKernel:
     lined: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
     turned: tuple[str, ...] = ()  # labels that have loops which go backwards
     is_early: bool = False  # placed while the kernel before it ends: it waits for that first
+    # The descriptors that it makes itself where some of its warps load for the others.
+    own: tuple[OwnDescriptor, ...] = ()

@@ -73,6 +73,9 @@ def show_kernel(kernel: TileKernel) -> Iterator[str]:
         yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"
     if kernel.is_early:
         yield "  wait for the kernel before it, if this one began early"
+    if kernel.own:
+        names = " and ".join(one.name for one in kernel.own)
+        yield f"  make {names} here, if some warps load for the others"
     yield from show_steps(kernel.body, "  ")
 
 

@@ -7,11 +7,12 @@ from dtpoly.algorithm.program import reduced_labels
 
 from .axis_words import axis_words, plain_axes
 from .building import Unsupported
-from .kernel import ForLoop, Pointer, TileKernel
+from .kernel import SPECIALIZED, ForLoop, Pointer, TileKernel
 from .kinds import Element, Named
 from .layout import call, inside, joined, tuple_of
 from .limits import MOST, Elements, largest_tiles
 from .parts import inside as inside_of
+from .specializing import most_bytes
 from .type_text import TORCH, promoted
 from .widths import is_far
 from .wrapping import Launched, Locals, Wrapping, label_of, label_with, size_with
@@ -166,10 +167,18 @@ def _call(
         arguments.append(f"num_warps={one.num_warps}")
     if one.num_stages is not None:
         arguments.append(f"num_stages={one.num_stages}")
+    if kernel.own:
+        arguments.append(f"{SPECIALIZED}={_specialized(own, kernel)}")
     if kernel.is_early:
         arguments.append(f"**dt_early({own.device}, {programs})")
     launch = wrapping.names.launches[kernel.name]
     yield from call(launch, [grid, *arguments], indent=indent)
+
+
+def _specialized(own: Locals, kernel: TileKernel) -> str:
+    """Whether the launch is so: where all descriptors are there, of what tensor cores multiply."""
+    blocks = [own.descriptors[kernel.name, one.tensor] for one in kernel.described]
+    return f"dt_specialized({', '.join((str(most_bytes(kernel)), *blocks))})"
 
 
 def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:

@@ -74,6 +74,30 @@ def dt_early(device, programs, known={}):
         known[device] = found.multi_processor_count if found and found.major >= 9 else 0
     return {"early": 1, "launch_pdl": 1} if 2 * programs <= known[device] else {"early": 0}
 ''',
+    "dt_specialized": '''\
+def dt_specialized(most, *blocks, known={}):
+    """Whether some warps load for others: where Triton can do that, and tensor cores multiply.
+
+    They multiply floats of one type, and of 2 bytes, or of as many as are the most. The kernel
+    makes its descriptors itself then, in memory for which Triton asks.
+    """
+    if any(one is None for one in blocks):
+        return 0
+    dtype, device = blocks[0].base.dtype, blocks[0].base.device
+    if any(one.base.dtype != dtype for one in blocks) or not dtype.is_floating_point:
+        return 0
+    if dtype.itemsize not in (2, most):
+        return 0
+    if dt_interpreted:
+        return 1
+    if device not in known:
+        is_known = torch.version.hip is None and triton.__version__[:4] in dt_versions
+        known[device] = is_known and torch.cuda.get_device_properties(device).major == 9
+    asked = triton.runtime._allocation
+    if known[device] and isinstance(asked._allocator.get(), asked.NullAllocator):
+        triton.set_allocator(lambda size, *_: torch.empty(size, dtype=torch.int8, device="cuda"))
+    return int(known[device])
+''',
     "dt_turns": '''\
 def dt_turns(name, programs, device, each):
     """The grid of a launch whose programs take blocks in turn: as many as run at once."""
@@ -190,7 +214,10 @@ def dt_chooser(kernel, axes, blocks):
             in_blocks = is_flat and is_rows and not is_wide
             in_blocks = in_blocks and all(args[at] is not None for at in blocks)
             is_aligned = is_aligned and (in_blocks or is_wide)
-            if not in_blocks:
+            if constants.get("specialized"):
+                # Of four warps Triton makes more: as many again, and four that load.
+                constants |= {"num_warps": 4} if in_blocks else {"specialized": 0}
+            if not in_blocks or constants.get("specialized"):
                 args = [None if at in blocks else value for at, value in enumerate(args)]
         kept = (*places, *units, *steps) if is_aligned else tuple(units)
         if is_flat and is_rows and (is_aligned or not is_wide):

@@ -26,7 +26,20 @@ from .early_loads import with_early_loads
 from .elements import Elements
 from .flattening import flattened
 from .hoisting import hoisted
-from .kernel import EARLY, Flag, ForLoop, GridAxis, If, Load, Scalar, Step, Store, TileKernel
+from .kernel import (
+    EARLY,
+    SPECIALIZED,
+    Flag,
+    ForLoop,
+    GridAxis,
+    If,
+    Load,
+    OwnDescriptor,
+    Scalar,
+    Step,
+    Store,
+    TileKernel,
+)
 from .kinds import REAL
 from .loading import converted_at_loads
 from .names import fresh, plain
@@ -35,6 +48,7 @@ from .parts import assigned, nested
 from .rewrites import without_detours, without_empty_starts
 from .scopes import Scope, Scopes
 from .siblings import joined_loops
+from .specializing import specialized
 from .statements import write_tile
 from .storage import Storage
 from .tiling import tiling_of
@@ -59,10 +73,12 @@ def lower(
     aligned: tuple[str, ...] = (),
     turned: Mapping[str, str] | None = None,
     is_early: bool = False,
+    is_specialized: bool = False,
 ) -> TileKernel:
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
-    own = {REAL.name, "offset", "pid", "program", "block"} | ({EARLY} if is_early else set[str]())
+    own = {REAL.name, "offset", "pid", "program", "block"}
+    own |= {name for name, said in ((EARLY, is_early), (SPECIALIZED, is_specialized)) if said}
     building = Building(model, tiles, storage, elements, Scopes([Scope(set(), own)]), precision)
     for size in model.params:
         building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")
@@ -81,17 +97,20 @@ def lower(
     body = converted_at_loads(with_early_loads(body, _inputs(building), _largest(grid)))
     shared = _shared(building, body)
     body = hoisted(with_barriers(body, shared), frozenset(outermost.names))
-    body, blocks = described(
-        body,
-        _wishes(
-            building,
-            descriptors,
-            {*outermost.names, *assigned(body)},
-            # Walks move the lanes of what they store.
-            frozenset() if aligned or turned else _only_stored(body),
-        ),
+    wishes = _wishes(
+        building,
+        descriptors,
+        {*outermost.names, *assigned(body)},
+        # Walks move the lanes of what they store.
+        frozenset() if aligned or turned else _only_stored(body),
     )
+    body, blocks = described(body, wishes)
     body = overhanging(body)
+    # Where values pass through memory, nothing says that blocks of a program keep apart.
+    each = each if grid and not shared else 0
+    made: tuple[OwnDescriptor, ...] = ()
+    if is_specialized and not (shared or aligned or turned):
+        body, made = specialized(body, blocks, wishes, is_persistent=bool(each))
     # Programs that take blocks in turn have one line after the other.
     lines = frozenset[str]() if each else _variables(building, aligned)
     flags = tuple(building.flags.values())
@@ -109,11 +128,11 @@ def lower(
         done.body,
         comment,
         blocks,
-        # Where values pass through memory, nothing says that blocks of a program keep apart.
-        each if grid and not shared else 0,
+        each,
         tuple(name for name, one in building.pointers.items() if one.variable in done.lined),
         done.turned,
         is_early,
+        made,
     )
 
 

@@ -24,6 +24,7 @@ from .lower import lower
 from .names import file_names, fresh
 from .prelude import DESCRIPTORS, IMPORTS, SHARED, shared_by
 from .reference_terms import SHARED as COMPUTING
+from .specializing import WARPS
 from .storage import INDEX, Storage, overwritten, plan
 from .test_text import SHARED as COMPARING
 from .test_text import test_lines
@@ -51,6 +52,7 @@ class Launch:
     turned: Mapping[str, str] = field(default_factory=dict[str, str])  # axis -> label
     is_early: bool = False  # while the kernel before it ends
     is_pitched: bool = False  # rows of the Func begin where memory is aligned
+    is_specialized: bool = False  # some warps load for those that compute
 
 
 # isl's own words would help nobody.
@@ -193,6 +195,7 @@ def _generated(
                     launch.aligned,
                     launch.turned,
                     launch.is_early,
+                    launch.is_specialized and launch.num_warps == WARPS,
                 )
                 for launch, name, own, nodes in zip(
                     launches, names, mine, layout.loops, strict=True

@@ -1,6 +1,6 @@
 """Kernel IR in, Triton text out: a function, its parameters, its grid, its instructions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from typing import assert_never
@@ -14,6 +14,7 @@ from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_el
 from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
 from .kernel import (
     EARLY,
+    SPECIALIZED,
     Accumulate,
     Address,
     Barrier,
@@ -43,7 +44,7 @@ from .kernel import (
     WhereDescribed,
 )
 from .kinds import Element
-from .layout import fitted
+from .layout import call, fitted, inside
 from .overhanging import descriptors_needed
 from .tile_values import Axes, axes_of
 from .value_text import (
@@ -90,6 +91,7 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
     comment = [*(kernel.comment or (NO_DIRECTIVES,)), *grid_comment(kernel)]
     lines.extend(Line(f"    # {text}", "") for text in comment)
     lines.extend(Line(f"    {text}", "") for text in (WAITING if kernel.is_early else ()))
+    lines.extend(Line(f"    {text}", "") for text in making_lines(kernel))
     body = _on_grid(kernel, _block(kernel.body) or [Line("pass", "")])
     lines.extend(Line(f"    {text}", one.origin) for one in body for text in fitted([one.text]))
     return lines
@@ -108,6 +110,9 @@ def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
     flat = kernel.flags[0].name if kernel.flags else "True"
     if kernel.flags and (needed := descriptors_needed(kernel.body)):
         flat += f" or {_are_there(needed)}"
+    if kernel.own:  # then it stays apart, for those that load and those that compute
+        flat = f"not {SPECIALIZED} and {f'({flat})' if ' or ' in flat else flat}"
+        flat += f", warp_specialize={SPECIALIZED}"
     ends = f"tl.program_id(0), {every_block(kernel)}, tl.num_programs(0), flatten={flat}"
     return [
         *(Line(text, "") for text in count_lines(kernel)),
@@ -134,9 +139,22 @@ def parameters(kernel: TileKernel) -> list[str]:
     known += [
         *(name for name, _ in kernel.elements),
         *([EARLY] if kernel.is_early else []),
+        *([SPECIALIZED] if kernel.own else []),
         "offset",
     ]
     return found + [f"{name}: tl.constexpr" for name in known]
+
+
+def making_lines(kernel: TileKernel) -> Iterator[str]:
+    """Descriptors that the kernel makes itself in place of others: of blocks that can be cut."""
+    if kernel.own:
+        yield f"if {SPECIALIZED}:"
+    for one in kernel.own:
+        *outer, _ = (f"{one.variable}_stride_{axis}" for axis in range(len(one.sizes)))
+        shape, steps = ", ".join(one.sizes), ", ".join((*outer, "1"))
+        block = ", ".join(map(str, one.block))
+        arguments = [f"{one.variable}_ptr", f"[{shape}]", f"[{steps}]", f"[{block}]"]
+        yield from inside(call(f"{one.name} = tl.make_tensor_descriptor", arguments, indent=8))
 
 
 def pointer(tensor: Pointer) -> str:
@@ -224,6 +242,7 @@ def _head(one: ForLoop | If) -> str:
         tests = " and ".join((*unless, *map(compared_text, one.conditions)))
         return f"if {tests}:"
     extra = ", num_stages=1" if not one.is_pipelined else ""
+    extra += f", warp_specialize={SPECIALIZED}" if one.is_specialized else ""
     extra += f", loop_unroll_factor={one.unroll}" if one.unroll > 1 else ""
     steps = f", {one.step}" if one.step != 1 or extra else ""
     ends = f"{bound_text(one.start)}, {bound_text(one.stop)}"

@@ -4,8 +4,18 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.show import show_directive
-from dtpoly.codegen.kernel import EARLY, ForLoop, If, Lanes, Mask, Step, TileKernel, WhereDescribed
-from dtpoly.codegen.triton_text import WAITING, Line, kernel_lines, pointer
+from dtpoly.codegen.kernel import (
+    EARLY,
+    SPECIALIZED,
+    ForLoop,
+    If,
+    Lanes,
+    Mask,
+    Step,
+    TileKernel,
+    WhereDescribed,
+)
+from dtpoly.codegen.triton_text import WAITING, Line, kernel_lines, making_lines, pointer
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_option, origin_of
@@ -141,6 +151,9 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
             return find_directive(state, node, GROUPS, axis.label)
     if kernel.is_early and (word.startswith(f"{EARLY}:") or word in map(str.strip, WAITING)):
         return find_option(state, node, "early")
+    making = {f"{SPECIALIZED}: tl.constexpr,", *map(str.strip, making_lines(kernel))}
+    if kernel.own and word in making:
+        return find_option(state, node, "warp_specialize")
     if word.startswith("for block in "):
         return find_option(state, node, "persistent")
     if variable == "pid" or word.startswith("# Grid"):

@@ -22,6 +22,7 @@ from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Node, loops, paths
+from dtpoly.schedule.warp_specialize import WarpSpecialize
 from dtpoly.source import Span
 
 Test = Mapping[str, int] | None  # sizes of all labels, for a test function
@@ -96,6 +97,13 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
                     )
                     way = "remove it"
                     yield _vain(directive.name, argument.span or directive.span, why, way)
+        if directive.name == WarpSpecialize.name and not any(kernel.own for kernel in kernels):
+            why = (
+                "no kernel of it is one loop that multiplies two matrices, each loaded through a "
+                "descriptor, into a block of 128 rows or more, with num_warps(8)"
+            )
+            way = f"name both inputs in {directive.func}.descriptor(...), or remove it"
+            yield _vain(directive.name, directive.span, why, way)
         if directive.name == Pitch.name and not state.program.func(directive.func).labels:
             why, way = f"'{directive.func}' is one number, and has no rows", "remove it"
             yield _vain(directive.name, directive.span, why, way)
@@ -194,6 +202,7 @@ def launches(state: State) -> tuple[Launch, ...]:
             dict(_turned(kernel)),
             kernel.options.is_early,
             kernel.options.is_pitched,
+            kernel.options.is_specialized,
         )
         for at, kernel in enumerate(state.kernels)
     )

@@ -88,9 +88,9 @@ SCHEDULE: dict[str, Entry] = {
         "input.",
     ),
     "DT198": Entry(
-        "a directive changes nothing yet",
-        "The directive is part of the language and is checked, but the code is the same without "
-        "it in this version.",
+        "a directive changes nothing",
+        "The schedule is right, and the code is the same without the directive. The note says what "
+        "it would need.",
     ),
     # Legality.
     "DT200": Entry(

@@ -1,34 +1,27 @@
 """The primitive `warp_specialize`: some warps load while others compute."""
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
-from dtpoly.schedule.unused import has_no_effect
 
 
 @dataclass(frozen=True, slots=True)
 class WarpSpecialize(Primitive):
-    """Let different warps of a program do the loads and the work of its innermost loops.
+    """Let four more warps load the tiles of a product, while those of `num_warps(8)` multiply.
 
         for k: load(k); use(k)  -->  warps A: for k: load(k)  ||  warps B: for k: use(k)
 
-    A device that cannot do it ignores it. To let loads run ahead in the same warps, use
-    `num_stages`.
+    Both tiles are loaded through descriptors, and the block has 128 rows at least: each of two
+    groups of four warps has half of them. Where a device cannot do it, or tensors have no
+    descriptors, the kernel is as it is without.
     """
 
     name: ClassVar[str] = "warp_specialize"
     stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-
-    def check(self, view: View) -> Iterator[Diagnostic]:
-        """Nothing can be wrong with it; but no code is made of it yet."""
-        yield has_no_effect(self)
 
     def apply(self, state: State) -> State:
         """Recorded on the kernel."""

@@ -115,7 +115,7 @@ def _spills(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
     if not binary.spilled:
         return
     largest = _largest(subject)
-    warps = binary.num_warps * 2
+    more = f", or more warps: {subject.node.func}.num_warps({binary.num_warps * 2})"
     yield Diagnostic(
         "DT303",
         Severity.WARNING,
@@ -123,7 +123,7 @@ def _spills(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
         _blamed(subject, largest),
         f"{binary.spilled} bytes of each lane go to memory and back",
         (*_tile_note(largest), Note(f"compiled for {_sizes(subject.call.sizes)}")),
-        f"take smaller tiles with tensorize, or more warps: {subject.node.func}.num_warps({warps})",
+        f"take smaller tiles with tensorize{'' if subject.kernel.own else more}",
     )
 
 

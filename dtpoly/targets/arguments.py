@@ -12,9 +12,10 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import Sizes, input_shapes
 from dtpoly.codegen.axis_words import axis_words
 from dtpoly.codegen.functions import is_float_element
-from dtpoly.codegen.kernel import EARLY, Pointer, TileKernel
+from dtpoly.codegen.kernel import EARLY, SPECIALIZED, Pointer, TileKernel
 from dtpoly.codegen.kinds import REAL, Element, Kind, Named, widest
 from dtpoly.codegen.module import Generated
+from dtpoly.codegen.specializing import most_bytes
 from dtpoly.codegen.triton_text import pointer, strides
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
@@ -75,6 +76,7 @@ def _passed(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
         *(_chosen(name, _operand(call, kind)) for name, kind in kernel.elements),
         # So many programs; whether that is few enough to be early, the target says.
         *([_chosen(EARLY, programs(call, kernel))] if kernel.is_early else []),
+        *([_chosen(SPECIALIZED, int(_is_multiplied(call, kernel)))] if kernel.own else []),
         _chosen("offset", _offset(call, kernel)),
     )
 
@@ -105,6 +107,13 @@ def _descriptors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
         else:
             block = [one.block[axis] for axis in one.axes]
             yield Argument(one.name, f"tensordesc<{TYPES[dtype]}{block}>")
+
+
+def _is_multiplied(call: Call, kernel: TileKernel) -> bool:
+    """Whether tensor cores multiply what is described, as the generated `dt_specialized` says."""
+    names = {one.tensor for one in kernel.described}
+    dtype, *others = {dtype_of(call, tensor) for tensor in kernel.tensors if tensor.name in names}
+    return not others and is_float(dtype) and BYTES[dtype] in (2, most_bytes(kernel))
 
 
 def is_described(

@@ -17,7 +17,7 @@ from typing import Any
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.codegen.functions import DTYPES
-from dtpoly.codegen.kernel import EARLY, TileKernel
+from dtpoly.codegen.kernel import EARLY, SPECIALIZED, TileKernel
 from dtpoly.targets.argument import ALIGNED, CONSTANT, Argument
 from dtpoly.targets.binary import Binary, Failed
 from dtpoly.targets.target import Target
@@ -30,6 +30,7 @@ errors: Any = importlib.import_module("triton.errors")
 language: Any = importlib.import_module("triton.language")
 
 DEFAULT_WARPS = 4
+SPECIALIZED_WARPS = 4  # of which Triton makes two groups of four, and four that load
 # Since 3.7 launches say of constants, too, that nothing else is known.
 SAYS_NOTHING = not triton.__version__.startswith("3.6.")
 LONGEST = 2000  # characters of a message of Triton's
@@ -58,6 +59,11 @@ def compile_kernel(
     is_early = kernel.is_early and _is_few(known[EARLY].value, target)
     if kernel.is_early:
         known[EARLY] = replace(known[EARLY], value=int(is_early))
+    if kernel.own:
+        known[SPECIALIZED] = replace(known[SPECIALIZED], value=_specialized(known, target))
+        if known[SPECIALIZED].value:  # it makes its descriptors itself, and Triton more warps
+            known |= {one.name: Argument(one.name, CONSTANT) for one in kernel.described}
+            num_warps = SPECIALIZED_WARPS
     source = _source(function, known)
     asked = {"num_warps": num_warps or DEFAULT_WARPS, "num_stages": num_stages}
     options: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
@@ -92,6 +98,13 @@ def _is_few(programs: object, target: Target) -> bool:
     """Whether so many programs are launched early there."""
     assert isinstance(programs, int)
     return 2 * programs <= target.waiting
+
+
+def _specialized(known: dict[str, Argument], target: Target) -> int:
+    """Whether a launch is so there, for a target that can do it."""
+    value = known[SPECIALIZED].value
+    assert isinstance(value, int)
+    return value if target.has_specialized else 0
 
 
 def _source(function: Any, arguments: dict[str, Argument]) -> Any:

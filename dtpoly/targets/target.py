@@ -40,6 +40,8 @@ LIMITS = {
     "hip:gfx950": Limits(2048, 8, 32, 16, 160 * KIB, 160 * KIB),
 }
 
+# Where Triton makes warps that load for others, as dtpoly has tried it.
+SPECIALIZED = ("cuda:90",)
 # Multiprocessors of a GPU on which programs may wait for the launch before theirs.
 WAITING = {"cuda:90": 132, "cuda:100": 148, "cuda:103": 148, "cuda:120": 170}
 
@@ -68,6 +70,11 @@ class Target:
         Of one architecture there are several GPUs; it is that which most people have.
         """
         return WAITING.get(str(self), 0)
+
+    @property
+    def has_specialized(self) -> bool:
+        """Whether some warps of a program load for the others, where a kernel says so."""
+        return str(self) in SPECIALIZED
 
     def __str__(self) -> str:
         return f"{self.backend}:{self.arch}"

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.codegen.axis_words import ANYWHERE
-from dtpoly.codegen.kernel import TileKernel
+from dtpoly.codegen.kernel import SPECIALIZED, TileKernel
 from dtpoly.codegen.triton_text import pointer, strides
 from dtpoly.targets.argument import CONSTANT, TYPES, Argument
 
@@ -39,6 +39,8 @@ def told(kernel: TileKernel, words: Words, passed: Sequence[Argument]) -> tuple[
     for one in passed:
         if _is_flag(one):
             found.append(replace(one, value=is_whole))
+        elif one.name == SPECIALIZED and kernel.own:
+            found.append(one if has_blocks else replace(one, value=0))
         elif one.name in blocks:
             found.append(_untold(one) if has_blocks else Argument(one.name, CONSTANT))
         elif one.is_chosen or one.name in may_know:

@@ -73,6 +73,8 @@ class Launch:
     is_finite: bool = False
     # Its programs may be placed while launches before it run.
     is_early: bool = False
+    # Some of its warps may load for the others.
+    is_specialized: bool = False
 
 
 @dataclass(frozen=True, slots=True)

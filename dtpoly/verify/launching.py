@@ -13,6 +13,7 @@ from dtpoly.verify.early import EARLY
 from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.specialized import SPECIALIZED
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Descriptor, Pointer, Type, Unread, Value, scalar
 from dtpoly.verify.whole import (
@@ -138,7 +139,7 @@ def launch(
         raise Unread(call.lineno, f"'{kernel}' is given too much")
     bound: dict[str, Held] = dict(zip(parameters, given, strict=False))
     stages: int | None = None
-    is_early = False
+    is_early = is_specialized = False
     for keyword in call.keywords:
         match keyword:
             case ast.keyword(arg="num_stages", value=ast.Constant(value=int() as count)):
@@ -150,6 +151,13 @@ def launch(
             ) if EARLY in parameters and EARLY not in bound:
                 wrapper.must_know(made, call.lineno)
                 is_early, bound[EARLY] = True, name(f"early, line {call.lineno}")
+            case ast.keyword(
+                arg=word, value=ast.Call(func=ast.Name(id="dt_specialized" as made)) as told
+            ) if word == SPECIALIZED and word in parameters and word not in bound:
+                wrapper.must_know(made, call.lineno)
+                _check_told(call, given, told)
+                flag = name(f"specialized, line {call.lineno}")
+                is_specialized, bound[SPECIALIZED] = True, compare(">=", flag, number(1))
             case ast.keyword(arg=str() as word, value=given_value) if (
                 word in parameters and word not in bound
             ):
@@ -183,9 +191,18 @@ def launch(
             wrapper.below,
             wrapper.is_finite,
             is_early,
+            is_specialized,
         )
     )
     wrapper.largest, wrapper.reaches = (), frozenset()
+
+
+def _check_told(call: ast.Call, given: Sequence[Held], told: ast.Call) -> None:
+    """Whether a launch is specialized must be decided by all of its descriptors."""
+    count = sum(isinstance(one, Blocks) for one in given)
+    passed, blocks = ([ast.unparse(arg) for arg in one.args] for one in (call, told))
+    if not count or blocks[1:] != passed[-count:] or told.keywords:
+        raise Unread(call.lineno, "a launch that is specialized by other descriptors than its own")
 
 
 def _turns(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[Whole, ...] | None:

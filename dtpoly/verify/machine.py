@@ -18,6 +18,7 @@ from dtpoly.verify.early import after_waiting
 from dtpoly.verify.file import File
 from dtpoly.verify.operators import compared, operated, signed
 from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.specialized import after_making
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.tiles import subscripted
 from dtpoly.verify.values import (
@@ -285,7 +286,8 @@ def run_kernel(file: File, arrays: Mapping[str, Array], launch: Launch, facts: T
     machine = Machine(file, arrays, launch, dict(launch.arguments), facts)
     for axis, extents in enumerate(launch.grid):
         machine.digits.of(f"program_{axis}", extents)
-    machine.block(after_waiting(definition) if launch.is_early else definition.body)
+    body = after_waiting(definition) if launch.is_early else definition.body
+    machine.block(after_making(machine, body) if launch.is_specialized else body)
     persistent.check(machine)
     wrapping.check(machine)
     shifts.check(machine)

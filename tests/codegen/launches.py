@@ -42,6 +42,7 @@ LINES = (
     "total.fuse_at(f, x); f.align(A); f.alternate(y);"
 )
 DESCRIBED = f"{MATMUL} f.descriptor(A, B);"
+SPECIALIZED = f"{DESCRIBED} f.num_warps(8); f.warp_specialize();".replace("m:32", "m:128")
 SCALED = (
     "Func f; In A; SIn a, i: i32; Var y, x; f[y, x] = A[y, x] * a + i;"
     "f.block(x:64); f.tensorize(x:0);"
@@ -254,6 +255,26 @@ def check_few_variants_with_descriptors() -> None:
             passed.add(sum(one is not None for one in run[9 + 12 : 9 + 14]))
         assert all(len(functions) <= MOST for functions in found.values()), found
         assert passed == {0, 2}
+
+
+def check_few_variants_where_some_warps_load() -> None:
+    """There are no more of them, and each is of four warps just where it makes its descriptors."""
+    for seed in range(6):
+        module, chance = module_of(SPECIALIZED), Random(seed)
+        found: dict[torch.dtype, set[int]] = {}
+        seen: set[tuple[int, int]] = set()
+        for _ in range(CALLS):
+            (A, *rest), constants = some_call(chance)
+            blocks = [described(one) if chance.random() < 0.9 else None for one in (A, rest[2])]
+            is_so = int(None not in blocks)
+            constants = {**constants, "specialized": is_so, "num_warps": 8}
+            run = launched(module.f_launch, ((A, *rest, *blocks), constants))
+            found.setdefault(A.dtype, set()).add(run[4])
+            assert run[9 + 12 : 9 + 14] == (None, None)
+            at = module.f_kernel.arg_names.index("specialized")
+            seen.add((run[9 + at], run[5][0]))
+        assert all(len(functions) <= MOST for functions in found.values()), found
+        assert seen == {(0, 8), (1, 4)}
 
 
 def lines(A: Tensor, out: Tensor, offset: Any = tl.int32) -> Any:

@@ -40,6 +40,9 @@ PROGRAMS = (
     "f[b, h, w, o] = rdot(A[b, h + r, w, c], W[o, r, c], r, c); f.block(b:1, h:8, w:32, o:32);"
     "f.tensorize(b:0, h:0, w:0, o:0, c:32); f.map(b, h, w, o); f.flatten(r, c); f.descriptor(A, W);"
     "f.compile();",
+    "Func product; In A, B; Var m, n; RVar k; product[m, n] = rdot(A[m, k], B[k, n], k);"
+    "product.block(m:128, n:64); product.tensorize(m:0, n:0, k:32); product.persistent();"
+    "product.descriptor(A, B, product); product.warp_specialize(); product.num_warps(8);",
 )
 
 

@@ -67,7 +67,7 @@ def test_alternate() -> None:
 
 
 def test_switches() -> None:
-    assert told(f"{MAP} f.persistent(); f.warp_specialize();") == ["DT198 f.warp_specialize()"]
+    assert told(f"{MAP} f.persistent(); f.warp_specialize();") == []
     assert told(f"{MAP} f.persistent(2);") == []
     assert told(f"{MAP} f.early();") == []
     assert told(f"{MAP} f.early(x);") == ["DT181 x"]

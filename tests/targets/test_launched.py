@@ -11,10 +11,10 @@ from tests.codegen.listings import FILES
 
 # One of each: masks, products, descriptors whose axes are turned, several kernels with rows of
 # their own between them, one that is launched early, partial sums, lines that begin anywhere,
-# scalars.
+# scalars, some warps that load for others.
 SOME = (
     *("softmax", "matmul", "conv2d", "tf32_matmul", "two_mm_inner", "big_sum", "wide_softmax"),
-    "listing_3_13_swish_fused",
+    *("listing_3_13_swish_fused", "halves_by_two_groups", "turned_by_two_groups"),
 )
 
 

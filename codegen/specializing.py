@@ -1,0 +1,113 @@
+"""A kernel's body in; the same with its loop marked for some warps to load for the others, out.
+
+Triton cuts the block of a product into halves then, for two groups of warps that compute. It can
+do that to what is loaded through descriptors that the kernel makes itself: those of the caller
+have blocks that cannot be cut.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from dtpoly.algorithm.dtypes import DType
+
+from .descriptors import Wish
+from .kernel import (
+    Address,
+    Described,
+    Fill,
+    ForLoop,
+    Given,
+    Instruction,
+    Lanes,
+    Let,
+    Load,
+    Mask,
+    OwnDescriptor,
+    Product,
+    Scalar,
+    Step,
+    Store,
+    TileKernel,
+    WhereDescribed,
+)
+from .kinds import REAL
+from .parts import inside
+
+WARPS = 8  # that compute: two groups of four
+ROWS = 128  # of a block: a group takes 64 at once
+OUTSIDE = Address | Fill | Given | Lanes | Let | Load | Mask | Scalar | Store
+
+Made = tuple[tuple[Step, ...], tuple[OwnDescriptor, ...]]
+
+
+def specialized(
+    body: tuple[Step, ...],
+    described: Sequence[Described],
+    wishes: Mapping[str, Wish],
+    *,
+    is_persistent: bool,
+) -> Made:
+    """The body, and the descriptors that the kernel makes itself; none where it cannot be so.
+
+    The body is one loop that adds products of two tiles, and before and after it what is done
+    with single elements.
+    """
+    by_name = {wish.name: wish for wish in wishes.values()}
+    own = [_own(one, by_name[one.name]) for one in described]
+    places = [at for at, one in enumerate(body) if isinstance(one.instruction, WhereDescribed)]
+    if len(places) != 1 or not own or not all(own):
+        return body, ()
+    (at,) = places
+    step, around = body[at], (*body[:at], *body[at + 1 :])
+    both = step.instruction
+    assert isinstance(both, WhereDescribed)
+    first, *more = both.body
+    if more or not _is_product(first.instruction):
+        return body, ()
+    if not all(_is_outside(one.instruction) for one in around):
+        return body, ()
+    made = tuple(one for one in own if one is not None)
+    if is_persistent:  # it is said of the loop over blocks then
+        return body, made
+    assert isinstance(first.instruction, ForLoop)
+    first = replace(first, instruction=replace(first.instruction, is_specialized=True))
+    step = replace(step, instruction=replace(both, body=(first,)))
+    return (*body[:at], step, *body[at + 1 :]), made
+
+
+def most_bytes(kernel: TileKernel) -> int:
+    """Of how many bytes the numbers are at most that tensor cores multiply for a kernel."""
+    products = (one for one in inside(kernel.body) if isinstance(one, Product))
+    return 4 if any(one.precision == "tf32" for one in products) else 2
+
+
+def _own(one: Described, wish: Wish) -> OwnDescriptor | None:
+    """A descriptor of a matrix as it lies in memory, whose sizes the kernel knows."""
+    sizes = tuple(min(some) for some in wish.extents if some)
+    if one.axes != (0, 1) or 1 in one.block or len(sizes) != len(wish.extents):
+        return None
+    return OwnDescriptor(one.name, wish.variable, sizes, one.block)
+
+
+def _is_product(loop: Instruction) -> bool:
+    """Whether a loop loads two matrices through descriptors, and adds their product to floats."""
+    if not isinstance(loop, ForLoop) or not loop.is_pipelined or loop.unroll > 1:
+        return False
+    match [one.instruction for one in loop.body]:
+        case [Load() as one, Load() as other, Product() as product]:
+            sides = {one.axes: one.block, other.axes: other.block}
+        case _:
+            return False
+    left, right = sides.get(product.left_axes), sides.get(product.right_axes)
+    if left is None or right is None or product.dtype not in (REAL, DType.F32):
+        return False
+    return left.order == (0, 1) and len(right.order) == 2 and left.shape[0] >= ROWS
+
+
+def _is_outside(one: Instruction) -> bool:
+    """Whether an instruction computes single elements, and loads none through descriptors."""
+    if isinstance(one, Load):
+        return one.block is None
+    if isinstance(one, Store):
+        return one.atomic is None and one.line is None
+    return isinstance(one, OUTSIDE)

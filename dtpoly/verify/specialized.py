@@ -1,0 +1,69 @@
+"""A kernel some of whose warps may load for the others, in; what it does then as always, out.
+
+Where it is launched so, it makes its descriptors itself. They must be those that the launch has:
+then it matters to no value which of both it loads through.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from dtpoly.verify import descriptors
+from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.values import Descriptor, Unread, Value
+from dtpoly.verify.whole import Whole, both, compare, number
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+SPECIALIZED = "specialized"
+
+
+def is_making(statement: ast.stmt) -> bool:
+    """Whether a statement makes the descriptors of a specialized launch."""
+    match statement:
+        case ast.If(test=ast.Name(id=one), orelse=[]):
+            return one == SPECIALIZED
+        case _:
+            return False
+
+
+def after_making(machine: Machine, body: list[ast.stmt]) -> list[ast.stmt]:
+    """What a kernel does after it made its descriptors. Raises Unread."""
+    first, *rest = body
+    if not isinstance(first, ast.If) or not is_making(first):
+        raise Unread(first.lineno, "a kernel that makes no descriptors where it should first")
+    for statement in first.body:
+        _check(machine, statement)
+    return rest
+
+
+def _check(machine: Machine, statement: ast.stmt) -> None:
+    """A descriptor takes the place of one that is the same, wherever there is that one."""
+    match statement:
+        case ast.Assign(
+            targets=[ast.Name(id=one)], value=ast.Call(func=func, args=args, keywords=[]) as made
+        ) if ast.unparse(func) == "tl.make_tensor_descriptor":
+            new = descriptors.made(machine, args, {}, made)
+        case _:
+            raise Unread(statement.lineno, f"'{ast.unparse(statement)}'")
+    if not _is_same(machine, machine.names.get(one), new):
+        raise Unread(statement.lineno, f"'{one}' becomes another descriptor than the launch has")
+
+
+def _is_same(machine: Machine, old: Value | None, new: Descriptor) -> bool:
+    """The last stride is 1 where there is a descriptor, whatever it is called."""
+    if not isinstance(old, Descriptor) or (old.pointer, old.block) != (new.pointer, new.block):
+        return False
+    mine, others = ((*one.shape, *one.strides[:-1]) for one in (old, new))
+    pairs = zip(mine, others, strict=True)
+    return new.strides[-1] == number(1) and all(_is_equal(machine, *pair) for pair in pairs)
+
+
+def _is_equal(machine: Machine, one: Whole, other: Whole) -> bool:
+    """Whether two numbers are the same in every call."""
+    if one == other:
+        return True
+    same = compare("==", one, other)
+    return is_affine(both(machine.facts, same)) and holds(same, set_of(machine.facts))

@@ -1,0 +1,138 @@
+"""Kernels of which some warps load for the others: what they say, and what Triton makes of it."""
+
+import json
+import re
+import subprocess
+import sys
+from unittest import mock
+
+import pytest
+import torch
+
+from dtpoly.compile import load
+from dtpoly.generate import Code, code_of, vain
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from tests.cli.process import ROOT, environment
+from tests.codegen.listings import module
+from tests.codegen.running import imported
+
+PRODUCT = (
+    "Func f; In A: f16, B: f16; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
+    "f.block(m:128, n:32); f.tensorize(m:0, n:0, k:16); f.descriptor(A, B); f.num_warps(8);"
+    "f.warp_specialize();"
+)
+
+
+def generated(text: str) -> Code:
+    return code_of(judge(load(Source("f.dt", text))).scheduled)
+
+
+def test_the_loop_over_the_product_is_said_to_be_so() -> None:
+    (only,) = [line for line in generated(PRODUCT).text.splitlines() if "warp_specialize=" in line]
+    loop = "for k_start in tl.range(0, k_size, 16, warp_specialize=specialized):"
+    assert only.strip() == loop
+
+
+def test_where_programs_take_blocks_in_turn_it_is_the_loop_over_these() -> None:
+    text = generated(f"{PRODUCT} f.persistent();").text
+    assert text.count("warp_specialize=specialized") == 1
+    head, _, rest = text.partition("warp_specialize=specialized")
+    assert head.rstrip().endswith("B_blocks is not None),")
+    assert "flatten=not specialized and (even or A_blocks is not None" in head
+    assert rest.startswith(",\n    ):\n        pid = ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("f.num_warps(8);", "f.num_warps(4);"),
+        ("f.num_warps(8);", ""),
+        ("f.descriptor(A, B);", "f.descriptor(A);"),
+        ("m:128", "m:64"),
+        ("rdot(A[m, k], B[k, n], k)", "rdot(A[k, m], B[k, n], k)"),
+        ("rdot(A[m, k], B[k, n], k)", "rdot(A[m, k] + 1, B[k, n], k)"),
+        ("rdot(A[m, k], B[k, n], k)", "rdot(A[m, k], B[k, n], k) / rmax(A[m, k], k)"),
+        ("A: f16, B: f16", "A: i8, B: i8"),
+        ("k:16", "k:0"),
+    ],
+)
+def test_what_is_another_loop_is_as_it_was_and_told(old: str, new: str) -> None:
+    assert old in PRODUCT
+    said = "f.warp_specialize();"
+    one, other = (
+        generated(text.replace(old, new)) for text in (PRODUCT, PRODUCT.replace(said, ""))
+    )
+    assert _without_names(one.text.replace(f"    # {said}\n", "")) == _without_names(other.text)
+    state = judge(load(Source("f.dt", PRODUCT.replace(old, new)))).scheduled
+    told = {(one.code, one.title) for one in vain(state, one.stages)}
+    assert ("DT198", "'warp_specialize' changes nothing here") in told
+
+
+def _without_names(text: str) -> str:
+    """Operators have names that say of what text they are."""
+    return re.sub(r"_[0-9a-f]{12}\b", "", text)
+
+
+@pytest.mark.parametrize("more", ["", "f.persistent();"])
+def test_it_changes_no_result(more: str) -> None:
+    one, other = (
+        imported(generated(f"{text} {more}").text)
+        for text in (PRODUCT, PRODUCT.replace("f.warp_specialize();", ""))
+    )
+    for sizes in ((128, 32, 16), (129, 40, 24), (127, 32, 8), (300, 72, 40), (5, 8, 104)):
+        m, n, k = sizes
+        A, B = torch.randn(m, k).half(), torch.randn(k, n).half()
+        with mock.patch.object(one, "dt_specialized", wraps=one.dt_specialized) as asked:
+            assert one.f(A, B).equal(other.f(A, B))
+        asked.assert_called_once()
+        assert one.dt_specialized(*asked.call_args.args) == 1
+
+
+def test_only_what_tensor_cores_multiply_is_so() -> None:
+    half, turned = module("halves_by_two_groups"), module("turned_by_two_groups")
+
+    def asked(most: int, *dtypes: torch.dtype | None) -> int:
+        made = half if most == 2 else turned
+        blocks = [
+            one and made.dt_blocks(torch.zeros(64, 64, dtype=one), (32, 32)) for one in dtypes
+        ]
+        found: int = made.dt_specialized(most, *blocks)
+        return found
+
+    assert asked(2, torch.float16, torch.float16) == 1
+    assert asked(2, torch.bfloat16, torch.bfloat16) == 1
+    assert asked(4, torch.float32, torch.float32, torch.float32) == 1
+    assert asked(4, torch.float16, torch.float16) == 1
+    assert asked(2, torch.float32, torch.float32) == 0
+    assert asked(2, torch.float16, torch.bfloat16) == 0
+    assert asked(4, torch.float64, torch.float64) == 0
+    assert asked(2, torch.int16, torch.int16) == 0
+    assert asked(2, torch.float8_e4m3fn, torch.float8_e4m3fn) == 0
+    assert asked(2, None, torch.float16) == 0
+    assert asked(2, torch.float16, None) == 0
+
+
+def test_a_label_of_that_name() -> None:
+    text = PRODUCT.replace("m", "specialized").replace("nuspecialized_warps", "num_warps")
+    made = imported(generated(text.replace("specializedax", "max")).text)
+    A, B = torch.randn(40, 24).half(), torch.randn(24, 16).half()
+    assert made.f(A, B).allclose(A @ B, atol=1e-2)
+
+
+def test_triton_makes_two_groups_and_one_that_loads() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.codegen.specializing"],
+        cwd=ROOT,
+        env=environment(TRITON_INTERPRET="0"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == 2 * 3 * 2
+    for one in found:
+        is_so = one["target"] == "cuda:90" and one["size"] == 256
+        assert (one["is_so"], one["warps"]) == (is_so, 12 if is_so else 8), one
+        assert not one["spilled"], one

@@ -1,0 +1,50 @@
+"""Kernels that make descriptors where some warps load for others: proved if these are the same."""
+
+import pytest
+
+from dtpoly.verify.verify import Verdict, verify
+from tests.codegen.listings import code, program
+from tests.verify.texts import changed
+
+NAMES = ("halves_by_two_groups", "turned_by_two_groups")
+MADE = "        {0}_blocks = tl.make_tensor_descriptor({0}_ptr, [{1}], [{0}_stride_0, 1], [{2}])\n"
+A = MADE.format("A", "m_size, k_size", "128, 32")
+B = MADE.format("B", "k_size, n_size", "32, 64")
+FIRST = "    n_blocks = tl.cdiv(tl.cast(n_size, offset), 64)\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_proved(name: str) -> None:
+    report = verify(program(name), code(name).text, seconds=60)
+    assert report.verdict is Verdict.PROVED
+    assert not any(one.assumed for one in report.functions)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (A, A.replace("[128, 32]", "[64, 32]")),
+        (A, A.replace("[m_size, k_size]", "[k_size, m_size]")),
+        (A, A.replace("[m_size, k_size]", "[m_size, n_size]")),
+        (A, A.replace("A_stride_0", "A_stride_1")),
+        (A, A.replace("A_stride_0", "B_stride_0")),
+        (A, A.replace("A_stride_0, 1", "A_stride_0, 2")),
+        (A, A.replace("A_ptr", "B_ptr")),
+        (A, A.replace("A_ptr", "A_ptr + 8")),
+        (A, A.replace("A_blocks", "B_blocks")),
+        (A, A.replace("A_blocks", "m_size")),
+        (A, f"{A}        pid = 0\n"),
+        (f"    if specialized:\n{A}{B}{FIRST}", f"{FIRST}    if specialized:\n{A}{B}"),
+        ("    if specialized:\n", "    if not specialized:\n"),
+        (f"    if specialized:\n{A}{B}", ""),
+        ("dt_specialized(2, A_blocks, B_blocks)", "dt_specialized(2, A_blocks)"),
+        ("dt_specialized(2, A_blocks, B_blocks)", "dt_specialized(2, A_blocks, A_blocks)"),
+        ("dt_specialized(2, A_blocks, B_blocks)", "1"),
+        ('"num_warps": 4} if in_blocks', '"num_warps": 4} if is_aligned'),
+        ("    if any(one is None for one in blocks):\n", "    if not blocks:\n"),
+    ],
+)
+def test_other_descriptors_are_not_proved(old: str, new: str) -> None:
+    given, text = program(NAMES[0]), code(NAMES[0]).text
+    report = verify(given, changed(text, old, new), seconds=60)
+    assert report.verdict is Verdict.UNKNOWN
