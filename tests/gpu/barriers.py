@@ -1,7 +1,7 @@
-"""`python -m tests.gpu.barriers FOLDER LAUNCHES`: whether lanes wait for each other.
+"""`python -m tests.gpu.barriers FOLDER LAUNCHES`: whether lanes, and warps, wait for each other.
 
-Launches each file of the plan's scratch cases so often, and counts the launches whose result is
-not what is allowed.
+Launches each of the plan's cases that are about that so often, and counts the launches whose
+result is not what is allowed.
 """
 
 import json
@@ -13,7 +13,7 @@ import torch
 from tests.codegen.allowed import allowed
 from tests.codegen.floats import Floats
 from tests.codegen.running import imported
-from tests.gpu.plan import GROUPS, Case, read
+from tests.gpu.plan import GROUPS, LOADING, Case, read
 
 
 def wrong_launches(folder: Path, case: Case, launches: int) -> int:
@@ -40,7 +40,7 @@ def main() -> None:
     """Count, and print a line of JSON a case."""
     folder, launches = Path(sys.argv[1]), int(sys.argv[2])
     for number, case in enumerate(read(folder)):
-        if case.group in GROUPS:
+        if case.group in (*GROUPS, LOADING):
             wrong = wrong_launches(folder, case, launches)
             found = {"case": number, "group": case.group, "launches": launches, "wrong": wrong}
             print(json.dumps(found), flush=True)

@@ -18,6 +18,8 @@ PLAN = "plan.json"
 # What the race detector says of the kernels whose lanes read what other lanes wrote.
 RACES = "races.json"
 GROUPS = ("with barriers", "without barriers")
+# Some warps load there what others multiply: launched as often.
+LOADING = "warps that load"
 
 
 @dataclass(frozen=True, slots=True)

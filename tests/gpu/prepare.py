@@ -14,6 +14,7 @@ from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.show import show
 from dtpoly.compile import load
 from dtpoly.generate import Code, code_of
@@ -34,10 +35,11 @@ from tests.codegen.listings import (
 )
 from tests.codegen.scratch import BARRIER, VARIANTS
 from tests.gpu.chains import CHAINS, PROGRAMS, WAIT, Chain
-from tests.gpu.plan import GROUPS, RACES, Case, write
+from tests.gpu.plan import GROUPS, LOADING, RACES, Case, write
 
 # Some have nothing to run; of at least 300 there is a result to compare.
 RANDOM = 330
+SIZES = (8, 128, 136, 64, 264, 32, 104, 200)
 
 
 def main() -> None:
@@ -49,6 +51,7 @@ def main() -> None:
     cases = [
         *listings(folder),
         *every_layout(folder),
+        *in_blocks(folder),
         *random_cases(folder, RANDOM),
         *scratch(folder),
     ]
@@ -80,6 +83,23 @@ def every_layout(folder: Path) -> Iterator[Case]:
             out = (Layout.PLAIN, Layout.SLICED, Layout.TRANSPOSED)[at % 3]
             file = _kept(folder, name)
             yield Case("layouts", name, file, _text(name), _outputs(name), sizes, recipe, out)
+
+
+def in_blocks(folder: Path) -> Iterator[Case]:
+    """Kernels with descriptors, at ragged sizes of which there are descriptors: multiples of 8."""
+    for name in (*PRODUCTS, *KERNELS):
+        words = {directive.name for directive in program(name).directives}
+        labels = program(name).labels
+        if "descriptor" not in words or len(labels) > 4:
+            continue
+        # Tiles of f32 that are as large as those of examples want too much memory.
+        for at in range(9 if name in PRODUCTS else 2):
+            sizes = {one.name: SIZES[(2 * at + 5 * n) % len(SIZES)] for n, one in enumerate(labels)}
+            recipe = Recipe(at, (DType.F16, DType.BF16, DType.F32)[at % 3])
+            given = _kept(folder, name), _text(name), _outputs(name), sizes, recipe
+            yield Case("in blocks", name, *given)
+            if "warp_specialize" in words and at < 3:
+                yield Case(LOADING, name, *given)
 
 
 def random_cases(folder: Path, count: int) -> Iterator[Case]:
