@@ -27,6 +27,21 @@ def schedule_of(
     return _insert(root.child(0), tuple(tiles), 0, (), kept).get_schedule()
 
 
+def in_sequence(tiles: Sequence[Tiles], depth: int = 0) -> list[Sequence[Tiles]]:
+    """The parts around which there is no loop together, in order."""
+    steps = [one.path.steps[depth] for one in tiles if depth < len(one.path.steps)]
+    if not steps or (isinstance(steps[0], Axis) and not steps[0].is_single):
+        return [tiles]
+    parts = [tiles] if isinstance(steps[0], Axis) else _groups(tiles, depth)
+    return [inner for part in parts for inner in in_sequence(part, depth + 1)]
+
+
+def _groups(tiles: Sequence[Tiles], depth: int) -> list[Sequence[Tiles]]:
+    """What has the same position in a sequence, by position."""
+    positions = sorted({int(str(one.path.steps[depth])) for one in tiles})
+    return [[one for one in tiles if one.path.steps[depth] == at] for at in positions]
+
+
 def _union(sets: Sequence[isl.Set]) -> isl.UnionSet:
     return reduce(lambda a, b: a.union(b), map(isl.UnionSet.from_set, sets))
 
@@ -74,8 +89,7 @@ def _sequence(
     outer: tuple[str, ...],
     whole: Set[str] | None,
 ) -> isl.ScheduleNode:
-    positions = sorted({int(str(one.path.steps[depth])) for one in tiles})
-    groups = [[one for one in tiles if one.path.steps[depth] == at] for at in positions]
+    groups = _groups(tiles, depth)
     filters = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, len(groups))
     for group in groups:
         filters = filters.add(_union([one.domain for one in group]).universe())

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import pairwise
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly import executed
 from dtpoly.poly.absent import any_sizes, is_idle
-from dtpoly.poly.bands import schedule_of
+from dtpoly.poly.bands import in_sequence, schedule_of
 from dtpoly.poly.bounds import Names, bound, conditions_of, operation_of
 from dtpoly.poly.launched import launched, where_launched
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile, plus
 from dtpoly.poly.masks import active_lanes, mask
 from dtpoly.poly.model import Model
+from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import PolyError, affs, computing, set_space
 from dtpoly.poly.tiles import Tiles
 
@@ -24,7 +26,7 @@ AXIS = "axis "  # begins the names of axes among the names of iterators
 
 
 def loop_ast(
-    model: Model, tiles: Sequence[Tiles], flat: Set[str] = frozenset()
+    model: Model, tiles: Sequence[Tiles], flat: frozenset[str] = frozenset()
 ) -> tuple[LoopNode, ...]:
     """The loops of one program of a kernel; those over `flat` labels have no others for full tiles.
 
@@ -39,7 +41,7 @@ def loop_ast(
 
 
 def _loops(
-    model: Model, tiles: Sequence[Tiles], context: isl.Set, flat: Set[str]
+    model: Model, tiles: Sequence[Tiles], context: isl.Set, flat: frozenset[str]
 ) -> tuple[LoopNode, ...]:
     """Full tiles have a loop of their own where that is possible.
 
@@ -48,13 +50,50 @@ def _loops(
     """
     asked = {one.name: one for one in tiles}
     active = {one.name: active_lanes(one) for one in tiles}
-    build = isl.AstBuild.from_context(context)
+    place = _Place(model, asked, active, executed.outside(context), {})
     for with_full in (True, False):
-        tree = build.node_from_schedule(schedule_of(tiles, flat, with_full=with_full))
-        nodes = _nodes(tree, _Place(model, asked, active, executed.outside(context), {}))
+        nodes = _in_order(tiles, context, flat, place, with_full=with_full)
         if _is_complete(nodes, tiles, context):
             return nodes
     raise PolyError("isl's loops leave out some tiles")
+
+
+def _in_order(
+    tiles: Sequence[Tiles],
+    context: isl.Set,
+    flat: frozenset[str],
+    place: _Place,
+    *,
+    with_full: bool,
+) -> tuple[LoopNode, ...]:
+    """The loops of each part, one after the other.
+
+    isl makes each by itself, so that it may be known from another schedule. Where conditions meet
+    all are made at once: isl puts what these share around them.
+    """
+    made = [_nodes(_tree(part, context, flat, with_full), place) for part in in_sequence(tiles)]
+    meet = (nodes[-1:] + after[:1] for nodes, after in pairwise(made))
+    if any(all(isinstance(one, Guard) for one in both) for both in meet):
+        return _nodes(_tree(tiles, context, flat, with_full), place)
+    return tuple(one for nodes in made for one in nodes)
+
+
+def _tree(
+    tiles: Sequence[Tiles], context: isl.Set, flat: frozenset[str], with_full: bool
+) -> isl.AstNode:
+    """isl's loops."""
+
+    def ask() -> isl.AstNode:
+        build = isl.AstBuild.from_context(context)
+        return build.node_from_schedule(schedule_of(tiles, flat, with_full=with_full))
+
+    return remembered(lambda: ("loops", with_full, flat, str(context), *map(_known, tiles)), ask)
+
+
+def _known(one: Tiles) -> Hashable:
+    """All that the loops around tiles follow from."""
+    sets = str(one.domain), str(one.instances)
+    return one.name, one.dims, one.statement.labels, one.lanes, one.path, *sets
 
 
 def _context(model: Model, params: isl.Set, programs: isl.Set) -> isl.Set:
