@@ -12,7 +12,7 @@ from .kinds import Element, Named
 from .layout import call, inside, joined, tuple_of
 from .limits import MOST, Elements, largest_tiles
 from .parts import inside as inside_of
-from .specializing import most_bytes
+from .specializing import most_bytes, multiplied
 from .type_text import TORCH, promoted
 from .widths import is_far
 from .wrapping import Launched, Locals, Wrapping, label_of, label_with, size_with
@@ -177,7 +177,9 @@ def _call(
 
 def _specialized(own: Locals, kernel: TileKernel) -> str:
     """Whether the launch is so: where all descriptors are there, of what tensor cores multiply."""
-    blocks = [own.descriptors[kernel.name, one.tensor] for one in kernel.described]
+    sides = multiplied(kernel)
+    described = sorted(kernel.described, key=lambda one: one.tensor not in sides)
+    blocks = [own.descriptors[kernel.name, one.tensor] for one in described]
     return f"dt_specialized({', '.join((str(most_bytes(kernel)), *blocks))})"
 
 

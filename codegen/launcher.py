@@ -78,13 +78,13 @@ def dt_early(device, programs, known={}):
 def dt_specialized(most, *blocks, known={}):
     """Whether some warps load for others: where Triton can do that, and tensor cores multiply.
 
-    They multiply floats of one type, and of 2 bytes, or of as many as are the most. The kernel
-    makes its descriptors itself then, in memory for which Triton asks.
+    They multiply floats of one type, and of 2 bytes, or of as many as are the most: what the first
+    two hold. The kernel makes its descriptors itself then, in memory for which Triton asks.
     """
     if any(one is None for one in blocks):
         return 0
     dtype, device = blocks[0].base.dtype, blocks[0].base.device
-    if any(one.base.dtype != dtype for one in blocks) or not dtype.is_floating_point:
+    if blocks[1].base.dtype != dtype or not dtype.is_floating_point:
         return 0
     if dtype.itemsize not in (2, most):
         return 0

@@ -24,7 +24,7 @@ from .lower import lower
 from .names import file_names, fresh
 from .prelude import DESCRIPTORS, IMPORTS, SHARED, shared_by
 from .reference_terms import SHARED as COMPUTING
-from .specializing import WARPS
+from .specializing import may_specialize
 from .storage import INDEX, Storage, overwritten, plan
 from .test_text import SHARED as COMPARING
 from .test_text import test_lines
@@ -195,7 +195,7 @@ def _generated(
                     launch.aligned,
                     launch.turned,
                     launch.is_early,
-                    launch.is_specialized and launch.num_warps == WARPS,
+                    launch.is_specialized and may_specialize(launch.num_warps, launch.num_stages),
                 )
                 for launch, name, own, nodes in zip(
                     launches, names, mine, layout.loops, strict=True

@@ -40,6 +40,11 @@ OUTSIDE = Address | Fill | Given | Lanes | Let | Load | Mask | Scalar | Store
 Made = tuple[tuple[Step, ...], tuple[OwnDescriptor, ...]]
 
 
+def may_specialize(num_warps: int | None, num_stages: int | None) -> bool:
+    """Whether Triton does it: of one stage nothing could be loaded before it is needed."""
+    return num_warps == WARPS and num_stages != 1
+
+
 def specialized(
     body: tuple[Step, ...],
     described: Sequence[Described],
@@ -75,6 +80,13 @@ def specialized(
     return (*body[:at], step, *body[at + 1 :]), made
 
 
+def multiplied(kernel: TileKernel) -> frozenset[str]:
+    """The tensors that a kernel loads through descriptors, to multiply them."""
+    loads = (one for one in inside(kernel.body) if isinstance(one, Load) and one.block is not None)
+    variables = {one.tensor for one in loads}
+    return frozenset(one.name for one in kernel.tensors if one.variable in variables)
+
+
 def most_bytes(kernel: TileKernel) -> int:
     """Of how many bytes the numbers are at most that tensor cores multiply for a kernel."""
     products = (one for one in inside(kernel.body) if isinstance(one, Product))
@@ -100,6 +112,8 @@ def _is_product(loop: Instruction) -> bool:
             return False
     left, right = sides.get(product.left_axes), sides.get(product.right_axes)
     if left is None or right is None or product.dtype not in (REAL, DType.F32):
+        return False
+    if left.descriptor == right.descriptor:  # of which only the left one's blocks would be cut
         return False
     return left.order == (0, 1) and len(right.order) == 2 and left.shape[0] >= ROWS
 

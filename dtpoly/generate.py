@@ -100,7 +100,7 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
         if directive.name == WarpSpecialize.name and not any(kernel.own for kernel in kernels):
             why = (
                 "no kernel of it is one loop that multiplies two matrices, each loaded through a "
-                "descriptor, into a block of 128 rows or more, with num_warps(8)"
+                "descriptor, into a block of 128 rows or more, with num_warps(8) and two stages"
             )
             way = f"name both inputs in {directive.func}.descriptor(...), or remove it"
             yield _vain(directive.name, directive.span, why, way)

@@ -15,7 +15,7 @@ from dtpoly.codegen.functions import is_float_element
 from dtpoly.codegen.kernel import EARLY, SPECIALIZED, Pointer, TileKernel
 from dtpoly.codegen.kinds import REAL, Element, Kind, Named, widest
 from dtpoly.codegen.module import Generated
-from dtpoly.codegen.specializing import most_bytes
+from dtpoly.codegen.specializing import most_bytes, multiplied
 from dtpoly.codegen.triton_text import pointer, strides
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
@@ -111,7 +111,7 @@ def _descriptors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
 
 def _is_multiplied(call: Call, kernel: TileKernel) -> bool:
     """Whether tensor cores multiply what is described, as the generated `dt_specialized` says."""
-    names = {one.tensor for one in kernel.described}
+    names = multiplied(kernel)
     dtype, *others = {dtype_of(call, tensor) for tensor in kernel.tensors if tensor.name in names}
     return not others and is_float(dtype) and BYTES[dtype] in (2, most_bytes(kernel))
 

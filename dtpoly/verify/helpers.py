@@ -36,7 +36,7 @@ HELPERS: dict[str, str] = {
     "dt_too_large": "472e2bb175a01b39ddd1c008ac97037b",
     "dt_grid": "b7a19c8083e50a8f0720467b23c5cb46",
     "dt_early": "4427f86e7a53014b26cc99b298d7d096",
-    "dt_specialized": "398190b8b3697b9f9be32337b548d225",
+    "dt_specialized": "d5ae27538c5fce3a586e8bd46cc301a4",
     "dt_turns": "dda50a74bebab3025b2ffbaae64c8cff",
     "dt_launcher": "1fd8c57005003eaf0ec2a8c1f602de2e",
     "dt_versions": "650d5f7e61161cdff86d5551e52600b9",

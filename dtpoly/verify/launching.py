@@ -201,7 +201,7 @@ def _check_told(call: ast.Call, given: Sequence[Held], told: ast.Call) -> None:
     """Whether a launch is specialized must be decided by all of its descriptors."""
     count = sum(isinstance(one, Blocks) for one in given)
     passed, blocks = ([ast.unparse(arg) for arg in one.args] for one in (call, told))
-    if not count or blocks[1:] != passed[-count:] or told.keywords:
+    if not count or sorted(blocks[1:]) != sorted(passed[-count:]) or told.keywords:
         raise Unread(call.lineno, "a launch that is specialized by other descriptors than its own")
 
 

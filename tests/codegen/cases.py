@@ -9,7 +9,7 @@ import traceback
 from collections import Counter
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import prod
 from random import Random
@@ -17,7 +17,7 @@ from random import Random
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import ProgramId, walk
 from dtpoly.algorithm.inference import check_types
-from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.program import Argument, Directive, Program
 from dtpoly.algorithm.show import show
 from dtpoly.algorithm.sizes import input_shapes, size_rules, sizes_of
 from dtpoly.diagnostics import DtpolyError, has_errors
@@ -92,6 +92,24 @@ def random_case(seed: int) -> RandomCase:
     out = random.choices((Layout.PLAIN, Layout.TRANSPOSED, Layout.SLICED), (3, 1, 1))[0]
     recipe = Recipe(seed, dtype, layout, data, dtypes)
     return RandomCase(seed, kind, program, sizes, recipe, out)
+
+
+def launched_otherwise(case: RandomCase) -> RandomCase:
+    """A legal case whose kernels begin early, keep rows aligned, or store through descriptors."""
+    random = Random(f"otherwise {case.seed}")
+    funcs = sorted({kernel.func for kernel in verdict(case).scheduled.kernels})
+    more = [
+        Directive(func, name, arguments)
+        for func in funcs
+        for name, arguments in (
+            ("early", ()),
+            ("pitch", ()),
+            ("descriptor", (Argument(func),)),
+        )
+        if random.random() < 0.7
+    ]
+    directives = (*case.program.directives, *more)
+    return replace(case, program=replace(case.program, directives=directives))
 
 
 def _program(kind: Kind, random: Random, seed: int) -> tuple[Program, dict[str, int]]:

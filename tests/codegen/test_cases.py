@@ -7,13 +7,21 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives
-from tests.codegen.cases import Outcome, outcome, random_case, verdict
+from tests.codegen.cases import (
+    Outcome,
+    RandomCase,
+    launched_otherwise,
+    outcome,
+    random_case,
+    verdict,
+)
 from tests.codegen.features import features
 from tests.codegen.inputs import Data, Layout
 from tests.schedule.user_primitives import USER
@@ -22,16 +30,16 @@ ROOT = Path(__file__).parent.parent.parent
 # Of this many seeds at least a thousand are legal; the ordinary command takes the first few.
 ORDINARY, LONG = 140, 1400
 AT_ONCE = 20
+OTHERWISE = 60
 BAD = (Outcome.WRONG, Outcome.FAILED, Outcome.SLOW)
 
 
-def run(seeds: range) -> Counter[Outcome]:
+def run(cases: Iterable[RandomCase]) -> Counter[Outcome]:
     """Run the cases, print what came of them, and fail with all that are bad."""
     found: Counter[Outcome] = Counter()
     bad: list[str] = []
     elements = tight = 0
-    for seed in seeds:
-        case = random_case(seed)
+    for case in cases:
         result = outcome(case)
         found[result.outcome] += 1
         elements += result.checked.elements
@@ -46,13 +54,21 @@ def run(seeds: range) -> Counter[Outcome]:
 
 @pytest.mark.parametrize("first", range(0, ORDINARY, AT_ONCE))
 def test_a_sample(first: int) -> None:
-    run(range(first, first + AT_ONCE))
+    run(map(random_case, range(first, first + AT_ONCE)))
+
+
+@pytest.mark.parametrize("first", range(0, OTHERWISE, AT_ONCE))
+def test_how_kernels_are_launched_and_where_rows_begin_changes_nothing(first: int) -> None:
+    cases = [random_case(seed) for seed in range(first, first + AT_ONCE)]
+    legal = [launched_otherwise(case) for case in cases if verdict(case).is_legal]
+    found = run(legal)
+    assert not found[Outcome.REFUSED]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(ORDINARY, LONG, 42))
 def test_all(first: int) -> None:
-    run(range(first, first + 42))
+    run(map(random_case, range(first, first + 42)))
 
 
 # Every kind of Program; in the first two there are kernels whose order a set once told.

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
 from dtpoly.algorithm.dtypes import DType
@@ -20,7 +20,7 @@ from dtpoly.compile import load
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from tests.codegen.cases import random_case, verdict
+from tests.codegen.cases import launched_otherwise, random_case, verdict
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.listings import (
     DTYPES,
@@ -34,11 +34,14 @@ from tests.codegen.listings import (
     size_cases,
 )
 from tests.codegen.scratch import BARRIER, VARIANTS
+from tests.codegen.specializing import random_product
 from tests.gpu.chains import CHAINS, PROGRAMS, WAIT, Chain
 from tests.gpu.plan import GROUPS, LOADING, RACES, Case, write
 
 # Some have nothing to run; of at least 300 there is a result to compare.
 RANDOM = 330
+OTHERWISE = 110
+PRODUCTS_MADE = 24
 SIZES = (8, 128, 136, 64, 264, 32, 104, 200)
 
 
@@ -52,7 +55,9 @@ def main() -> None:
         *listings(folder),
         *every_layout(folder),
         *in_blocks(folder),
+        *loading(folder),
         *random_cases(folder, RANDOM),
+        *otherwise_cases(folder, OTHERWISE),
         *scratch(folder),
     ]
     write(folder, cases)
@@ -102,6 +107,19 @@ def in_blocks(folder: Path) -> Iterator[Case]:
                 yield Case(LOADING, name, *given)
 
 
+def loading(folder: Path) -> Iterator[Case]:
+    """Random products of which some warps load for others."""
+    for seed in range(PRODUCTS_MADE):
+        name, text = f"product_{seed}", random_product(seed)
+        made = code_of(judge(load(Source(f"{name}.dt", text))).scheduled)
+        for at, (m, n, k) in enumerate(((8, 136, 72), (264, 200, 136), (1000, 520, 264))):
+            sizes = {"m": m, "n": n, "k": k}
+            given = _written(folder, name, made), text, made.stages.outputs, sizes, Recipe(at)
+            yield Case("in blocks", name, *given)
+            if at == 1:
+                yield Case(LOADING, name, *given)
+
+
 def random_cases(folder: Path, count: int) -> Iterator[Case]:
     """So many random cases, all of them legal."""
     seed = 0
@@ -116,6 +134,16 @@ def random_cases(folder: Path, count: int) -> Iterator[Case]:
             yield Case("random", name, file, text, funcs, case.sizes, case.recipe, case.out)
             count -= 1
         seed += 1
+
+
+def otherwise_cases(folder: Path, count: int) -> Iterator[Case]:
+    """So many of them that begin early, keep rows aligned, and store through descriptors."""
+    legal = (case for case in map(random_case, range(10 * count)) if verdict(case).is_legal)
+    for case in islice(map(launched_otherwise, legal), count):
+        made = code_of(verdict(case).scheduled)
+        name = f"otherwise_{case.seed}"
+        given = _written(folder, name, made), show(case.program), made.stages.outputs, case.sizes
+        yield Case("otherwise", name, *given, case.recipe, case.out)
 
 
 def scratch(folder: Path) -> Iterator[Case]:
