@@ -55,10 +55,10 @@ def random_product(seed: int) -> str:
 
 def main() -> None:
     """Compile all."""
-    jobs = [(name, FILES[name].read_text(), TARGETS, SIZES) for name in NAMES]
-    for seed in range(RANDOM):
-        jobs.append((f"random {seed}", random_product(seed), TARGETS[:1], SIZES[:1]))
-    for name, text, targets, every in jobs:
+    texts = {name: FILES[name].read_text() for name in NAMES}
+    texts |= {f"random {seed}": random_product(seed) for seed in range(RANDOM)}
+    for name, text in texts.items():
+        targets, every = (TARGETS, SIZES) if name in NAMES else (TARGETS[:1], SIZES[:1])
         state = judge(load(Source(f"{name}.dt", text))).scheduled
         code = code_of(state)
         for target in targets:

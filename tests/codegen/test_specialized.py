@@ -107,7 +107,7 @@ def test_random_products(seed: int) -> None:
     program, made = load(Source("f.dt", text)), generated(text)
     assert verify(program, made.text, seconds=60).verdict is Verdict.PROVED
     for sizes in ((8, 136, 72), (136, 8, 40), (264, 64, 24)):
-        given = dict(zip(("m", "n", "k"), sizes, strict=True))
+        given: dict[str, int] = dict(zip(("m", "n", "k"), sizes, strict=True))
         inputs = Recipe(seed).inputs(program, given)
         compared(imported(made.text), program, ("f",), inputs, given)
 
