@@ -11,6 +11,8 @@ from tests.codegen.running import Wrong, compared, imported
 
 Change = Callable[[str], str]
 OUTSIDE = "outside of every tensor"
+# What lies behind a tensor may be the result, which other programs write.
+RACE = "nothing orders the two"
 
 
 def without(pattern: str, by: str = "", count: int = 1) -> Change:
@@ -30,7 +32,7 @@ PLANTED: dict[str, tuple[str, Change, dict[str, int], str]] = {
         "listing_4_02_softmax",
         without(r"mask=x_mask\[:, None\],\s+other=0\.0,"),
         {"x": 5, "y": 513},
-        OUTSIDE,
+        f"{OUTSIDE}|{RACE}",
     ),
     "a store without a mask": (
         "listing_3_10_relu_block_tensorize",
@@ -111,7 +113,8 @@ def test_a_planted_mistake_is_found(name: str) -> None:
     compared(imported(text), program(listing), outputs, inputs, sizes)
     with pytest.raises(Exception, match=told) as found:
         compared(imported(change(text)), program(listing), outputs, inputs, sizes)
-    assert isinstance(found.value, Wrong) or OUTSIDE in str(found.value)
+    said = str(found.value)
+    assert isinstance(found.value, Wrong) or OUTSIDE in said or RACE in said
 
 
 def test_a_write_between_the_elements_of_an_output_is_found() -> None:
