@@ -12,7 +12,7 @@ from dtpoly.algorithm.sizes import size_rules
 from dtpoly.verify.algorithm import Meaning
 from dtpoly.verify.file import File
 from dtpoly.verify.said import Said
-from dtpoly.verify.specialized import is_making
+from dtpoly.verify.specialized import besides_making
 from dtpoly.verify.whole import number
 
 # What a kernel says of numbers, and no proof is about.
@@ -34,17 +34,15 @@ def typed(program: Program) -> Program:
 
 def promised(program: Program, file: File) -> tuple[str, ...]:
     """What a proof takes for granted, in words."""
-    generated = "dt_specialized" in file.plain
     untyped = [one.name for one in program.tensors if one.dtype is None]
     found = [f"f32: {', '.join(untyped)}"] if untyped and file.said else []
     found += [one.text for one in file.said if one.word == "assume"]
     called = {
         node.attr
         for definition in file.jitted.values()
-        for statement in definition.body
+        for statement in besides_making(file, definition)
         for node in ast.walk(statement)
-        # What makes descriptors for a specialized launch is compared with those that it has.
-        if isinstance(node, ast.Attribute) and not (generated and is_making(statement))
+        if isinstance(node, ast.Attribute)
     }
     trusted = (trust for word, trust in TRUSTED.items() if word in called)
     return (*found, *dict.fromkeys(trusted))

@@ -13,7 +13,7 @@ from dtpoly.verify.early import EARLY
 from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
-from dtpoly.verify.specialized import SPECIALIZED
+from dtpoly.verify.specialized import SPECIALIZED, is_told
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Descriptor, Pointer, Type, Unread, Value, scalar
 from dtpoly.verify.whole import (
@@ -164,6 +164,8 @@ def launch(
                 bound[word] = value(wrapper, given_value)
             case _:
                 raise Unread(call.lineno, f"'{kernel}' has no '{keyword.arg}' to give")
+    if is_told(wrapper.file, definition) and not is_specialized:
+        raise Unread(call.lineno, f"'{kernel}' is not launched as 'dt_specialized' says")
     for one, default in defaults.items():
         if one not in bound and isinstance(default, ast.Constant):
             bound[one] = value(wrapper, default)

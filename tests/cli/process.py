@@ -1,11 +1,13 @@
 """Whole `dtpoly` processes, as a user starts them."""
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = (sys.executable, "-m", "dtpoly")
@@ -36,6 +38,20 @@ def environment(**more: str) -> dict[str, str]:
     known = {key: value for key, value in os.environ.items() if key not in WISHES}
     ours = {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": BYTECODE, "TERM": "xterm"}
     return {**known, **ours, **more}
+
+
+def told_by(module: str, *words: str) -> list[Any]:
+    """The lines of JSON that a module prints, in a process in which Triton does not interpret."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, *words],
+        cwd=ROOT,
+        env=environment(TRITON_INTERPRET="0"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def dtpoly(

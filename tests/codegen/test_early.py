@@ -1,9 +1,6 @@
 """Kernels that are placed while the one before them ends: they wait before they touch memory."""
 
-import json
 import re
-import subprocess
-import sys
 
 import torch
 
@@ -11,7 +8,7 @@ from dtpoly.compile import load
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from tests.cli.process import ROOT, environment
+from tests.cli.process import told_by
 from tests.codegen.running import imported
 from tests.gpu.chains import PROGRAMS, WAIT, wrong
 
@@ -56,16 +53,7 @@ def test_a_chain_shows_what_is_read_too_early() -> None:
 
 
 def test_a_gpu_that_can_wait_does_so_before_it_touches_memory() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.codegen.waiting"],
-        cwd=ROOT,
-        env=environment(TRITON_INTERPRET="0"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
+    found = told_by("tests.codegen.waiting")
     assert len(found) == 3 * 6
     for one in found:
         assert one["waits"] == (one["is_early"] and one["target"] == "cuda:90"), one

@@ -1,9 +1,6 @@
 """Kernels of which some warps load for the others: what they say, and what Triton makes of it."""
 
-import json
 import re
-import subprocess
-import sys
 from unittest import mock
 
 import pytest
@@ -14,7 +11,7 @@ from dtpoly.generate import Code, code_of, vain
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.verify.verify import Verdict, verify
-from tests.cli.process import ROOT, environment
+from tests.cli.process import told_by
 from tests.codegen.inputs import Recipe
 from tests.codegen.listings import module
 from tests.codegen.running import compared, imported
@@ -144,16 +141,7 @@ def test_a_label_of_that_name() -> None:
 
 
 def test_triton_makes_two_groups_and_one_that_loads() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.codegen.specializing"],
-        cwd=ROOT,
-        env=environment(TRITON_INTERPRET="0"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
+    found = told_by("tests.codegen.specializing")
     assert len(found) == len(NAMES) * 3 * 2 + RANDOM
     for one in found:
         is_so = one["target"] == "cuda:90" and one["size"] == 256

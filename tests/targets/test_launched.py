@@ -1,12 +1,8 @@
 """What is compiled beforehand is what a launch asks Triton for, which then finds it."""
 
-import json
-import subprocess
-import sys
-
 import pytest
 
-from tests.cli.process import ROOT, environment
+from tests.cli.process import told_by
 from tests.codegen.listings import FILES
 
 # One of each: masks, products, descriptors whose axes are turned, several kernels with rows of
@@ -19,16 +15,7 @@ SOME = (
 
 
 def differences(*words: str) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.targets.launched", *words],
-        cwd=ROOT,
-        env=environment(TRITON_INTERPRET="0"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return told_by("tests.targets.launched", *words)
 
 
 def test_some_listings() -> None:

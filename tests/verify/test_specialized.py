@@ -40,6 +40,7 @@ def test_it_is_proved(name: str) -> None:
         ("dt_specialized(2, A_blocks, B_blocks)", "dt_specialized(2, A_blocks)"),
         ("dt_specialized(2, A_blocks, B_blocks)", "dt_specialized(2, A_blocks, A_blocks)"),
         ("dt_specialized(2, A_blocks, B_blocks)", "1"),
+        ("dt_specialized(2, A_blocks, B_blocks)", "0"),
         ('"num_warps": 4} if in_blocks', '"num_warps": 4} if is_aligned'),
         ("    if any(one is None for one in blocks):\n", "    if not blocks:\n"),
     ],
