@@ -38,11 +38,11 @@ def _single(
     one = nest.products[-1]
     left, right, batch = sides_of(nest, one)
     fill = _square if is_square else _fill
-    sides = fill(nest, left, wanted[0]) | fill(nest, right, wanted[1])
+    sides = _widened(fill(nest, left, wanted[0])) | _widened(fill(nest, right, wanted[1]))
     if prod(sides[x] for x in left) < wanted[0] or prod(sides[x] for x in right) < wanted[1]:
         return None
     blocks = {x: 1 for x in batch} | sides
-    steps = _fill(nest, _summed(nest, one), wanted[2])
+    steps = _widened(_fill(nest, _summed(nest, one), wanted[2]))
     if prod(steps.values()) < min(wanted[2], SMALLEST):
         return None
     order = (*batch, *left, *right)
@@ -131,6 +131,15 @@ def _fill(nest: Nest, labels: tuple[str, ...], wanted: int) -> dict[str, int]:
         found[label] = min(above(nest.sizes[label]), wanted)
         wanted //= found[label]
     return found
+
+
+def _widened(counts: dict[str, int]) -> dict[str, int]:
+    """At least as many as a matrix unit multiplies: where there are fewer, lanes are idle."""
+    count = prod(counts.values())
+    if not counts or count >= SMALLEST:
+        return counts
+    longest = max(counts, key=lambda label: counts[label])
+    return {**counts, longest: counts[longest] * SMALLEST // count}
 
 
 def _fills(nest: Nest, one: Sum) -> tuple[bool, ...]:

@@ -19,10 +19,13 @@ from dtpoly.explore.cost.cost import cost
 from dtpoly.explore.store.results import Outcome
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
+from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.resolve import scheduled
 from dtpoly.source import Source
 from tests.autoschedule.asked import SUM, call_of, example
+from tests.codegen.inputs import Recipe
+from tests.codegen.running import compared, imported
 from tests.conftest import Golden
 
 # What each of some examples is asked for, and in which sizes it is small enough to be interpreted.
@@ -54,6 +57,21 @@ def test_as_it_was(name: str, golden: Golden) -> None:
     (best,) = islice(schedules(call), 1)
     text = whole_text(source, algorithm_of(source), "For these sizes.", best.lines)
     golden(f"autoschedule/{name}.dt", text)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (3, 5, 7), (300, 5, 70), (16, 500, 3)])
+def test_products_smaller_than_what_a_matrix_unit_multiplies(m: int, n: int, k: int) -> None:
+    source = example("mmsigmoid")
+    (best,) = islice(schedules(call_of(source, m=m, n=n, k=k)), 1)
+    text = whole_text(source, algorithm_of(source), "A schedule.", best.lines)
+    checked = check(Source("mmsigmoid.dt", text))
+    assert checked.verdict is not None
+    assert checked.verdict.is_legal
+    made = code_of(checked.verdict.scheduled)
+    program = checked.verdict.scheduled.program
+    sizes = {"m": m, "n": n, "k": k}
+    inputs = Recipe().inputs(program, sizes)
+    compared(imported(made.text), program, made.stages.outputs, inputs, sizes)
 
 
 @pytest.mark.parametrize("name", ["dyt", "wide_softmax", "column_sum"])
