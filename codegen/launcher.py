@@ -5,22 +5,26 @@ ROOM = {
     "dt_blocks": '''\
 def dt_blocks(tensor, block):
     """A descriptor that loads blocks of a tensor; None where there is none, or where it is slow."""
-    if not dt_interpreted and (
-        torch.version.hip or torch.cuda.get_device_properties(tensor.device).major < 9
-    ):
+    if not dt_interpreted and dt_gpu(tensor.device)[0] < 9:
         return None
     size, strides, shape = tensor.element_size(), tensor.stride(), tensor.shape
     if strides[-1] != 1 or tensor.data_ptr() % 16 or block[-1] * size < 16:
         return None
-    if tensor.dtype == torch.bool:
+    if tensor.dtype == torch.bool or not 1 <= min(shape) <= max(shape) < (1 << 31) - (1 << 20):
         return None
-    for extent, stride, inner in zip(shape, strides, (*strides[1:], 1)):
-        if not 1 <= extent < (1 << 31) - (1 << 20) or stride < inner:
+    for stride, inner in zip(strides, strides[1:]):
+        if stride < inner or stride * size % 16:
             return None
-    if any(stride * size % 16 for stride in strides[:-1]):
-        return None
     descriptor = triton.tools.tensor_descriptor.TensorDescriptor
     return descriptor(tensor, list(shape), list(strides), list(block))
+''',
+    "dt_gpu": '''\
+def dt_gpu(device, known={}):
+    """The generation of a GPU of NVIDIA, 0 of others; and how many multiprocessors it has."""
+    if device not in known:
+        found = torch.cuda.get_device_properties(device)
+        known[device] = 0 if torch.version.hip else found.major, found.multi_processor_count
+    return known[device]
 ''',
     "dt_turned": '''\
 def dt_turned(blocks, axes):
@@ -63,19 +67,17 @@ def dt_grid(name, programs):
     return (programs,)
 ''',
     "dt_early": '''\
-def dt_early(device, programs, known={}):
+def dt_early(device, programs):
     """How a kernel is launched that waits for the one before it: early, where that is of use.
 
     More programs than half of a GPU has room for would share what is free, while others are idle.
     """
-    if device not in known:
-        can_wait = not dt_interpreted and torch.version.hip is None
-        found = torch.cuda.get_device_properties(device) if can_wait else None
-        known[device] = found.multi_processor_count if found and found.major >= 9 else 0
-    return {"early": 1, "launch_pdl": 1} if 2 * programs <= known[device] else {"early": 0}
+    major, units = (0, 0) if dt_interpreted else dt_gpu(device)
+    is_early = major >= 9 and 2 * programs <= units
+    return {"early": 1, "launch_pdl": 1} if is_early else {"early": 0}
 ''',
     "dt_specialized": '''\
-def dt_specialized(most, *blocks, known={}):
+def dt_specialized(most, *blocks):
     """Whether some warps load for others: where Triton can do that, and tensor cores multiply.
 
     They multiply floats of one type, and of 2 bytes, or of as many as are the most: what the first
@@ -90,13 +92,12 @@ def dt_specialized(most, *blocks, known={}):
         return 0
     if dt_interpreted:
         return 1
-    if device not in known:
-        is_known = torch.version.hip is None and triton.__version__[:4] in dt_versions
-        known[device] = is_known and torch.cuda.get_device_properties(device).major == 9
+    if triton.__version__[:4] not in dt_versions or dt_gpu(device)[0] != 9:
+        return 0
     asked = triton.runtime._allocation
-    if known[device] and isinstance(asked._allocator.get(), asked.NullAllocator):
+    if isinstance(asked._allocator.get(), asked.NullAllocator):
         triton.set_allocator(lambda size, *_: torch.empty(size, dtype=torch.int8, device="cuda"))
-    return int(known[device])
+    return 1
 ''',
     "dt_turns": '''\
 def dt_turns(name, programs, device, each):
@@ -108,8 +109,7 @@ def dt_turns(name, programs, device, each):
         )
     if device.type == "cpu":
         return (min(programs, 3),)
-    units = torch.cuda.get_device_properties(device).multi_processor_count
-    return (min(programs, each * units, 1 << 20),)
+    return (min(programs, each * dt_gpu(device)[1], 1 << 20),)
 ''',
 }
 

@@ -2,7 +2,9 @@
 
 Triton cuts the block of a product into halves then, for two groups of warps that compute. It can
 do that to what is loaded through descriptors that the kernel makes itself: those of the caller
-have blocks that cannot be cut.
+have blocks that cannot be cut. It moves the start of a block's rows for the second group, and
+wherever the number of a row is computed from that start, moves that too: twice as far (Triton 3.6
+to 3.9). So no row may be asked for but through descriptors, which take the start alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,11 +33,12 @@ from .kernel import (
     WhereDescribed,
 )
 from .kinds import REAL
-from .parts import inside
+from .parts import inside, nested
+from .tile_values import Place, Test, Value
 
 WARPS = 8  # that compute: two groups of four
 ROWS = 128  # of a block: a group takes 64 at once
-OUTSIDE = Address | Fill | Given | Lanes | Let | Load | Mask | Scalar | Store
+OUTSIDE = Address | Fill | Given | Lanes | Mask | Scalar
 
 Made = tuple[tuple[Step, ...], tuple[OwnDescriptor, ...]]
 
@@ -67,9 +70,10 @@ def specialized(
     both = step.instruction
     assert isinstance(both, WhereDescribed)
     first, *more = both.body
-    if more or not _is_product(first.instruction):
+    if more:
         return body, ()
-    if not all(_is_outside(one.instruction) for one in around):
+    row = _row(first.instruction)
+    if row is None or not all(_is_outside(one.instruction, row) for one in around):
         return body, ()
     made = tuple(one for one in own if one is not None)
     if is_persistent:  # it is said of the loop over blocks then
@@ -101,27 +105,43 @@ def _own(one: Described, wish: Wish) -> OwnDescriptor | None:
     return OwnDescriptor(one.name, wish.variable, sizes, one.block)
 
 
-def _is_product(loop: Instruction) -> bool:
-    """Whether a loop loads two matrices through descriptors, and adds their product to floats."""
+def _row(loop: Instruction) -> str | None:
+    """The axis of the rows of a loop that loads two matrices through descriptors and multiplies.
+
+    It adds their product to floats. None for any other loop.
+    """
     if not isinstance(loop, ForLoop) or not loop.is_pipelined or loop.unroll > 1:
-        return False
+        return None
     match [one.instruction for one in loop.body]:
         case [Load() as one, Load() as other, Product() as product]:
             sides = {one.axes: one.block, other.axes: other.block}
         case _:
-            return False
+            return None
     left, right = sides.get(product.left_axes), sides.get(product.right_axes)
     if left is None or right is None or product.dtype not in (REAL, DType.F32):
-        return False
+        return None
     if left.descriptor == right.descriptor:  # of which only the left one's blocks would be cut
-        return False
-    return left.order == (0, 1) and len(right.order) == 2 and left.shape[0] >= ROWS
+        return None
+    is_cut = left.order == (0, 1) and len(right.order) == 2 and left.shape[0] >= ROWS
+    return product.left_axes[0] if is_cut else None
 
 
-def _is_outside(one: Instruction) -> bool:
-    """Whether an instruction computes single elements, and loads none through descriptors."""
-    if isinstance(one, Load):
-        return one.block is None
-    if isinstance(one, Store):
-        return one.atomic is None and one.line is None
-    return isinstance(one, OUTSIDE)
+def _is_outside(one: Instruction, row: str) -> bool:
+    """Whether an instruction computes single elements, none of which says what row it is in.
+
+    What is loaded is the same for all rows, and what is stored goes through a descriptor.
+    """
+    match one:
+        case Load(block=block, axes=axes):
+            return block is None and row not in axes
+        case Store(block=block, value=value):
+            return block is not None and block.order == (0, 1) and not _asks(value, row)
+        case Let(value=value):
+            return not _asks(value, row)
+        case _:
+            return isinstance(one, OUTSIDE)
+
+
+def _asks(value: Value, row: str) -> bool:
+    """Whether a value is made of the numbers of rows."""
+    return any(isinstance(one, Place | Test) and row in one.axes for one in nested(value))

@@ -99,10 +99,12 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
                     yield _vain(directive.name, argument.span or directive.span, why, way)
         if directive.name == WarpSpecialize.name and not any(kernel.own for kernel in kernels):
             why = (
-                "no kernel of it is one loop that multiplies two matrices, each loaded through a "
-                "descriptor, into a block of 128 rows or more, with num_warps(8) and two stages"
+                "no kernel of it is one loop that multiplies two matrices into a block of 128 rows "
+                "or more, loads both and stores the result through descriptors, and reads nothing "
+                "else row by row, with num_warps(8) and two stages"
             )
-            way = f"name both inputs in {directive.func}.descriptor(...), or remove it"
+            way = f"name both inputs and {directive.func} in {directive.func}.descriptor(...)"
+            way += ", or remove it"
             yield _vain(directive.name, directive.span, why, way)
         if directive.name == Pitch.name and not state.program.func(directive.func).labels:
             why, way = f"'{directive.func}' is one number, and has no rows", "remove it"

@@ -97,7 +97,9 @@ AIMS: Mapping[str, Aim] = {
 }
 
 _LATE = "_late"
-_EARLY = ("mmsigmoid", "two_mm_inner", "two_mm_outer", "two_mm_outer_512", "attention")
+_SHORT = ("mmsigmoid", "two_mm_inner", "two_mm_outer", "two_mm_outer_512", "attention")
+_SUMMED = ("tvd", "kl_div", "half_kl_div", "cross_entropy", "half_cross_entropy")
+_EARLY = (*_SHORT, *_SUMMED, "big_sum", "tall_column_sum")
 
 DERIVED = (
     # The thesis's table 4.4: the same tiles in the plain order of programs.
@@ -148,21 +150,21 @@ GROUPS = (
     Group("dyt", BANDWIDTH, ("dyt",), "x y", (*_GLU[:2], _GLU[3])),
     Group("geglu", BANDWIDTH, ("geglu",), "x y", _GLU),
     Group("swiglu", BANDWIDTH, ("swiglu",), "x y", _GLU),
-    Group("tvd", BANDWIDTH, ("tvd",), "x y", _LOSS),
-    Group("kl_div", BANDWIDTH, ("kl_div",), "x y", _LOSS[:2]),
-    Group("kl_div", BANDWIDTH, ("half_kl_div",), "x y", _LOSS[2:]),
+    Group("tvd", BANDWIDTH, _both("tvd"), "x y", _LOSS),
+    Group("kl_div", BANDWIDTH, _both("kl_div"), "x y", _LOSS[:2]),
+    Group("kl_div", BANDWIDTH, _both("half_kl_div"), "x y", _LOSS[2:]),
     Group("rms_norm", BANDWIDTH, ("rms_norm",), "x y", _RMS),
     Group("layer_norm", BANDWIDTH, ("layer_norm",), "x y", ("8192x4096 bf16", "16384x8192 f32")),
     Group("softmax", BANDWIDTH, ("narrow_softmax", _UNSAFE), "x y", _NARROW),
     Group("softmax", BANDWIDTH, ("safe_softmax", _UNSAFE), "x y", _SOFTMAX),
     Group("softmax", BANDWIDTH, ("wide_softmax", _UNSAFE), "x y", _WIDE),
     Group("softmax", BANDWIDTH, ("half_wide_softmax", _UNSAFE), "x y", _HALF_WIDE),
-    Group("cross_entropy", BANDWIDTH, ("cross_entropy",), "x y", _ENTROPY),
-    Group("cross_entropy", BANDWIDTH, ("half_cross_entropy",), "x y", _HALF_ENTROPY),
-    Group("sum", BANDWIDTH, ("big_sum",), "x", ("268435456 f32", "268435456 bf16")),
+    Group("cross_entropy", BANDWIDTH, _both("cross_entropy"), "x y", _ENTROPY),
+    Group("cross_entropy", BANDWIDTH, _both("half_cross_entropy"), "x y", _HALF_ENTROPY),
+    Group("sum", BANDWIDTH, _both("big_sum"), "x", ("268435456 f32", "268435456 bf16")),
     Group("sum of rows", BANDWIDTH, ("tall_row_sum",), "x y", _TALL),
     Group("sum of rows", BANDWIDTH, ("row_sum",), "x y", _SQUARE),
-    Group("sum of columns", BANDWIDTH, ("tall_column_sum",), "x y", _TALL),
+    Group("sum of columns", BANDWIDTH, _both("tall_column_sum"), "x y", _TALL),
     Group("sum of columns", BANDWIDTH, ("column_sum",), "x y", _SQUARE),
     Group("matmul", OTHER, _THOUSAND, "m n k", ("1024x1024x1024 f16",), REPEATED),
     Group("matmul", MATMUL, ("half_matmul",), "m n k", _LARGE),

@@ -20,6 +20,7 @@ TRUSTED = {
     "multiple_of": "what tl.multiple_of and tl.max_contiguous say is true",
     "max_contiguous": "what tl.multiple_of and tl.max_contiguous say is true",
     "make_tensor_descriptor": "addresses and strides of descriptors are multiples of 16 bytes",
+    "warp_specialize": "Triton compiles loops with warp_specialize right; 3.6 to 3.9 do not always",
 }
 
 
@@ -37,13 +38,15 @@ def promised(program: Program, file: File) -> tuple[str, ...]:
     untyped = [one.name for one in program.tensors if one.dtype is None]
     found = [f"f32: {', '.join(untyped)}"] if untyped and file.said else []
     found += [one.text for one in file.said if one.word == "assume"]
-    called = {
-        node.attr
+    nodes = [
+        node
         for definition in file.jitted.values()
         for statement in besides_making(file, definition)
         for node in ast.walk(statement)
-        if isinstance(node, ast.Attribute)
-    }
+    ]
+    called = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    if file.said:  # generated files keep clear of what Triton gets wrong there
+        called |= {str(node.arg) for node in nodes if isinstance(node, ast.keyword)}
     trusted = (trust for word, trust in TRUSTED.items() if word in called)
     return (*found, *dict.fromkeys(trusted))
 

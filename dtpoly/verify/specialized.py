@@ -48,13 +48,15 @@ def after_making(machine: Machine, body: list[ast.stmt]) -> list[ast.stmt]:
     first, *rest = body
     if not isinstance(first, ast.If) or not is_making(first):
         raise Unread(first.lineno, "a kernel that makes no descriptors where it should first")
-    for statement in first.body:
-        _check(machine, statement)
+    made = {_checked(machine, statement) for statement in first.body}
+    for one, value in machine.names.items():  # it is passed none of them then
+        if isinstance(value, Descriptor) and one not in made:
+            raise Unread(first.lineno, f"'{one}' is not made where all descriptors should be")
     return rest
 
 
-def _check(machine: Machine, statement: ast.stmt) -> None:
-    """A descriptor takes the place of one that is the same, wherever there is that one."""
+def _checked(machine: Machine, statement: ast.stmt) -> str:
+    """The name of a descriptor that takes the place of one that is the same, where it is there."""
     match statement:
         case ast.Assign(
             targets=[ast.Name(id=one)], value=ast.Call(func=func, args=args, keywords=[]) as made
@@ -64,6 +66,7 @@ def _check(machine: Machine, statement: ast.stmt) -> None:
             raise Unread(statement.lineno, f"'{ast.unparse(statement)}'")
     if not _is_same(machine, machine.names.get(one), new):
         raise Unread(statement.lineno, f"'{one}' becomes another descriptor than the launch has")
+    return one
 
 
 def _is_same(machine: Machine, old: Value | None, new: Descriptor) -> bool:

@@ -97,7 +97,8 @@ def random_case(seed: int) -> RandomCase:
 def launched_otherwise(case: RandomCase) -> RandomCase:
     """A legal case whose kernels begin early, keep rows aligned, or store through descriptors."""
     random = Random(f"otherwise {case.seed}")
-    funcs = sorted({kernel.func for kernel in verdict(case).scheduled.kernels})
+    named = {func.name for func in case.program.funcs}  # a kernel that clears has a name of its own
+    funcs = sorted(named & {kernel.func for kernel in verdict(case).scheduled.kernels})
     more = [
         Directive(func, name, arguments)
         for func in funcs

@@ -42,7 +42,9 @@ LINES = (
     "total.fuse_at(f, x); f.align(A); f.alternate(y);"
 )
 DESCRIBED = f"{MATMUL} f.descriptor(A, B);"
-SPECIALIZED = f"{DESCRIBED} f.num_warps(8); f.warp_specialize();".replace("m:32", "m:128")
+SPECIALIZED = MATMUL.replace("m:32", "m:128") + (
+    "f.descriptor(A, B, f); f.num_warps(8); f.warp_specialize();"
+)
 SCALED = (
     "Func f; In A; SIn a, i: i32; Var y, x; f[y, x] = A[y, x] * a + i;"
     "f.block(x:64); f.tensorize(x:0);"
@@ -265,12 +267,13 @@ def check_few_variants_where_some_warps_load() -> None:
         seen: set[tuple[int, int]] = set()
         for _ in range(CALLS):
             (A, *rest), constants = some_call(chance)
-            blocks = [described(one) if chance.random() < 0.9 else None for one in (A, rest[2])]
+            tensors = (A, rest[2], rest[5])
+            blocks = [described(one) if chance.random() < 0.9 else None for one in tensors]
             is_so = int(None not in blocks)
             constants = {**constants, "specialized": is_so, "num_warps": 8}
             run = launched(module.f_launch, ((A, *rest, *blocks), constants))
             found.setdefault(A.dtype, set()).add(run[4])
-            assert run[9 + 12 : 9 + 14] == (None, None)
+            assert run[9 + 12 : 9 + 15] == (None, None, None)
             at = module.f_kernel.arg_names.index("specialized")
             seen.add((run[9 + at], run[5][0]))
         assert all(len(functions) <= MOST for functions in found.values()), found

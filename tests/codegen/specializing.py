@@ -33,7 +33,7 @@ def random_product(seed: int) -> str:
     types = "A, B, C" if is_rough else random.choice(("A: f16, B: f16, C", "A: bf16, B: bf16, C"))
     other = "B[n, k]" if is_rough or random.random() < 0.4 else "B[k, n]"
     product = f"rdot(A[m, k], {other}, k)"
-    body = random.choice(("{0}", "sigmoid({0})", "{0} + C[n]", "exp(0 - abs({0})) * C[m, n]"))
+    body = random.choice(("{0}", "sigmoid({0})", "{0} + C[n]", "exp(0 - abs({0})) * C[n]"))
     body = body.format(product)
     types = types if "C[" in body else types.removesuffix(", C")
     said = [
@@ -45,7 +45,7 @@ def random_product(seed: int) -> str:
             f"num_stages({random.choice((2, 3))})",
         ),
         random.choice(("map(m, n)", "map(n, m)", "map(m:mi/2, n, mi)")),
-        f"descriptor(A, B{random.choice(('', ', f'))})",
+        "descriptor(A, B, f)",
         *(["precision(tf32)"] if is_rough else []),
         *(word for word in ("persistent()", "pitch()", "early()") if random.random() < 0.5),
     ]

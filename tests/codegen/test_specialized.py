@@ -19,7 +19,7 @@ from tests.codegen.specializing import NAMES, RANDOM, random_product
 
 PRODUCT = (
     "Func f; In A: f16, B: f16; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
-    "f.block(m:128, n:32); f.tensorize(m:0, n:0, k:16); f.descriptor(A, B); f.num_warps(8);"
+    "f.block(m:128, n:32); f.tensorize(m:0, n:0, k:16); f.descriptor(A, B, f); f.num_warps(8);"
     "f.warp_specialize();"
 )
 
@@ -49,11 +49,15 @@ def test_where_programs_take_blocks_in_turn_it_is_the_loop_over_these() -> None:
         ("f.num_warps(8);", "f.num_warps(4);"),
         ("f.num_warps(8);", ""),
         ("f.num_warps(8);", "f.num_warps(8); f.num_stages(1);"),
-        ("f.descriptor(A, B);", "f.descriptor(A);"),
+        ("f.descriptor(A, B, f);", "f.descriptor(A, f);"),
+        ("f.descriptor(A, B, f);", "f.descriptor(A, B);"),
         ("m:128", "m:64"),
         ("rdot(A[m, k], B[k, n], k)", "rdot(A[k, m], B[k, n], k)"),
         ("rdot(A[m, k], B[k, n], k)", "rdot(A[m, k] + 1, B[k, n], k)"),
         ("rdot(A[m, k], B[k, n], k)", "rdot(A[m, k], B[k, n], k) / rmax(A[m, k], k)"),
+        # The second group would take the rows of the block below.
+        ("rdot(A[m, k], B[k, n], k)", "rdot(A[m, k], B[k, n], k) + A[m, n]"),
+        ("rdot(A[m, k], B[k, n], k)", "rdot(A[m, k], B[k, n], k) * m"),
         ("A: f16, B: f16", "A: i8, B: i8"),
         ("k:16", "k:0"),
     ],
@@ -72,9 +76,9 @@ def test_what_is_another_loop_is_as_it_was_and_told(old: str, new: str) -> None:
 
 def test_a_matrix_times_itself_is_as_it_was() -> None:
     """Both sides would have one descriptor, whose blocks are cut for the left one alone."""
-    itself = PRODUCT.replace("B[k, n]", "A[n, k]").replace(", B: f16", "").replace("(A, B)", "(A)")
+    itself = PRODUCT.replace("B[k, n]", "A[n, k]").replace(", B: f16", "").replace("(A, B,", "(A,")
     (kernel,) = generated(itself.replace("n:32", "n:128")).stages.kernels
-    assert len(kernel.described) == 1
+    assert [one.name for one in kernel.described] == ["A_blocks", "f_blocks"]
     assert not kernel.own
 
 

@@ -261,6 +261,11 @@ def test_what_is_assumed_is_told() -> None:
     )
     (function,) = verify(algorithm("matmul_descriptors"), text("matmul_descriptors")).functions
     assert "addresses and strides of descriptors are multiples of 16 bytes" in function.assumed
+    loop = "range(tl.cdiv(K, BLOCK_K))"
+    special = changed(text("matmul_descriptors"), loop, f"tl.{loop[:-1]}, warp_specialize=True)")
+    (function,) = verify(algorithm("matmul_descriptors"), special).functions
+    assert function.verdict is Verdict.PROVED
+    assert any("warp_specialize" in one for one in function.assumed)
 
 
 def test_each_result_of_a_kernel_is_looked_at() -> None:

@@ -10,6 +10,13 @@ NAMES = ("halves_by_two_groups", "turned_by_two_groups")
 MADE = "        {0}_blocks = tl.make_tensor_descriptor({0}_ptr, [{1}], [{0}_stride_0, 1], [{2}])\n"
 A = MADE.format("A", "m_size, k_size", "128, 32")
 B = MADE.format("B", "k_size, n_size", "32, 64")
+STORED = """\
+        halves_blocks = tl.make_tensor_descriptor(
+            halves_ptr, [m_size, n_size], [halves_stride_0, 1], [128, 64]
+        )
+"""
+MAKING = f"    if specialized:\n{A}{B}{STORED}"
+ASKED = "dt_specialized(2, A_blocks, B_blocks, halves_blocks)"
 FIRST = "    n_blocks = tl.cdiv(tl.cast(n_size, offset), 64)\n"
 
 
@@ -34,13 +41,17 @@ def test_it_is_proved(name: str) -> None:
         (A, A.replace("A_blocks", "B_blocks")),
         (A, A.replace("A_blocks", "m_size")),
         (A, f"{A}        pid = 0\n"),
-        (f"    if specialized:\n{A}{B}{FIRST}", f"{FIRST}    if specialized:\n{A}{B}"),
+        (MAKING + FIRST, FIRST + MAKING),
         ("    if specialized:\n", "    if not specialized:\n"),
-        (f"    if specialized:\n{A}{B}", ""),
-        ("dt_specialized(2, A_blocks, B_blocks)", "dt_specialized(2, A_blocks)"),
-        ("dt_specialized(2, A_blocks, B_blocks)", "dt_specialized(2, A_blocks, A_blocks)"),
-        ("dt_specialized(2, A_blocks, B_blocks)", "1"),
-        ("dt_specialized(2, A_blocks, B_blocks)", "0"),
+        (MAKING, ""),
+        (STORED, STORED.replace("[128, 64]", "[64, 64]")),
+        (STORED, STORED.replace("halves_stride_0", "A_stride_0")),
+        (STORED, ""),
+        (ASKED, "dt_specialized(2, A_blocks, halves_blocks)"),
+        (ASKED, "dt_specialized(2, A_blocks, A_blocks, halves_blocks)"),
+        (ASKED, "dt_specialized(2, A_blocks, B_blocks)"),
+        (ASKED, "1"),
+        (ASKED, "0"),
         ('"num_warps": 4} if in_blocks', '"num_warps": 4} if is_aligned'),
         ("    if any(one is None for one in blocks):\n", "    if not blocks:\n"),
     ],
