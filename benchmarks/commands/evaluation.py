@@ -1,16 +1,17 @@
-"""`python -m benchmarks evaluation`: what is kept of explorations in; their page's tables out."""
+"""`python -m benchmarks evaluation`: results that are kept in; the tables of two pages out."""
 
 import json
 from pathlib import Path
 
 import click
 
+from benchmarks import by_file
 from benchmarks.evaluation import PAGE, filled, ranked, spaces_told, told
 from benchmarks.files import write_whole
 from benchmarks.spaces.summary import read
 
 
-@click.command(short_help="Write the tables of docs/evaluation.md.")
+@click.command(short_help="Write the tables of docs/evaluation.md and docs/performance.md.")
 @click.option(
     "--spaces",
     "path",
@@ -18,9 +19,13 @@ from benchmarks.spaces.summary import read
     help="Only show those of this file.",
 )
 def command(path: Path | None) -> int:
-    """Fill docs/evaluation.md from benchmarks/results; what is between its marks is replaced."""
+    """Fill docs/evaluation.md and docs/performance.md from benchmarks/results.
+
+    What is between their marks is replaced.
+    """
     if path is None:
-        write_whole(PAGE, filled(PAGE.read_text(), told()))
+        for page, parts in ((PAGE, told()), (by_file.PAGE, by_file.told())):
+            write_whole(page, filled(page.read_text(), parts))
     else:
         every = read(json.loads(path.read_text())["questions"])
         click.echo(f"{spaces_told(every)}\n{ranked(every)}", nl=False)
