@@ -142,6 +142,12 @@ def _call(
     check_dtype(program, dtype)
     precision = exact or algorithm.precision
     known = filled(program, given)
+    if nothing := [label for label, size in known.items() if size < 1]:
+        raise click.BadParameter(
+            f"'{nothing[0]}' is {known[nothing[0]]}: then there is nothing to do, and no schedule "
+            "is better than another",
+            param_hint="--size",
+        )
     return Call(program, known, dtype, device, "" if precision == "ieee" else precision)
 
 

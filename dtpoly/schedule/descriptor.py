@@ -16,7 +16,7 @@ from dtpoly.schedule.values import Name
 
 @dataclass(frozen=True, slots=True)
 class Descriptor(Primitive):
-    """Load the tiles of an input through a descriptor instead of through pointers.
+    """Load or store the tiles of a tensor through a descriptor instead of through pointers.
 
         load(A + x * stride_x + y * stride_y)  -->  A_descriptor.load([x, y])
 

@@ -14,9 +14,9 @@ class WarpSpecialize(Primitive):
 
         for k: load(k); use(k)  -->  warps A: for k: load(k)  ||  warps B: for k: use(k)
 
-    Both tiles are loaded through descriptors, and the block has 128 rows at least: each of two
-    groups of four warps has half of them. Where a device cannot do it, or tensors have no
-    descriptors, the kernel is as it is without.
+    Both tiles are loaded and the result is stored through descriptors, and the block has 128 rows
+    at least: each of two groups of four warps has half of them. Where a device cannot do it, or
+    tensors have no descriptors, the kernel is as it is without.
     """
 
     name: ClassVar[str] = "warp_specialize"

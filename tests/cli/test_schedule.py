@@ -48,6 +48,13 @@ def test_precision_is_kept_or_asked_for(call: Entry) -> None:
     assert "precision" not in call(*asked, "--precision", "ieee", stdin=kept)[1]
 
 
+@pytest.mark.parametrize("sizes", ["x=0,y=4096", "x=4096,y=0"])
+def test_where_there_is_nothing_to_do_that_is_told(call: Entry, sizes: str) -> None:
+    code, out, err = call("schedule", "-", "--size", sizes, "--budget", "0", stdin=SUM)
+    assert (code, out) == (2, "")
+    assert "is 0: then there is nothing to do, and no schedule is better" in err
+
+
 def test_a_list_has_a_line_for_each(call: Entry) -> None:
     code, out, _ = call("schedule", "-", *SIZES, "--budget", "0", "--list", "3", stdin=SUM)
     assert code == 0

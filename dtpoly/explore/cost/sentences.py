@@ -100,7 +100,7 @@ def _computed(kernel: KernelCost) -> Iterator[str]:
 def _waiting(cost: Cost, kernel: KernelCost) -> Iterator[str]:
     many = int(cost.device["multiprocessors"])
     others = [seconds for unit, seconds in kernel.limits.items() if unit != LATENCY]
-    if max(others) > NEARLY * kernel.limits[LATENCY]:
+    if not kernel.programs or max(others) > NEARLY * kernel.limits[LATENCY]:
         return
     if kernel.programs < many:
         few = f"{kernel.programs} program{'s' if kernel.programs > 1 else ''}"
