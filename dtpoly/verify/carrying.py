@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,17 @@ from dtpoly.verify.terms import (
 )
 from dtpoly.verify.tiles import aligned
 from dtpoly.verify.values import Lost, Pointer, Radix, Tile, Value, as_term, is_truth, lanes_of
-from dtpoly.verify.whole import Truth, Whole, both, either, name, negation, one_of, put_truth
+from dtpoly.verify.whole import (
+    Truth,
+    Whole,
+    both,
+    either,
+    name,
+    names_of,
+    negation,
+    one_of,
+    put_truth,
+)
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -86,12 +97,27 @@ def after_loop(
     loop: str,
     here: Truth,
     last: Mapping[str, Whole],
+    moving: AbstractSet[str],
 ) -> Value:
     """What a name holds after a loop that sets it.
 
-    `last` is each thing that it counts, as it is in the last iteration.
+    `last` is each thing that it counts, as it is in the last iteration; `moving` are all names
+    that may mean something else in each. A branch on none of these is taken in all iterations or
+    in none: its sides are two loops.
     """
     new, old = after[one], before[one]
+    if isinstance(new, Tile) and isinstance(new.item, Choose):
+        condition = new.item.condition
+        if not names_of(condition) & moving:
+            sides = (replace(new, item=side) for side in (new.item.yes, new.item.no))
+            found = [
+                after_loop(one, before, {**after, one: side}, loop, here, last, moving)
+                for side in sides
+            ]
+            items = [side.item for side in found if isinstance(side, Tile)]
+            if len(items) == 2:
+                yes, no = (as_term(item, 0) for item in items)
+                return replace(new, item=choose(condition, yes, no))
     lost = Lost("is set anew in each iteration of a loop, and used after it")
     if new == old:
         return old

@@ -66,6 +66,7 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
     else:
         ranges, last = dict(parts.ranges), dict(parts.last)
     own = tuple(ranges)
+    settled = _made(machine)
     here = both(*ranges.values())
     machine.ranges |= ranges
     if _is_pipelined(machine, options):
@@ -95,14 +96,21 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
     after = machine.names
     machine.where, machine.loops, machine.time = outside, around, time
     machine.names = dict(before)
+    carried = (_carried(one, loop) for one in changed)
+    moving = {*own, *carried, *(_made(machine) - settled)}
     for one in changed:
         if one in changes.grows:
             times = (extreme(True, high, low) - low + step - 1).floor(step)
             machine.names[one] = moved(before[one], changes.grows[one] * times)
         elif before[one] != after[one]:
-            machine.names[one] = after_loop(one, before, after, loop, here, last)
+            machine.names[one] = after_loop(one, before, after, loop, here, last, moving)
     for one in (*(one for one in after if one not in before), counter):
         machine.names[one] = Lost("is set in a loop, and used after it")
+
+
+def _made(machine: Machine) -> set[str]:
+    """The names of lanes, loops, and numbers that stand for something computed."""
+    return {*machine.ranges, *machine.wraps, *machine.shifts, *machine.digits.numbers}
 
 
 def _kind(machine: Machine, over: ast.expr) -> str:
