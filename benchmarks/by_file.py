@@ -45,15 +45,15 @@ def _row(line: Line, ceilings: Ceilings) -> tuple[str, ...]:
     return (
         line.row.case,
         bound(line.row, ceilings),
-        us(line.ours.median),
+        microseconds(line.ours.median),
         line.peer.name,
-        us(line.peer.median),
+        microseconds(line.peer.median),
         f"{line.ratio:.3f}",
         f"{line.share:.0%}",
     )
 
 
-def us(milliseconds: float) -> str:
+def microseconds(milliseconds: float) -> str:
     """Four digits, or all before the point."""
-    us = 1000 * milliseconds
-    return f"{us:,.0f}" if us >= 1000 else f"{us:.4g}"
+    found = 1000 * milliseconds
+    return f"{found:,.0f}" if found >= 1000 else f"{found:.4g}"

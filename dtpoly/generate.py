@@ -103,8 +103,8 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
                 "or more, loads both and stores the result through descriptors, and reads nothing "
                 "else row by row, with num_warps(8) and two stages"
             )
-            way = f"name both inputs and {directive.func} in {directive.func}.descriptor(...)"
-            way += ", or remove it"
+            func = directive.func
+            way = f"name both inputs and {func} in {func}.descriptor(...), or remove it"
             yield _vain(directive.name, directive.span, why, way)
         if directive.name == Pitch.name and not state.program.func(directive.func).labels:
             why, way = f"'{directive.func}' is one number, and has no rows", "remove it"

@@ -52,7 +52,7 @@ def test_a_wrong_one_is_not(name: str) -> None:
 
 @pytest.mark.parametrize("condition", ["x_size > 5", "x_start == 0", "tl.program_id(0) > 1"])
 def test_both_sides_may_say_the_same_in_other_words(condition: str) -> None:
-    text = text_of(SUM).replace(ADDED, BRANCH.format(condition, "A_tile + f_acc"), 1)
+    text = changed(text_of(SUM), ADDED, BRANCH.format(condition, "A_tile + f_acc"))
     assert verify(SUM, text).verdict is Verdict.PROVED
 
 
@@ -64,5 +64,5 @@ def test_both_sides_may_say_the_same_in_other_words(condition: str) -> None:
     "other", ["f_acc + A_tile * 2", "f_acc", "A_tile + 0.0 * f_acc", "tl.maximum(f_acc, A_tile)"]
 )
 def test_a_side_that_says_something_else_is_found(condition: str, other: str) -> None:
-    text = text_of(SUM).replace(ADDED, BRANCH.format(condition, other), 1)
+    text = changed(text_of(SUM), ADDED, BRANCH.format(condition, other))
     assert verify(SUM, text).verdict is not Verdict.PROVED
