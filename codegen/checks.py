@@ -63,7 +63,7 @@ def dt_device(device, out=None):
     "dt_is_current": '''\
 def dt_is_current(device):
     """Whether this is the device that kernels are launched on."""
-    return dt_interpreted or device.index == torch.cuda.current_device()
+    return dt_interpreted or device.index == torch._C._cuda_getDevice()
 ''',
     "dt_float": '''\
 def dt_float(name, number):
@@ -170,7 +170,7 @@ def dt_real(*dtypes):
     "dt_operand": '''\
 def dt_operand(dtype, real):
     """The type in which the operands of a product meet: f16 holds every value of 8 bits."""
-    if real == tl.float64:
+    if real is tl.float64:
         return real
     return tl.float16 if dtype.itemsize == 1 else dt_triton[dtype]
 ''',

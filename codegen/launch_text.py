@@ -190,7 +190,7 @@ def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
     arguments = [f"{one.kernel.name}_kernel", f"[{', '.join(lines)}]"]
     if one.kernel.described:
         names = (f'"{described.name}"' for described in one.kernel.described)
-        arguments.append(f"[{', '.join(names)}]")
+        arguments += [f"[{', '.join(names)}]", "dt_descriptor", "dt_in_parts"]
     head = f"{wrapping.names.launches[one.kernel.name]} = dt_launcher"
     return call(head, arguments, indent=0)
 

@@ -4,7 +4,12 @@
 ROOM = {
     "dt_blocks": '''\
 def dt_blocks(tensor, block):
-    """A descriptor that loads blocks of a tensor; None where there is none, or where it is slow."""
+    """How a tensor is loaded in blocks: what a descriptor is made of, where there can be one."""
+    return tensor, block, range(len(block))
+''',
+    "dt_descriptor": '''\
+def dt_descriptor(tensor, block, axes):
+    """What loads blocks of a tensor; None where nothing does, or where it is slow."""
     if not dt_interpreted and dt_gpu(tensor.device)[0] < 9:
         return None
     size, strides, shape = tensor.element_size(), tensor.stride(), tensor.shape
@@ -15,8 +20,8 @@ def dt_blocks(tensor, block):
     for stride, inner in zip(strides, strides[1:]):
         if stride < inner or stride * size % 16:
             return None
-    descriptor = triton.tools.tensor_descriptor.TensorDescriptor
-    return descriptor(tensor, list(shape), list(strides), list(block))
+    parts = ([part[axis] for axis in axes] for part in (shape, strides, block))
+    return triton.tools.tensor_descriptor.TensorDescriptor(tensor, *parts)
 ''',
     "dt_gpu": '''\
 def dt_gpu(device, known={}):
@@ -28,12 +33,8 @@ def dt_gpu(device, known={}):
 ''',
     "dt_turned": '''\
 def dt_turned(blocks, axes):
-    """The same descriptor, if there is one, with its axes in another order."""
-    if blocks is None:
-        return None
-    shape, strides, block = blocks.shape, blocks.strides, blocks.block_shape
-    parts = ([part[axis] for axis in axes] for part in (shape, strides, block))
-    return type(blocks)(blocks.base, *parts)
+    """The same blocks with their axes in another order."""
+    return (*blocks[:2], axes)
 ''',
     "dt_rows": '''\
 def dt_rows(shape, dtype, device):
@@ -83,10 +84,10 @@ def dt_specialized(most, *blocks):
     They multiply floats of one type, and of 2 bytes, or of as many as are the most: what the first
     two hold. The kernel makes its descriptors itself then, in memory for which Triton asks.
     """
-    if any(one is None for one in blocks):
+    if any(dt_descriptor(*one) is None for one in blocks):
         return 0
-    dtype, device = blocks[0].base.dtype, blocks[0].base.device
-    if blocks[1].base.dtype != dtype or not dtype.is_floating_point:
+    dtype, device = blocks[0][0].dtype, blocks[0][0].device
+    if blocks[1][0].dtype != dtype or not dtype.is_floating_point:
         return 0
     if dtype.itemsize not in (2, most):
         return 0
@@ -107,7 +108,7 @@ def dt_turns(name, programs, device, each):
             f"'{name}' has {programs} blocks, and one launch does at most 2146435072: "
             "make them larger, and generate this file again"
         )
-    if device.type == "cpu":
+    if dt_interpreted:
         return (min(programs, 3),)
     return (min(programs, each * dt_gpu(device)[1], 1 << 20),)
 ''',
@@ -116,18 +117,22 @@ def dt_turns(name, programs, device, each):
 # Which variant of a kernel a call runs, and how without Triton's binding.
 LAUNCHER = {
     "dt_launcher": '''\
-def dt_launcher(kernel, axes, blocks=()):
+def dt_launcher(kernel, axes, blocks=(), described=None, passed=None):
     """What launches a kernel: as Triton does, or without its binding if it did so for a like call.
 
     Like calls have the same numbers, types, alignments of addresses, and device: all that Triton
     looks at when it chooses what to run. So it would run the same again, with the same arguments.
     """
+    blocks = [kernel.arg_names.index(name) for name in blocks]
+
+    def with_descriptors(args):
+        return [described(*arg) if at in blocks else arg for at, arg in enumerate(args)]
+
     if dt_interpreted:
-        return lambda grid, *args, **constants: kernel[grid](*args, **constants)
+        return lambda grid, *args, **constants: kernel[grid](*with_descriptors(args), **constants)
     # Of these versions it is known how they run what they have compiled.
     is_direct = torch.version.hip is None and triton.__version__[:4] in dt_versions
     choose, driver, known = dt_chooser(kernel, axes, blocks), triton.runtime.driver, {}
-    blocks = [kernel.arg_names.index(name) for name in blocks]
     names, places, hooks = kernel.arg_names, dt_places(axes), dt_hooks(kernel)
     types = kernel.fn.__annotations__
     floats = [at for at, name in enumerate(names) if types.get(name) == tl.float64]
@@ -144,31 +149,76 @@ def dt_launcher(kernel, axes, blocks=()):
         if low & 15:
             key += [given[at] & 15 for at in places]
         for at in blocks:
-            key[at] = args[at] is not None  # it says nothing that its tensor does not
+            key[at] = args[at][0].shape  # besides it only what is in the key already
         device = tensor.device
         key.append(device)
         key = tuple(key)
         found = known.get(key)
         values = tuple(constants.values())
         if found is not None and found[0] == values and not hooks and not dt_is_watched():
-            _, run, function, metadata, rest, no_blocks, _ = found
-            for at in no_blocks:
-                given[at] = None
+            _, run, function, metadata, parts, rest, _ = found
+            for at, part in parts:
+                given[at : at + 1] = part(args[at][0])
             stream = driver.active.get_current_stream(device.index)
             run(grid[0], 1, 1, stream, function, metadata, None, None, None, *given, *rest)
             return
-        chosen, args, constants = choose(args, constants)
+        chosen, args, constants = choose(with_descriptors(args), constants)
         compiled = chosen[grid](*args, **constants)
         is_kept = is_direct and isinstance(compiled, triton.compiler.CompiledKernel)
         if is_kept and not hooks and not dt_is_watched():
             if len(known) >= 4096:
                 known.clear()
+            run, parts = compiled.run, []
+            if blocks:
+                run, parts = passed(run, [(at, args[at]) for at in blocks])
+            function, metadata = compiled.function, compiled.packed_metadata
             rest = [constants[name] for name in names[len(args) :]]
-            run, function, metadata = compiled.run, compiled.function, compiled.packed_metadata
-            no_blocks = [at for at in blocks if args[at] is None]
-            known[key] = values, run, function, metadata, rest, no_blocks, compiled
+            known[key] = values, run, function, metadata, parts, rest, compiled
 
     return launch
+''',
+    "dt_in_parts": '''\
+def dt_in_parts(run, descriptors):
+    """What runs a kernel for other tensors like those of descriptors, and what it is passed.
+
+    Triton takes descriptors apart in each launch, and slowly where it does so in Python: they are
+    passed in parts then.
+    """
+    launch = getattr(run, "launch", None)
+    names = getattr(getattr(launch, "__code__", None), "co_freevars", ())
+    if "tensordesc_indices" not in names:
+        return run, [(at, dt_passed(one)) for at, one in reversed(descriptors)]
+    inner = dict(zip(names, (cell.cell_contents for cell in launch.__closure__)))
+    make, described = launch.__globals__["make_tensordesc_arg"], inner["tensordesc_meta"]
+    direct = object.__new__(type(run))
+    vars(direct).update(vars(run), launch=inner["launcher"])
+    passed = [
+        (at, dt_passed(one, lambda one, metadata=metadata: make(one, metadata)))
+        for (at, one), metadata in zip(descriptors, described)
+    ]
+    return direct, passed[::-1]
+''',
+    "dt_passed": '''\
+def dt_passed(descriptor, in_parts=None):
+    """What is passed for a tensor in place of a descriptor of another, which differs in no more."""
+    if descriptor is None:
+        return lambda tensor: (None,)
+    kept, known = {name: one for name, one in vars(descriptor).items() if name != "base"}, {}
+
+    def passed(tensor):
+        address = tensor.data_ptr()
+        found = known.get(address)
+        if found is None:
+            one = object.__new__(type(descriptor))
+            vars(one).update(kept, base=tensor)
+            if in_parts is None:
+                return (one,)
+            if len(known) >= 1024:
+                known.clear()
+            known[address] = found = in_parts(one)
+        return found
+
+    return passed
 ''',
     "dt_versions": """\
 dt_versions = {"3.6.", "3.7.", "3.8.", "3.9."}
@@ -185,7 +235,6 @@ def dt_chooser(kernel, axes, blocks):
     They are passed all together, or None for each.
     """
     names, places = kernel.arg_names, dt_places(axes)
-    blocks = [names.index(name) for name in blocks]
     axes, functions, others = [line.split() for line in axes], {}, {}
 
     def with_facts(kept, count):

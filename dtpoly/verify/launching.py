@@ -97,10 +97,22 @@ def _check_blocks(
     """A launcher must be told which parameters take descriptors."""
     definition = wrapper.file.jitted.get(kernel.id)
     parameters = [] if definition is None else [one.arg for one in definition.args.args]
-    names = told[0].elts if len(told) == 1 and isinstance(told[0], ast.List) else []
+    names = list[ast.expr]()
+    match told:
+        case [
+            ast.List(elts=names),
+            ast.Name(id="dt_descriptor" as made),
+            ast.Name(id="dt_in_parts" as passed),
+        ]:
+            wrapper.must_know(made, line)
+            wrapper.must_know(passed, line)
+        case []:
+            pass
+        case _:
+            raise Unread(line, "what a launcher is told")
     wanted = [one.value for one in names if isinstance(one, ast.Constant)]
     pairs = zip(parameters, given, strict=False)
-    if wanted != [one for one, held in pairs if isinstance(held, Blocks)] or len(told) > 1:
+    if wanted != [one for one, held in pairs if isinstance(held, Blocks)]:
         raise Unread(line, "a launcher that is told of other descriptors")
 
 

@@ -29,7 +29,7 @@ from dtpoly.source import Source
 triton: Any = importlib.import_module("triton")
 compiler: Any = importlib.import_module("triton.compiler")
 backend: Any = importlib.import_module("triton.backends.compiler")
-descriptors: Any = importlib.import_module("triton.tools.tensor_descriptor")
+nvidia: Any = importlib.import_module("triton.backends.nvidia.driver")
 tl: Any = importlib.import_module("triton.language")
 
 MATMUL = (
@@ -65,13 +65,37 @@ class Kept(compiler.CompiledKernel):  # type: ignore[misc]
         self._module_pid = None
         self.packed_metadata = (options["num_warps"], 1, 0)
         self.name = "kept"
-        self._run = self.keep
+        is_described = any(one.startswith("tensordesc") for one in src.signature.values())
+        self._run = taking_apart(src) if is_described and driver.takes_apart else self.keep
 
     def __del__(self) -> None:
         pass
 
     def keep(self, *given: Any) -> None:
         ran.kept = given
+
+
+def taking_apart(src: Any) -> Any:
+    """Triton's own launcher, with what it calls in the end kept, too."""
+
+    def keep(*given: Any) -> None:
+        ran.kept = given
+
+    one = object.__new__(nvidia.CudaLauncher)
+    boxes = {"block_size": [32, 32], "fp4_padded": False}
+    each = {"swizzle": 3, "elem_size": 2, "elem_type": 6, **boxes}
+    count = sum(one.startswith("tensordesc") for one in src.signature.values())
+    scratch = dict.fromkeys(
+        (f"{whose}_scratch_{what}" for whose in ("global", "profile") for what in ("size", "align")),
+        0,
+    )
+    vars(one).update(
+        scratch,
+        launch=nvidia.wrap_handle_tensordesc(keep, src.signature, [each] * count),
+        **dict.fromkeys(("launch_cooperative_grid", "launch_pdl", "gsan_enabled"), False),
+        **{"num_ctas": 1, "arg_annotations": b"", "kernel_signature": b""},
+    )
+    return one
 
 
 @dataclass
@@ -86,6 +110,7 @@ class Driver:
     """A driver of a machine with several GPUs."""
 
     current: int = 0
+    takes_apart: bool = False
     launcher_cls: Any = None
     utils: Any = field(default_factory=mock.MagicMock)
 
@@ -122,6 +147,9 @@ class Tensor:
     def stride(self) -> tuple[int, ...]:
         return self.strides
 
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
     def dim(self) -> int:
         return len(self.shape)
 
@@ -137,6 +165,7 @@ def module_of(source: str) -> ModuleType:
     text = code_of(judge(load(Source("test.dt", source))).scheduled).text
     module = load_module(text, "launched")
     del sys.modules[module.__name__]
+    module.dt_gpu = lambda device: (9, 132)  # type: ignore[attr-defined]
     return module
 
 
@@ -162,6 +191,13 @@ def given(A: Tensor, B: Tensor, out: Tensor, offset: Any = tl.int32) -> Any:
     operand = tl.float16 if A.dtype == torch.float16 else tl.float32
     truths = {"even": m % 32 == 0 and n % 32 == 0 and k % 32 == 0}
     return args, {**truths, "real": tl.float32, "A_B_dtype": operand, "offset": offset}
+
+
+def usual_call(chance: Random) -> Any:
+    """Of tensors that have descriptors, if their rows are aligned."""
+    m, n, k = (chance.choice(SIZES) for _ in range(3))
+    A, B, out = (Tensor(shape, (shape[1], 1)) for shape in ((m, k), (k, n), (m, n)))
+    return given(A, B, out)
 
 
 def same(strides: tuple[int, int] = (64, 1)) -> Any:
@@ -242,6 +278,11 @@ def check_few_variants() -> None:
         assert all(len(functions) <= MOST for functions in found.values()), found
 
 
+def in_blocks(module: ModuleType, *tensors: Tensor) -> list[Any]:
+    """What a launch is given for descriptors."""
+    return [module.dt_blocks(one, (32, 32)) for one in tensors]
+
+
 def check_few_variants_with_descriptors() -> None:
     """Also where tiles are loaded through descriptors, which are passed all together or not."""
     for seed in range(6):
@@ -250,8 +291,7 @@ def check_few_variants_with_descriptors() -> None:
         passed: set[int] = set()
         for _ in range(CALLS):
             (A, *rest), constants = some_call(chance)
-            tensors = [A, rest[2]]
-            blocks = [described(one) if chance.random() < 0.9 else None for one in tensors]
+            blocks = in_blocks(module, A, rest[2])
             run = launched(module.f_launch, ((A, *rest, *blocks), constants))
             found.setdefault(A.dtype, set()).add(run[4])
             passed.add(sum(one is not None for one in run[9 + 12 : 9 + 14]))
@@ -266,10 +306,9 @@ def check_few_variants_where_some_warps_load() -> None:
         found: dict[torch.dtype, set[int]] = {}
         seen: set[tuple[int, int]] = set()
         for _ in range(CALLS):
-            (A, *rest), constants = some_call(chance)
-            tensors = (A, rest[2], rest[5])
-            blocks = [described(one) if chance.random() < 0.9 else None for one in tensors]
-            is_so = int(None not in blocks)
+            (A, *rest), constants = chance.choice((some_call(chance), usual_call(chance)))
+            blocks = in_blocks(module, A, rest[2], rest[5])
+            is_so = int(all(module.dt_descriptor(*one) is not None for one in blocks))
             constants = {**constants, "specialized": is_so, "num_warps": 8}
             run = launched(module.f_launch, ((A, *rest, *blocks), constants))
             found.setdefault(A.dtype, set()).add(run[4])
@@ -278,6 +317,38 @@ def check_few_variants_where_some_warps_load() -> None:
             seen.add((run[9 + at], run[5][0]))
         assert all(len(functions) <= MOST for functions in found.values()), found
         assert seen == {(0, 8), (1, 4)}
+
+
+def check_descriptors_of_like_calls() -> None:
+    """A call like another is passed what Triton would make of descriptors of its own tensors."""
+    module, chance, count = module_of(DESCRIBED), Random(3), 0
+    driver.takes_apart = True
+    for _ in range(60):
+        sizes = [16 * chance.randint(1, 4) for _ in range(3)]
+        m, n, k = sizes
+        dtype = chance.choice((torch.float16, torch.float32))
+        kept = list[tuple[Any, ...]]()
+        for address in (1024, 4096, 1024, 2048, 4096):
+            A = Tensor((m, k), (k + 16, 1), address, dtype)
+            B = Tensor((k, n), (n, 1), 3072, dtype)
+            args, constants = given(A, B, Tensor((m, n), (n, 1), 65536, dtype))
+            run = (module.f_launch, ((*args, *in_blocks(module, A, B)), constants))
+            launched(*run)
+            kept.append(ran.kept)
+            with mock.patch.object(module, "dt_is_watched", return_value=True):
+                launched(*run)  # by Triton itself
+            count += 1
+            assert told(kept[-1]) == told(ran.kept)
+        assert len({str(told(one)) for one in kept}) == 3
+    assert count == 300
+    driver.takes_apart = False
+
+
+def told(run: tuple[Any, ...]) -> list[Any]:
+    """The grid and what a kernel is passed; tensors by their addresses."""
+    *_, last = run
+    args = [*run[:5], *(last if isinstance(last, list | tuple) else run[13:])]
+    return [one.data_ptr() if isinstance(one, Tensor) else one for one in args]
 
 
 def lines(A: Tensor, out: Tensor, offset: Any = tl.int32) -> Any:
@@ -312,14 +383,6 @@ def check_lines_that_begin_anywhere_are_of_tensors_that_are_aligned() -> None:
         assert known == {0, 3}
         found.add(compiled.function)
     assert len(found) == 1
-
-
-def described(one: Tensor) -> Any:
-    """A descriptor of what has one."""
-    rows, last = one.strides
-    if last != 1 or one.data_ptr() % 16 or rows * one.dtype.itemsize % 16 or 0 in one.shape:
-        return None
-    return descriptors.TensorDescriptor(one, list(one.shape), list(one.strides), [32, 32])
 
 
 def check_all_variants() -> None:
@@ -505,6 +568,8 @@ def checks() -> Iterator[tuple[str, Callable[[], None]]]:
 def main() -> int:
     """Do all checks."""
     triton.runtime.driver.set_active(driver)
+    for name in ("fill_tma_descriptor", "fill_tma_descriptor_tiled"):
+        setattr(driver.utils, name, lambda *args: args)
 
     def compile_(src: Any, target: Any = None, options: Any = None, **_: Any) -> Kept:
         return Kept(src, options)

@@ -119,7 +119,11 @@ def test_tensors_that_no_descriptor_describes(text: str) -> None:
 
 def test_what_can_be_described() -> None:
     """The conditions of the copy engine, which counts in 32 bits."""
-    blocks = imported(generated(PRODUCT).text).dt_blocks
+    made = imported(generated(PRODUCT).text)
+
+    def blocks(tensor: torch.Tensor, block: tuple[int, ...]) -> object:
+        return made.dt_descriptor(*made.dt_blocks(tensor, block))
+
     A = torch.ones(8, 64)
     assert blocks(A, (4, 4)) is not None
     assert blocks(A[2:, 8:40], (4, 4)) is not None

@@ -118,8 +118,10 @@ def test_only_what_tensor_cores_multiply_is_so() -> None:
 
     def asked(most: int, *dtypes: torch.dtype | None) -> int:
         made = half if most == 2 else turned
+        A = torch.zeros(64, 64).t()  # which has no descriptor
         blocks = [
-            one and made.dt_blocks(torch.zeros(64, 64, dtype=one), (32, 32)) for one in dtypes
+            made.dt_blocks(A if one is None else A.to(one).t().contiguous(), (32, 32))
+            for one in dtypes
         ]
         found: int = made.dt_specialized(most, *blocks)
         return found

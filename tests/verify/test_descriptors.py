@@ -36,6 +36,8 @@ OF_SCALAR: dict[str, tuple[str, str]] = {
     "it is set under a condition": (BETA, f"        if block > 0:\n    {BETA}"),
     "it is loaded": (BETA, "        beta = tl.load(A_ptr + beta)\n"),
 }
+NAMES = '    ["A_blocks", "g_blocks"],\n'
+TOLD = f"{NAMES}    dt_descriptor,\n    dt_in_parts,\n"
 THERE = "A_blocks is not None and g_blocks is not None"
 LOOP = f"""tl.range(
         tl.program_id(0),
@@ -66,7 +68,10 @@ WRONG: dict[str, tuple[str, str]] = {
         "g_blocks,\n            A_blocks,",
     ),
     "the launcher is told of one": ('["A_blocks", "g_blocks"]', '["A_blocks"]'),
-    "the launcher is told of none": (', ["A_blocks", "g_blocks"]', ""),
+    "the launcher is told of none": (TOLD, ""),
+    "of no maker": (TOLD, NAMES),
+    "of another maker": (TOLD, TOLD.replace("dt_descriptor", "dt_blocks")),
+    "of another that passes them": (TOLD, TOLD.replace("dt_in_parts", "dt_passed")),
     "some blocks are left out": (LOOP, LOOP.replace("n_blocks * m_blocks", "m_blocks")),
     "more blocks than there are": (
         LOOP,

@@ -53,7 +53,7 @@ def test_it_is_proved(name: str) -> None:
         (ASKED, "1"),
         (ASKED, "0"),
         ('"num_warps": 4} if in_blocks', '"num_warps": 4} if is_aligned'),
-        ("    if any(one is None for one in blocks):\n", "    if not blocks:\n"),
+        ("    if any(dt_descriptor(*one) is None for one in blocks):\n", "    if not blocks:\n"),
     ],
 )
 def test_other_descriptors_are_not_proved(old: str, new: str) -> None:
