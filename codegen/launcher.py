@@ -130,9 +130,8 @@ def dt_launcher(kernel, axes, blocks=(), described=None, passed=None):
 
     if dt_interpreted:
         return lambda grid, *args, **constants: kernel[grid](*with_descriptors(args), **constants)
-    # Of these versions it is known how they run what they have compiled.
-    is_direct = torch.version.hip is None and triton.__version__[:4] in dt_versions
-    choose, driver, known = dt_chooser(kernel, axes, blocks), triton.runtime.driver, {}
+    is_direct, driver, known = dt_is_direct(), triton.runtime.driver, {}
+    choose = dt_chooser(kernel, axes, blocks)
     names, places, hooks = kernel.arg_names, dt_places(axes), dt_hooks(kernel)
     types = kernel.fn.__annotations__
     floats = [at for at, name in enumerate(names) if types.get(name) == tl.float64]
@@ -154,26 +153,35 @@ def dt_launcher(kernel, axes, blocks=(), described=None, passed=None):
         key.append(device)
         key = tuple(key)
         found = known.get(key)
-        values = tuple(constants.values())
-        if found is not None and found[0] == values and not hooks and not dt_is_watched():
+        if found is None or found[0] != tuple(constants.values()) or hooks or dt_is_watched():
+            found = first(grid, args, constants)
+            if found is not None:
+                if len(known) >= 4096:
+                    known.clear()
+                known[key] = found
+        else:
             _, run, function, metadata, parts, rest, _ = found
             for at, part in parts:
                 given[at : at + 1] = part(args[at][0])
             stream = driver.active.get_current_stream(device.index)
             run(grid[0], 1, 1, stream, function, metadata, None, None, None, *given, *rest)
-            return
+        seen = getattr(dt_seen, "launches", None)
+        if seen is not None:
+            seen.append((grid[0], args, places, found, hooks))
+
+    def first(grid, args, constants):
+        values = tuple(constants.values())
         chosen, args, constants = choose(with_descriptors(args), constants)
         compiled = chosen[grid](*args, **constants)
         is_kept = is_direct and isinstance(compiled, triton.compiler.CompiledKernel)
-        if is_kept and not hooks and not dt_is_watched():
-            if len(known) >= 4096:
-                known.clear()
-            run, parts = compiled.run, []
-            if blocks:
-                run, parts = passed(run, [(at, args[at]) for at in blocks])
-            function, metadata = compiled.function, compiled.packed_metadata
-            rest = [constants[name] for name in names[len(args) :]]
-            known[key] = values, run, function, metadata, parts, rest, compiled
+        if not is_kept or hooks or dt_is_watched():
+            return None
+        run, parts = compiled.run, []
+        if blocks:
+            run, parts = passed(run, [(at, args[at]) for at in blocks])
+        function, metadata = compiled.function, compiled.packed_metadata
+        rest = [constants[name] for name in names[len(args) :]]
+        return values, run, function, metadata, parts, rest, compiled
 
     return launch
 ''',
@@ -203,13 +211,13 @@ def dt_passed(descriptor, in_parts=None):
     """What is passed for a tensor in place of a descriptor of another, which differs in no more."""
     if descriptor is None:
         return lambda tensor: (None,)
-    kept, known = {name: one for name, one in vars(descriptor).items() if name != "base"}, {}
+    kind, kept, known = type(descriptor), {**vars(descriptor), "base": None}, {}
 
     def passed(tensor):
         address = tensor.data_ptr()
         found = known.get(address)
         if found is None:
-            one = object.__new__(type(descriptor))
+            one = object.__new__(kind)
             vars(one).update(kept, base=tensor)
             if in_parts is None:
                 return (one,)
@@ -219,6 +227,11 @@ def dt_passed(descriptor, in_parts=None):
         return found
 
     return passed
+''',
+    "dt_is_direct": '''\
+def dt_is_direct():
+    """Whether it is known how this version of Triton runs what it has compiled."""
+    return torch.version.hip is None and triton.__version__[:4] in dt_versions
 ''',
     "dt_versions": """\
 dt_versions = {"3.6.", "3.7.", "3.8.", "3.9."}

@@ -29,7 +29,7 @@ from .storage import INDEX, Storage, overwritten, plan
 from .test_text import SHARED as COMPARING
 from .test_text import test_lines
 from .triton_text import helpers, kernel_lines
-from .wrapper import like_lines, operator_lines, wrapper_lines
+from .wrapper import again_lines, like_lines, operator_lines, wrapper_lines
 from .wrapping import Launched, Wrapping
 
 
@@ -242,13 +242,14 @@ def module_text(
         for wrapping in wrappings
         for one in wrapping.launched
     }
-    loaded = [*launchers.values(), *operators]
+    again = [_text(lines) for wrapping in wrappings if (lines := again_lines(wrapping))]
+    loaded = [*launchers.values(), *again, *operators]
     tests: list[str] = []
     if test is not None:
         tests = test_lines(wrappings, test, [launch.precision for launch in made.launches])
     first, *others = shared_by("".join((*body, *loaded, *tests)), SHARED | COMPUTING | COMPARING)
     body += [f"{SHARED_BELOW}\n{first}", *others, *loaded, *tests]
-    imports = IMPORTS if test is None else f"import sys\n\n{IMPORTS}"
+    imports = IMPORTS if test is None else f"import sys\n{IMPORTS}"
     if any(kernel.described for kernel in made.kernels):
         imports += DESCRIPTORS
     return f"{comment(header)}{imports}\n\n" + "\n\n".join(body)

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Mapping
 
+from .again import AGAIN
 from .checks import CHECKS
 from .launcher import LAUNCHER, OFFSETS, ROOM
 from .operators import OPERATORS, TRACED
 
 IMPORTS = """\
+import threading
+
 import torch
 import triton
 import triton.language as tl
@@ -51,6 +54,7 @@ SHARED = {
     **CHECKS,
     **ROOM,
     **LAUNCHER,
+    **AGAIN,
     **OFFSETS,
     **OPERATORS,
 }

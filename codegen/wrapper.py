@@ -57,6 +57,15 @@ def like_lines(wrapping: Wrapping) -> list[str]:
     return [*call(f"def {wrapping.like}", parameters, ":", indent=0), *inside(body)]
 
 
+def again_lines(wrapping: Wrapping) -> list[str]:
+    """The wrapper does again what it did for a like call, where all that it is given is tensors."""
+    program = wrapping.program
+    if program.scalars or passed_labels(program) or not first_tensor(wrapping):
+        return []
+    name = wrapping.names.funcs[wrapping.func]
+    return [f"{name} = dt_again({name})"]
+
+
 def operator_lines(wrapping: Wrapping, number: str) -> list[str]:
     """The wrapper as an operator of torch, whose name ends with a number."""
     name = wrapping.names.funcs[wrapping.func]

@@ -6,17 +6,18 @@ import ast
 import builtins
 import re
 from collections.abc import Set
+from dataclasses import replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.said import Said, said_in
 from dtpoly.verify.values import Unread
 
 IMPORTS = (
-    *("import sys", "import torch", "import triton", "import triton.language as tl"),
-    "import triton.tools.tensor_descriptor",
+    *("import sys", "import threading", "import torch", "import triton"),
+    *("import triton.language as tl", "import triton.tools.tensor_descriptor"),
 )
 # These are read as what Python and Triton mean by them.
-FIXED = frozenset(dir(builtins)) | {"sys", "torch", "triton", "tl"}
+FIXED = frozenset(dir(builtins)) | {"sys", "threading", "torch", "triton", "tl"}
 # What Python takes for the end of a line; `str.splitlines` has more.
 LINE_END = re.compile(r"\r\n|\r|\n")
 MAIN = ast.unparse(ast.parse("__name__ == '__main__'"))
@@ -25,6 +26,7 @@ PLAIN = (
     *(ast.Constant, ast.Name, ast.Attribute, ast.expr_context),
     *(ast.Dict, ast.Set, ast.Tuple, ast.List, ast.UnaryOp, ast.unaryop),
 )
+LOCAL = "threading.local()"
 CALLED = ("dt_operator", "dt_operator_with_numbers", "dt_launcher")
 
 
@@ -43,6 +45,8 @@ class File:
     called: set[str]
     # What it says of its kernels by `# verify:` and `# assume:`.
     said: tuple[Said, ...] = ()
+    # The wrappers that do again what they did for a like call.
+    again: frozenset[str] = frozenset()
 
 
 def read_file(text: str) -> File:
@@ -53,7 +57,7 @@ def read_file(text: str) -> File:
         line = error.lineno if isinstance(error, SyntaxError) else None
         raise Unread(line or 1, f"this is not Python: {error}") from error
     lines = LINE_END.split(text)
-    file = File(text, {}, {}, {}, {}, set(), said_in(text))
+    file, again = File(text, {}, {}, {}, {}, set(), said_in(text)), set[str]()
     for node in module.body:
         match node:
             case ast.FunctionDef(name=one, decorator_list=decorators):
@@ -62,6 +66,13 @@ def read_file(text: str) -> File:
                     raise Unread(node.lineno, f"the decorators of '{one}'")
                 _check_signature(node)
                 (file.jitted if is_jitted else file.plain)[one] = node
+            case ast.Assign(
+                targets=[ast.Name(id=one)],
+                value=ast.Call(func=ast.Name(id="dt_again"), args=[ast.Name(id=same)], keywords=[]),
+            ) if one == same and one in file.plain and one not in again:
+                file.called.add("dt_again")
+                again.add(one)
+                continue
             case ast.Assign(targets=[ast.Name(id=one)], value=value):
                 _check_value(file, value)
                 file.values[one] = value
@@ -84,7 +95,7 @@ def read_file(text: str) -> File:
         _check_names(function, fixed)
     for function in file.plain.values():
         _check_names(function, fixed | file.values.keys())
-    return file
+    return replace(file, again=frozenset(again))
 
 
 def _check_names(function: ast.FunctionDef, fixed: Set[str]) -> None:
@@ -120,6 +131,8 @@ def _check_value(file: File, value: ast.expr) -> None:
         case ast.Call(func=ast.Name(id=one), args=args, keywords=[]) if one in CALLED:
             parts: list[ast.expr] = args
             file.called.add(one)
+        case ast.Call() if ast.unparse(value) == LOCAL:
+            parts = []
         case _:
             parts = [value]
     for part in parts:

@@ -16,7 +16,7 @@ from dtpoly.verify.known import is_known
 from dtpoly.verify.values import Unread
 
 # What wrappers say with a dot; there a tensor of this name would be another thing.
-MODULES = frozenset({"sys", "tl", "torch", "triton"})
+MODULES = frozenset({"sys", "threading", "tl", "torch", "triton"})
 
 
 def file_of(program: Program, text: str) -> File:

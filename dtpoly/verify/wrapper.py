@@ -47,6 +47,8 @@ def _statement(wrapper: Wrapper, node: ast.stmt) -> bool:
             _assign(wrapper, target, value(wrapper, expression))
             return False
         case ast.Expr(value=ast.Call(func=ast.Subscript() as func) as call):
+            if wrapper.file.again:
+                raise Unread(node.lineno, "a launch that 'dt_again' does not see")
             launch(wrapper, call, func)
             return False
         case ast.Expr(value=ast.Call(func=ast.Name(id=one)) as call) if one in wrapper.file.values:
@@ -230,6 +232,8 @@ def wrapper_of(
     defaults = [one for one in (*definition.args.defaults, *definition.args.kw_defaults) if one]
     if any(ast.unparse(one) != "None" for one in defaults):
         raise Unread(definition.lineno, f"the defaults of '{wanted}'")
+    if file.again:
+        wrapper.must_know("dt_again", definition.lineno)
     started = dict(names)
     if not _block(wrapper, definition.body):
         raise Unread(definition.lineno, f"'{wanted}' returns nothing")

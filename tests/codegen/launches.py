@@ -11,7 +11,7 @@ import json
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from types import ModuleType
@@ -73,6 +73,7 @@ class Kept(compiler.CompiledKernel):  # type: ignore[misc]
 
     def keep(self, *given: Any) -> None:
         ran.kept = given
+        ran.all.append(given)
 
 
 def taking_apart(src: Any) -> Any:
@@ -81,28 +82,27 @@ def taking_apart(src: Any) -> Any:
     def keep(*given: Any) -> None:
         ran.kept = given
 
-    one = object.__new__(nvidia.CudaLauncher)
+    one: Any = object.__new__(nvidia.CudaLauncher)
     boxes = {"block_size": [32, 32], "fp4_padded": False}
     each = {"swizzle": 3, "elem_size": 2, "elem_type": 6, **boxes}
     count = sum(one.startswith("tensordesc") for one in src.signature.values())
-    scratch = dict.fromkeys(
-        (f"{whose}_scratch_{what}" for whose in ("global", "profile") for what in ("size", "align")),
-        0,
-    )
-    vars(one).update(
-        scratch,
-        launch=nvidia.wrap_handle_tensordesc(keep, src.signature, [each] * count),
+    parts: dict[str, object] = {
+        **dict.fromkeys(("global_scratch_size", "global_scratch_align"), 0),
+        **dict.fromkeys(("profile_scratch_size", "profile_scratch_align"), 0),
         **dict.fromkeys(("launch_cooperative_grid", "launch_pdl", "gsan_enabled"), False),
         **{"num_ctas": 1, "arg_annotations": b"", "kernel_signature": b""},
-    )
+        "launch": nvidia.wrap_handle_tensordesc(keep, src.signature, [each] * count),
+    }
+    one.__dict__.update(parts)
     return one
 
 
 @dataclass
 class Ran(threading.local):
-    """The last launch of a thread."""
+    """The launches of a thread, and the last of them."""
 
     kept: tuple[Any, ...] = ()
+    all: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
 
 
 @dataclass
@@ -120,8 +120,8 @@ class Driver:
     def get_current_device(self) -> int:
         return self.current
 
-    def get_current_stream(self, device: int) -> int:
-        return 1000 + device
+    def get_current_stream(self, device: int | None) -> int:
+        return 1000 + (device or 0)  # what is on the CPU has no number
 
     def map_python_to_cpp_type(self, ty: str) -> str:
         return ty
@@ -162,7 +162,11 @@ class Tensor:
 
 def module_of(source: str) -> ModuleType:
     """A generated file, loaded anew: of what others have launched it knows nothing."""
-    text = code_of(judge(load(Source("test.dt", source))).scheduled).text
+    return anew(code_of(judge(load(Source("test.dt", source))).scheduled).text)
+
+
+def anew(text: str) -> ModuleType:
+    """The module of a text, for a GPU of the ninth generation."""
     module = load_module(text, "launched")
     del sys.modules[module.__name__]
     module.dt_gpu = lambda device: (9, 132)  # type: ignore[attr-defined]
@@ -346,8 +350,8 @@ def check_descriptors_of_like_calls() -> None:
 
 def told(run: tuple[Any, ...]) -> list[Any]:
     """The grid and what a kernel is passed; tensors by their addresses."""
-    *_, last = run
-    args = [*run[:5], *(last if isinstance(last, list | tuple) else run[13:])]
+    last: Any = run[-1]
+    args: list[Any] = [*run[:5], *(last if isinstance(last, list | tuple) else run[13:])]
     return [one.data_ptr() if isinstance(one, Tensor) else one for one in args]
 
 
@@ -558,24 +562,30 @@ def check_threads() -> None:
     assert not wrong, wrong[0]
 
 
-def checks() -> Iterator[tuple[str, Callable[[], None]]]:
+def checks() -> dict[str, Callable[[], None]]:
     """All of them, by name."""
-    for name, function in globals().items():
-        if name.startswith("check_"):
-            yield name, function
+    return checks_of(globals())
 
 
-def main() -> int:
-    """Do all checks."""
+def checks_of(names: Mapping[str, Any]) -> dict[str, Callable[[], None]]:
+    """The checks of a module, by name."""
+    return {name: check for name, check in names.items() if name.startswith("check_")}
+
+
+def do(checks: Mapping[str, Callable[[], None]]) -> int:
+    """Do checks where Triton has no GPU, and only keeps what it is asked for."""
     triton.runtime.driver.set_active(driver)
-    for name in ("fill_tma_descriptor", "fill_tma_descriptor_tiled"):
-        setattr(driver.utils, name, lambda *args: args)
+
+    def fill(*args: object) -> object:
+        return args
+
+    driver.utils.fill_tma_descriptor = driver.utils.fill_tma_descriptor_tiled = fill
 
     def compile_(src: Any, target: Any = None, options: Any = None, **_: Any) -> Kept:
         return Kept(src, options)
 
     with mock.patch.object(compiler, "compile", compile_):
-        for name, check in checks():
+        for name, check in checks.items():
             try:
                 check()
                 print(json.dumps([name, ""]), flush=True)
@@ -585,4 +595,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(do(checks()))

@@ -193,7 +193,8 @@ def _call(
         memory.add(out, is_output=True)
     before = None if out is None else _whole(out).clone()
     theirs: Any = module
-    with context, mock.patch.object(theirs.torch, "empty", fresh):
+    patched = mock.patch.multiple(theirs.torch, empty=fresh, empty_strided=empty_strided)
+    with context, patched:
         got = called(module, program, func, inputs, sizes, out, device)
     if got.dtype != dtype:
         raise Wrong(f"{func} is {got.dtype}, not {dtype}")
@@ -204,6 +205,14 @@ def _call(
     kept = out.clone()
     out.copy_(torch.as_strided(before, out.shape, out.stride(), out.storage_offset()))
     return kept, torch.equal(_whole(out).view(torch.uint8), before.view(torch.uint8))
+
+
+def empty_strided(
+    shape: Sequence[int], strides: Sequence[int], *, dtype: torch.dtype, device: Any
+) -> torch.Tensor:
+    """The same of rows that are apart, which calls that are like others make."""
+    reach = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+    return torch.as_strided(empty(reach + 1, dtype=dtype, device=device), shape, strides)
 
 
 def _watch(tensors: Sequence[torch.Tensor]) -> tuple[Memory, AbstractContextManager[None]]:

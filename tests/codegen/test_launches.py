@@ -10,16 +10,22 @@ import sys
 
 import pytest
 
-from tests.codegen.launches import checks
+from tests.codegen import again, launches
 
-NAMES = [name for name, _ in checks()]
+BOTH = (launches, again)
+NAMES = [name for one in BOTH for name in one.checks()]
 
 
 @pytest.fixture(scope="module")
 def wrong() -> dict[str, str]:
     """By name, what is wrong with each check."""
+    return {name: what for one in BOTH for name, what in found(one.__name__).items()}
+
+
+def found(module: str) -> dict[str, str]:
+    """The same of the checks of a module."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.codegen.launches"],
+        [sys.executable, "-m", module],
         env={**os.environ, "TRITON_INTERPRET": "0"},
         capture_output=True,
         text=True,

@@ -23,7 +23,19 @@ from tests.codegen.running import imported
 NAMES = (
     *("class", "lambda", "None", "print", "max", "min", "range", "float", "type", "match", "_"),
     *("__", "__name__", "__debug__", "__builtins__", "__file__", "_x", "x_", "self", "cls"),
-    *("tl", "torch", "triton", "sys", "out", "device", "dtype", "programs", "largest", "real"),
+    *(
+        "tl",
+        "torch",
+        "triton",
+        "sys",
+        "threading",
+        "out",
+        "device",
+        "dtype",
+        "programs",
+        "largest",
+        "real",
+    ),
     *("offset", "pid", "program", "num_warps", "num_stages", "grid", "warmup", "stream", "debug"),
     *("dt_check", "dt_max", "dt_floats", "dt_own", "test", "generator", "seed", "result"),
     *("f_kernel", "f_like", "f_operator", "f_reference", "f_out", "f_acc", "f_ptr", "g_ptr"),
@@ -183,6 +195,7 @@ def test_no_text_of_a_file_becomes_code() -> None:
     tree = ast.parse(code_of(judge(program).scheduled, "x\nimport os\r\x0bimport os").text)
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
     assert [alias.name for one in imports for alias in one.names] == [
+        "threading",
         "torch",
         "triton",
         "triton.language",

@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,7 @@ tl = triton.language
 
 @pytest.fixture(scope="module")
 def shared() -> Any:
-    names: dict[str, Any] = {"torch": torch, "triton": triton, "tl": tl}
+    names: dict[str, Any] = {"threading": threading, "torch": torch, "triton": triton, "tl": tl}
     exec("\n".join(SHARED.values()), names)
     return names
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from tests.gpu.plan import GROUPS, LOADING, RACES, Case, read, write
+from tests.gpu.plan import AGAIN, GROUPS, LOADING, RACES, Case, read, write
 from tests.gpu.pool import Result, run_all
 
 # Triton has no types to check against.
@@ -92,7 +92,9 @@ def cases(folder: Path, workers: int, until: float) -> tuple[object, bool]:
     for one in sorted(bad, key=lambda r: (r.outcome, r.case))[:40]:
         print(f"--- {one.outcome}: {plan[one.case]}\n{one.why.strip()[:700]}")
     told = [{**asdict(one), "name": str(plan[one.case])} for one in bad]
-    return {"bad": told, "counts": Counter(one.outcome for one in results)}, not bad
+    again = sum(one.why.endswith(AGAIN) for one in results)
+    print(f"{again} of them also by a call that launches what one before it launched")
+    return {"bad": told, "counts": Counter(one.outcome for one in results), "again": again}, not bad
 
 
 def _table(plan: Sequence[Case], results: Sequence[Result]) -> None:

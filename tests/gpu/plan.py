@@ -20,6 +20,8 @@ RACES = "races.json"
 GROUPS = ("with barriers", "without barriers")
 # Some warps load there what others multiply: launched as often.
 LOADING = "warps that load"
+# What is said of a result if a call like it was seen to launch the same again.
+AGAIN = ", also again"
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,7 @@ def layer(report: Report, wanted: str) -> Verdict:
 def test_a_grid_of_negative_numbers_is_not_read() -> None:
     text = changed(text_of(TILES), "def f_like(A):", f"{NEGATIVE}def f_like(A):")
     text = changed(text, "    programs = ", f"{LAUNCH}    programs = ")
+    text = changed(text, "f = dt_again(f)\n", "")  # which would not see this launch
     report = verify(TILES, text)
     assert layer(report, "bounds") is Verdict.UNKNOWN
     assert "may be negative" in report.layers[0].why

@@ -1,0 +1,119 @@
+"""How a call like one before is done: its launches, on new memory; the functions, as text."""
+
+AGAIN = {
+    "dt_again": '''\
+def dt_again(function):
+    """A function that does for a call like one before what was launched for that.
+
+    Like calls have inputs of the same shapes, strides and types, on one device, whose addresses
+    have the same last bits. The function looks at nothing else: it would launch the same kernels
+    again, for these inputs and new memory.
+    """
+    if dt_interpreted or not dt_is_direct():
+        return function
+    driver, known = triton.runtime.driver, {}
+
+    def call(*inputs, out=None, **named):
+        if out is not None or named or dt_is_traced(*inputs):
+            return function(*inputs, out=out, **named)
+        key, addresses = [], []
+        for tensor in inputs:
+            if (
+                not isinstance(tensor, torch.Tensor)
+                or tensor.layout != torch.strided
+                or not tensor.is_cuda
+                or tensor.is_neg()
+                or (tensor.requires_grad and torch.is_grad_enabled())
+            ):
+                return function(*inputs)
+            address = tensor.data_ptr()
+            addresses.append(address)
+            key += tensor.shape, tensor.stride(), tensor.dtype, tensor.device, address & 15
+        key = tuple(key)
+        found = known.get(key)
+        if found is None or dt_is_watched():
+            return dt_keep(known, key, function, inputs)
+        device, made, hooks, launches, result = found
+        if not dt_is_current(device):
+            return function(*inputs)
+        for hook in hooks:
+            if hook:
+                return function(*inputs)
+        tensors = [*inputs]
+        for shape, strides, dtype in made:
+            tensor = torch.empty_strided(shape, strides, dtype=dtype, device=device)
+            address = tensor.data_ptr()
+            if address & 15:
+                return function(*inputs)
+            tensors.append(tensor)
+            addresses.append(address)
+        stream = driver.active.get_current_stream(device.index)
+        for run, kernel, metadata, programs, given, places, parts, _ in launches:
+            given = given.copy()
+            for at, which in places:
+                given[at] = addresses[which]
+            for at, part, which in parts:
+                given[at : at + 1] = part(tensors[which])
+            run(programs, 1, 1, stream, kernel, metadata, None, None, None, *given)
+        return tensors[result]
+
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(call, name, getattr(function, name))
+    call.__wrapped__ = function
+    return call
+''',
+    "dt_keep": '''\
+def dt_keep(known, key, function, inputs):
+    """A call like none before: what it launches is kept, if that may be launched again."""
+    device = inputs[0].device
+    if not dt_is_current(device):
+        return function(*inputs)
+    dt_seen.launches = launches = []
+    try:
+        out = function(*inputs)
+    finally:
+        dt_seen.launches = None
+    kept = dt_launches(inputs, out, launches)
+    if kept is not None:
+        if len(known) >= 4096:
+            known.clear()
+        known[key] = device, *kept
+    return out
+''',
+    "dt_launches": '''\
+def dt_launches(inputs, out, launches):
+    """What is made, launched and returned, with numbers for tensors; None if they have none."""
+    tensors = [*inputs]
+    if len({id(tensor) for tensor in tensors}) < len(tensors):
+        return None  # it cannot be told which of them a kernel was given
+
+    def number(tensor):
+        for at, one in enumerate(tensors):
+            if one is tensor:
+                return at
+        tensors.append(tensor)
+        return len(tensors) - 1
+
+    kept = []
+    for programs, args, places, found, _ in launches:
+        if found is None:
+            return None
+        _, run, kernel, metadata, parts, rest, compiled = found
+        if getattr(run, "global_scratch_size", 0) or getattr(run, "profile_scratch_size", 0):
+            return None  # for that, each call asks
+        places = [(at, number(args[at])) for at in places]
+        parts = [(at, part, number(args[at][0])) for at, part in parts]
+        given = [*args, *rest]
+        for at, *_ in (*places, *parts):
+            given[at] = None
+        kept.append((run, kernel, metadata, programs, given, places, parts, compiled))
+    result, made = number(out), tensors[len(inputs) :]
+    if any(one.data_ptr() & 15 for one in made):
+        return None
+    made = [(one.shape, one.stride(), one.dtype) for one in made]
+    return made, [hooks for *_, hooks in launches], kept, result
+''',
+    "dt_seen": """\
+dt_seen = threading.local()  # what a call of this thread launches, while that is to be kept
+""",
+}

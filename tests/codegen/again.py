@@ -1,0 +1,397 @@
+"""Calls like one before, tried without a GPU: they launch what the whole wrapper would launch.
+
+`python -m tests.codegen.again` prints a line of JSON for each check. Tensors are of the CPU, which
+generated files are made to take for a GPU, and no kernel runs.
+"""
+
+import gc
+import threading
+import weakref
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.program import Program
+from dtpoly.compile import load
+from dtpoly.generate import code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from tests.codegen.inputs import Layout, Recipe
+from tests.codegen.launches import anew, checks_of, do, driver, ran, triton
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+# Of one kernel and of several; with memory between, with descriptors, and early ones.
+NAMES = (
+    *("swiglu", "softmax", "cross_entropy", "tvd", "row_sum", "conv2d"),
+    *("half_matmul", "ragged_matmul", "tf32_matmul", "mmsigmoid", "two_mm_outer", "attention"),
+)
+ATOMIC = (
+    "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.block(x:4, k:16); f.atomic(k);"
+    "f.tensorize(x:0, k:0);"
+)
+ADD = "Func f; In A, B; Var x, y; f[x, y] = A[x, y] + B[x, y]; f.block(x:1, y:64);"
+ADD_PROGRAM = load(Source("test.dt", ADD))
+LAYOUTS = (Layout.PLAIN, Layout.PLAIN, Layout.TRANSPOSED, Layout.SLICED)
+Launches = list[tuple[Any, ...]]
+
+
+def generated(text: str) -> tuple[Program, ModuleType]:
+    """A file that takes the CPU for a GPU."""
+    program = load(Source("test.dt", text))
+    made = code_of(judge(program).scheduled).text
+    assert made.count("tensor.is_cuda") == 3
+    module: Any = anew(made.replace("tensor.is_cuda", "tensor.is_cpu"))
+    module.dt_is_current = is_current
+    return program, module
+
+
+def is_current(_: torch.device) -> bool:
+    """What a machine with one GPU says."""
+    return True
+
+
+def launched(call: Callable[[], torch.Tensor]) -> tuple[Launches, torch.Tensor]:
+    """What a call launches, and gives."""
+    ran.all.clear()
+    out = call()
+    return [*ran.all], out
+
+
+def named(launches: Launches, inputs: Sequence[torch.Tensor], out: torch.Tensor) -> list[Any]:
+    """The grids, kernels and arguments of launches; addresses by the numbers of their tensors."""
+    known = {tensor.data_ptr(): at for at, tensor in enumerate(inputs)}
+
+    def told(one: Any) -> Any:
+        base = getattr(one, "base", None)
+        if base is not None:
+            return told(base), one.shape, one.strides, one.block_shape
+        address = one.data_ptr() if isinstance(one, torch.Tensor) else one
+        if isinstance(address, int) and address >= 1 << 32:
+            return "tensor", known.setdefault(address, len(known))
+        return address
+
+    found = [(*run[:5], run[5], *map(told, run[9:])) for run in launches]
+    return [*found, told(out), out.shape, out.stride(), out.dtype]
+
+
+@contextmanager
+def seen(module: ModuleType) -> Generator[list[str]]:
+    """Which calls were like none before."""
+    found = list[str]()
+    keep = module.__dict__["dt_keep"]
+
+    def noted(*args: Any) -> Any:
+        found.append("new")
+        return keep(*args)
+
+    with mock.patch.object(module, "dt_keep", noted):
+        yield found
+
+
+def is_same(module: ModuleType, inputs: Sequence[torch.Tensor], function: str = "f") -> None:
+    """What is launched for inputs is what the whole wrapper launches."""
+    f = getattr(module, function)
+    got, wanted = launched(lambda: f(*inputs)), launched(lambda: f.__wrapped__(*inputs))
+    assert got[0], "nothing was launched"
+    assert named(got[0], inputs, got[1]) == named(wanted[0], inputs, wanted[1])
+
+
+def check_examples() -> None:
+    """Of all kinds, and at sizes and in layouts of all kinds; the second call is like the first."""
+    chance = Random(5)
+    for name in NAMES:
+        program, module = generated((EXAMPLES / f"{name}.dt").read_text())
+        labels = [label.name for label in program.labels]
+        (function,) = (one for one, made in vars(module).items() if hasattr(made, "__wrapped__"))
+        for _ in range(8):
+            sizes = {one: chance.choice((1, 3, 16, 24, 64, 129)) for one in labels}
+            if name == "conv2d":
+                sizes |= {"r": 3, "s": 3}
+            recipe = Recipe(1, chance.choice((DType.F32, DType.F16)), chance.choice(LAYOUTS))
+            first, second = (tensors(replace(recipe, seed=seed), program, sizes) for seed in (1, 2))
+            getattr(module, function)(*first)
+            with seen(module) as new:
+                is_same(module, second, function)
+                is_same(module, first, function)
+            assert not new, (name, sizes, recipe)
+
+
+def tensors(recipe: Recipe, program: Program, sizes: dict[str, int]) -> list[torch.Tensor]:
+    """Inputs of a Program that has no numbers among them."""
+    made = recipe.inputs(program, sizes).values()
+    return [one for one in made if isinstance(one, torch.Tensor)]
+
+
+def pair(rows: int = 8, columns: int = 64, seed: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+    """Two inputs of the same shape."""
+    made = Recipe(seed).inputs(ADD_PROGRAM, {"x": rows, "y": columns})
+    first, second = made.values()
+    assert isinstance(first, torch.Tensor)
+    assert isinstance(second, torch.Tensor)
+    return first, second
+
+
+def check_what_is_like() -> None:
+    """Another shape, stride, type or address is another call."""
+    _, module = generated(ADD)
+    A, B = pair()
+    calls = {
+        "first": (A, B),
+        "another shape": pair(9),
+        "the other shape": pair(8, 65),
+        "another stride": (A.t().contiguous().t(), B),
+        "of the other": (A, B.t().contiguous().t()),
+        "another type": (A.half(), B.half()),
+        "of one": (A, B.half()),
+        "another address": (torch.randn(8 * 64 + 1)[1:].view(8, 64), B),
+        "the other address": (A, torch.randn(8 * 64 + 2)[2:].view(8, 64)),
+    }
+    for name, inputs in calls.items():
+        with seen(module) as new:
+            module.f(*inputs)
+        assert new, name
+    for name, inputs in calls.items():
+        with seen(module) as new:
+            is_same(module, inputs)
+            is_same(module, [one.clone(memory_format=torch.preserve_format) for one in inputs])
+        assert not new, name
+
+
+def check_one_tensor_twice() -> None:
+    """Where both inputs are one, nothing says which of them a kernel was given."""
+    _, module = generated(ADD)
+    A, B = pair()
+    module.f(A, A)
+    is_same(module, (A, B))
+    is_same(module, (B, B))
+    is_same(module, (A, B))
+    view = A.view(8, 64)
+    is_same(module, (A, view))
+    is_same(module, (A, B))
+
+
+def check_what_is_given_by_name() -> None:
+    _, module = generated(ADD)
+    A, B = pair()
+    module.f(A, B)
+    out = torch.empty(8, 64)
+    launches, got = launched(lambda: module.f(A, B, out=out))
+    assert got is out
+    assert out.data_ptr() in launches[0]
+    launches, _ = launched(lambda: module.f(B=A, A=B))
+    assert [one for one in launches[0] if one in (A.data_ptr(), B.data_ptr())] == [
+        B.data_ptr(),
+        A.data_ptr(),
+    ]
+
+
+def check_what_is_refused() -> None:
+    """As by the whole wrapper, though the call is like one before in all else."""
+    _, module = generated(ADD)
+    A, B = pair()
+    module.f(A, B)
+    negative = torch.complex(A, A).conj().imag
+    assert negative.is_neg()
+    wrong: tuple[tuple[Any, ...], ...] = (
+        (A.clone().requires_grad_(), B),
+        (A, negative),
+        (A,),
+        (A, B, A),
+        (A, 3.0),
+        (A, None),
+        (A.to_sparse(), B),
+    )
+    for inputs in wrong:
+        told = list[str]()
+        for function in (module.f, module.f.__wrapped__):
+            try:
+                function(*inputs)
+            except (RuntimeError, TypeError, ValueError) as error:
+                told.append(f"{type(error).__name__}: {error}")
+        assert len(told) == 2, inputs
+        assert told[0] == told[1], told
+    with torch.no_grad():
+        is_same(module, (A.clone().requires_grad_(), torch.nn.Parameter(B)))
+
+
+def check_who_looks_at_launches() -> None:
+    """Who watches, or has hooks, sees the launches of Triton itself."""
+    _, module = generated(ADD)
+    A, B = pair()
+    module.f(A, B)
+
+    def is_direct() -> bool:
+        ((*_, run),) = (launched(lambda: module.f(A, B))[0],)
+        return run[7] is None and run[8] is None
+
+    assert is_direct()
+    with mock.patch.object(triton.knobs.runtime, "debug", True):
+        assert not is_direct()
+    assert is_direct()
+    looked = list[str]()
+
+    def before(*_: object, **__: object) -> None:
+        looked.append("before")
+
+    module.f_kernel.add_pre_run_hook(before)
+    assert not is_direct()
+    assert looked == ["before"]
+    module.f_kernel.pre_run_hooks.clear()
+    assert is_direct()
+
+
+def check_another_device() -> None:
+    """A call for a device that is not the current one is done with that as the current one."""
+    _, module = generated(ADD)
+    A, B = pair()
+    module.f(A, B)
+    for inputs in ((A, B), pair(9)):  # like a call before, and like none
+        entered, answers = list[torch.device](), iter([False, False])
+
+        def is_it(_: torch.device, left: Iterator[bool] = answers) -> bool:
+            return next(left, True)
+
+        def enter(device: torch.device, met: list[torch.device] = entered) -> nullcontext[None]:
+            met.append(device)
+            return nullcontext()
+
+        with (
+            mock.patch.object(module, "dt_is_current", is_it),
+            mock.patch.object(torch.cuda, "device", enter),
+        ):
+            launches, out = launched(partial(module.f, *inputs))
+        assert entered == [A.device]
+        assert [run[:4] for run in launches] == [(len(out), 1, 1, 1000)]
+        is_same(module, inputs)
+
+
+def check_memory_that_begins_anywhere() -> None:
+    """What an allocator gives that does not align is no reason for a wrong kernel."""
+    _, module = generated(ADD)
+    A, B = pair()
+    module.f(A, B)
+    whole = torch.empty(8 * 64 + 1)
+    with mock.patch.object(torch, "empty_strided", return_value=whole[1:].view(8, 64)):
+        launches, out = launched(lambda: module.f(A, B))
+    assert out.data_ptr() % 16 == 0
+    assert len(launches) == 1
+    assert out.data_ptr() in [
+        getattr(one, "data_ptr", lambda one=one: one)() for one in launches[0]
+    ]
+
+
+def check_memory_that_began_anywhere() -> None:
+    """Nor is what is launched for such memory launched again for other."""
+    _, module = generated(ADD)
+    A, B = pair()
+    whole = torch.empty(8 * 64 + 1)
+    with mock.patch.object(torch, "empty", return_value=whole[1:].view(8, 64)):
+        module.f(A, B)
+    with seen(module) as new:
+        is_same(module, (A, B))
+    assert new
+
+
+def check_nothing_is_kept_of_what_is_not_launched_alike() -> None:
+    """A call that raises, one of an unknown version of Triton, and one with room for Triton."""
+    _, module = generated(ADD)
+    A, B = pair()
+    with (
+        mock.patch.object(module, "dt_offset", side_effect=ValueError("no")),
+        pytest.raises(ValueError, match="no"),
+    ):
+        module.f(A, B)
+    assert module.dt_seen.launches is None
+    is_same(module, (A, B))
+    with mock.patch.object(module, "dt_versions", set[str]()):
+        assert module.dt_again(module.f.__wrapped__) is module.f.__wrapped__
+    with mock.patch.object(torch.version, "hip", "7.0"):
+        assert module.dt_again(module.f.__wrapped__) is module.f.__wrapped__
+    _, module = generated(ADD)
+    with mock.patch.object(module, "dt_launches", return_value=None):
+        module.f(A, B)
+    with seen(module) as new:
+        is_same(module, (A, B))
+        is_same(module, (A, B))
+    assert new == ["new"]
+
+
+def check_nothing_holds_tensors() -> None:
+    """What is kept of a call keeps no memory of its tensors."""
+    _, module = generated((EXAMPLES / "ragged_matmul.dt").read_text())
+    A, B = torch.randn(64, 40).half(), torch.randn(40, 72).half()
+    alive = [weakref.ref(one) for one in (A, B, module.ragged_matmul(A, B))]
+    del A, B
+    ran.all.clear()
+    ran.kept = ()
+    gc.collect()
+    assert [one() is None for one in alive] == [True] * 3
+
+
+def check_sums_that_programs_add_to() -> None:
+    """What clears memory is launched each time."""
+    _, module = generated(ATOMIC)
+    module.f(torch.randn(8, 64))
+    with seen(module) as new:
+        is_same(module, [torch.randn(8, 64)])
+    assert not new
+    assert len(launched(lambda: module.f(torch.randn(8, 64)))[0]) == 2
+
+
+def check_many_calls() -> None:
+    """No more are kept than fit, and those that are forgotten are done all the same."""
+    _, module = generated(ADD)
+    known = module.f.__closure__[module.f.__code__.co_freevars.index("known")].cell_contents
+    for columns in range(1, 4200):
+        A = torch.empty(columns)[None, :].expand(1, columns)
+        module.f(A, A.clone())
+    assert 0 < len(known) <= 4096
+    is_same(module, pair(1, 1))
+
+
+def check_calls_of_threads() -> None:
+    """Calls of several threads at once launch what each would alone."""
+    _, module = generated((EXAMPLES / "ragged_matmul.dt").read_text())
+    shapes = [(m, n, k) for m in (8, 24) for n in (16, 40) for k in (3, 64)]
+    wrong = list[Any]()
+    inputs_of = {
+        (m, n, k): [torch.randn(m, k).half(), torch.randn(k, n).half()] for m, n, k in shapes
+    }
+    for inputs in inputs_of.values():  # Triton may compile twice what two threads ask for at once
+        module.ragged_matmul.__wrapped__(*inputs)
+
+    def work(seed: int) -> None:
+        chance = Random(seed)
+        for _ in range(40):
+            inputs = inputs_of[chance.choice(shapes)]
+            try:
+                is_same(module, inputs, "ragged_matmul")
+            except BaseException as error:
+                wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong, wrong[0]
+
+
+def checks() -> dict[str, Callable[[], None]]:
+    """All of them, by name."""
+    return checks_of(globals())
+
+
+if __name__ == "__main__":
+    driver.current = 0
+    raise SystemExit(do(checks()))
