@@ -373,6 +373,17 @@ class Flag:
 # The compile-time parameters of kernels that may be launched so: whether they are.
 EARLY = "early"
 SPECIALIZED = "specialized"
+# And of those that are told whether their rows begin at multiples of four numbers.
+FOURS = "fours"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A parameter of a kernel: a stride of a tensor, or how long rows are."""
+
+    variable: str
+    tensor: str = ""
+    axis: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,3 +408,4 @@ class TileKernel:
     is_early: bool = False  # placed while the kernel before it ends: it waits for that first
     # The descriptors that it makes itself where some of its warps load for the others.
     own: tuple[OwnDescriptor, ...] = ()
+    fours: tuple[Row, ...] = ()  # what may be told to be multiples of four

@@ -8,6 +8,7 @@ from dtpoly.algorithm.operations import ATOM, OPERATION, SUM
 from dtpoly.algorithm.show import show_affine
 
 from .kernel import (
+    FOURS,
     Accumulate,
     Address,
     Barrier,
@@ -68,6 +69,9 @@ def show_kernel(kernel: TileKernel) -> Iterator[str]:
     for described in kernel.described:
         block = " x ".join(map(str, described.block))
         yield f"  descriptor {described.name}: {block} of {described.tensor}"
+    if kernel.fours:
+        rows = ", ".join(row.variable for row in kernel.fours)
+        yield f"  known {FOURS}: {rows} are multiples of four"
     for one in kernel.grid:
         blocks = f"groups of {one.group} blocks" if one.group else "blocks"
         yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"

@@ -7,7 +7,7 @@ from dtpoly.algorithm.program import reduced_labels
 
 from .axis_words import axis_words, plain_axes
 from .building import Unsupported
-from .kernel import SPECIALIZED, ForLoop, Pointer, TileKernel
+from .kernel import FOURS, SPECIALIZED, ForLoop, Pointer, TileKernel
 from .kinds import Element, Named
 from .layout import call, inside, joined, tuple_of
 from .limits import MOST, Elements, largest_tiles
@@ -156,6 +156,7 @@ def _call(
     ]
     arguments += _flags(wrapping, own, kernel)
     arguments += [f"{name}={own.elements[name]}" for name, _ in kernel.elements]
+    arguments += _fours(wrapping, own, kernel)
     indices = indices_of(wrapping, own)
     known = [own.largest] if is_named(wrapping, indices) else indices
     rounds = _rounds(wrapping, own, kernel)
@@ -204,6 +205,19 @@ def _flags(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]
         said.setdefault(flag.name, []).append(text)
     for name, parts in said.items():
         yield f"{name}={' and '.join(parts)}"
+
+
+def _fours(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:
+    """Whether rows begin at multiples of four numbers, and have so many."""
+    tensors = {pointer.name: _argument(wrapping, own, pointer) for pointer in kernel.tensors}
+    parts = [
+        f"{tensors[row.tensor]}.stride({row.axis})"
+        if row.tensor
+        else size_with(wrapping, own, kernel, row.variable)
+        for row in kernel.fours
+    ]
+    if parts:
+        yield f"{FOURS}={' and '.join(f'{one} % 4 == 0' for one in parts)}"
 
 
 def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -> list[str]:

@@ -240,12 +240,13 @@ dt_versions = {"3.6.", "3.7.", "3.8.", "3.9."}
 def dt_chooser(kernel, axes, blocks):
     """How a kernel is called, so that at most eight variants are compiled for a type of inputs.
 
-    Where tensors are contiguous along their last axes: one, one for aligned ones, and one for
-    aligned ones of whole blocks. Two for the first that are contiguous along others, if they are
-    large. One for all that is left. With offsets of 64 bits: one for aligned ones, one for all.
-    A truth may be passed as False: kernels test then what they would have been spared. Where there
-    are descriptors: one more, of tensors in lines that are not aligned; but one less of the others.
-    They are passed all together, or None for each.
+    Where tensors are contiguous along their last axes: one, one for lines at multiples of four
+    numbers, one for aligned ones, and one for aligned ones of whole blocks. One for aligned ones
+    with offsets of 64 bits. Two for the first that are contiguous along others, if they are large.
+    One for all that is left, with offsets of 64 bits. A truth may be passed as False: kernels test
+    then what they would have been spared. Where there are descriptors, they are passed all
+    together, or None for each; lines that have them and are not aligned take the place of those at
+    multiples of four.
     """
     names, places = kernel.arg_names, dt_places(axes)
     axes, functions, others = [line.split() for line in axes], {}, {}
@@ -260,7 +261,7 @@ def dt_chooser(kernel, axes, blocks):
 
     def choose(args, constants):
         flags = [name for name, value in constants.items() if isinstance(value, bool)]
-        is_whole = all(constants[name] for name in flags)
+        is_whole = all(constants[name] for name in flags if name != "fours")
         is_wide = constants["offset"] == tl.int64
         lines = []  # of each tensor the axis along which it is contiguous
         for at, lengths in zip(places, axes):
@@ -281,20 +282,26 @@ def dt_chooser(kernel, axes, blocks):
                 constants |= {"num_warps": 4} if in_blocks else {"specialized": 0}
             if not in_blocks or constants.get("specialized"):
                 args = [None if at in blocks else value for at, value in enumerate(args)]
+        is_four = is_flat and is_rows and not is_aligned and constants.get("fours", False)
+        is_four = is_four and all(args[at].data_ptr() % 16 == 0 for at in places)
         kept = (*places, *units, *steps) if is_aligned else tuple(units)
         if is_flat and is_rows and (is_aligned or not is_wide):
             is_whole = is_whole and is_aligned and not is_wide
+            kept = (*places, *units) if is_four else kept
         elif is_flat and not is_wide and any(args[at].numel() >= 1 << 16 for at in places):
             types = [str(value) for value in constants.values() if not isinstance(value, bool)]
             types += [str(args[at].dtype) for at in places]
             met, one = others.setdefault(tuple(types), {}), (tuple(lines), is_aligned, is_whole)
             met[one] = None
-            if [*met].index(one) > (not blocks):
-                kept, is_whole = (), False
+            if [*met].index(one) > 1:
+                is_flat = False
         else:
-            kept, is_whole = (), False
-        constants = {**constants, **{name: is_whole for name in flags}}
-        return with_facts(kept, len(args)), args, constants
+            is_flat = False
+        if not is_flat:
+            kept, is_whole, is_four = (), False, False
+            constants = {**constants, "offset": tl.int64}
+        truths = {name: is_four if name == "fours" else is_whole for name in flags}
+        return with_facts(kept, len(args)), args, {**constants, **truths}
 
     return choose
 ''',

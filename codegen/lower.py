@@ -28,6 +28,7 @@ from .flattening import flattened
 from .hoisting import hoisted
 from .kernel import (
     EARLY,
+    FOURS,
     SPECIALIZED,
     Flag,
     ForLoop,
@@ -77,7 +78,7 @@ def lower(
 ) -> TileKernel:
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
-    own = {REAL.name, "offset", "pid", "program", "block"}
+    own = {REAL.name, "offset", FOURS, "pid", "program", "block"}
     own |= {name for name, said in ((EARLY, is_early), (SPECIALIZED, is_specialized)) if said}
     building = Building(model, tiles, storage, elements, Scopes([Scope(set(), own)]), precision)
     for size in model.params:

@@ -17,6 +17,7 @@ from dtpoly.poly.tiles import Tiles, tiles_of
 
 from .building import NotVisible, Unsupported
 from .elements import PAIRED, Elements, elements_of
+from .fours import with_fours
 from .header import comment
 from .kernel import TileKernel
 from .launch_text import launcher_lines
@@ -205,6 +206,7 @@ def _generated(
             # Each array is spilled at most once: in memory it is visible everywhere.
             spilled.add(needed.array)
             continue
+        kernels = tuple(with_fours(program, model, kernel) for kernel in kernels)
         return Generated(tuple(launches), tuple(outputs), layout, storage, elements, kernels)
 
 

@@ -10,10 +10,12 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 
 from .breaking import WIDTH
+from .fours import fours_lines
 from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
 from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
 from .kernel import (
     EARLY,
+    FOURS,
     SPECIALIZED,
     Accumulate,
     Address,
@@ -92,6 +94,7 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
     lines.extend(Line(f"    # {text}", "") for text in comment)
     lines.extend(Line(f"    {text}", "") for text in (WAITING if kernel.is_early else ()))
     lines.extend(Line(f"    {text}", "") for text in making_lines(kernel))
+    lines.extend(Line(f"    {text}", "") for text in fours_lines(kernel))
     body = _on_grid(kernel, _block(kernel.body) or [Line("pass", "")])
     lines.extend(Line(f"    {text}", one.origin) for one in body for text in fitted([one.text]))
     return lines
@@ -140,6 +143,7 @@ def parameters(kernel: TileKernel) -> list[str]:
         *(name for name, _ in kernel.elements),
         *([EARLY] if kernel.is_early else []),
         *([SPECIALIZED] if kernel.own else []),
+        *([FOURS] if kernel.fours else []),
         "offset",
     ]
     return found + [f"{name}: tl.constexpr" for name in known]

@@ -12,7 +12,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import Sizes, input_shapes
 from dtpoly.codegen.axis_words import axis_words
 from dtpoly.codegen.functions import is_float_element
-from dtpoly.codegen.kernel import EARLY, SPECIALIZED, Pointer, TileKernel
+from dtpoly.codegen.kernel import EARLY, FOURS, SPECIALIZED, Pointer, TileKernel
 from dtpoly.codegen.kinds import REAL, Element, Kind, Named, widest
 from dtpoly.codegen.module import Generated
 from dtpoly.codegen.specializing import most_bytes, multiplied
@@ -77,6 +77,7 @@ def _passed(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
         # So many programs; whether that is few enough to be early, the target says.
         *([_chosen(EARLY, programs(call, kernel))] if kernel.is_early else []),
         *([_chosen(SPECIALIZED, int(_is_multiplied(call, kernel)))] if kernel.own else []),
+        *([_chosen(FOURS, _are_fours(call, kernel))] if kernel.fours else []),
         _chosen("offset", _offset(call, kernel)),
     )
 
@@ -94,6 +95,17 @@ def _flags(kernel: TileKernel, known: Mapping[str, int]) -> Iterator[Argument]:
         said = (flag for flag in kernel.flags if flag.name == name)
         holds = all(_holds(known[flag.size], flag.multiple) for flag in said)
         yield _chosen(name, holds)
+
+
+def _are_fours(call: Call, kernel: TileKernel) -> bool:
+    """Whether rows begin at multiples of four numbers, and have so many."""
+    tensors = {tensor.name: tensor for tensor in kernel.tensors}
+    sizes = {variable: call.params[param] for param, variable in kernel.sizes}
+    numbers = (
+        steps_of(call, kernel, tensors[row.tensor])[row.axis] if row.tensor else sizes[row.variable]
+        for row in kernel.fours
+    )
+    return all(number % 4 == 0 for number in numbers)
 
 
 def _descriptors(call: Call, kernel: TileKernel) -> Iterator[Argument]:

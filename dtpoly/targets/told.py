@@ -4,12 +4,12 @@ The generated file has few variants of a kernel, each with what Triton may look 
 there says which variant a call runs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.codegen.axis_words import ANYWHERE
-from dtpoly.codegen.kernel import SPECIALIZED, TileKernel
+from dtpoly.codegen.fours import rows
+from dtpoly.codegen.kernel import FOURS, SPECIALIZED, TileKernel
 from dtpoly.codegen.triton_text import pointer, strides
 from dtpoly.targets.argument import CONSTANT, TYPES, Argument
 
@@ -27,17 +27,22 @@ def told(kernel: TileKernel, words: Words, passed: Sequence[Argument]) -> tuple[
     has_blocks = not is_wide and all(one.type != CONSTANT for one in described)
     pointers = [pointer(tensor) for tensor in kernel.tensors]
     units = [[*strides(tensor)][-1] for tensor in kernel.tensors if tensor.rank]
-    steps = [*_steps(kernel, words)]
+    steps = [row.variable for row in rows(kernel, words)]
     is_aligned = all(known[name].is_aligned for name in (*pointers, *steps))
     if described:
         is_aligned = is_aligned and (has_blocks or is_wide)
+    is_four = not is_aligned and not is_wide and FOURS in known and bool(known[FOURS].value)
+    is_four = is_four and all(known[name].is_aligned for name in pointers)
     aligned = {*pointers, *units, *steps}
     may_know = aligned if is_aligned else set[str]() if is_wide else {*units}
+    may_know |= {*pointers} if is_four else set()
     blocks = {one.name for one in described}
     is_whole = is_aligned and not is_wide and all(o.value for o in passed if _is_flag(o))
     found: list[Argument] = []
     for one in passed:
-        if _is_flag(one):
+        if one.name == FOURS:
+            found.append(replace(one, value=is_four))
+        elif _is_flag(one):
             found.append(replace(one, value=is_whole))
         elif one.name == SPECIALIZED and kernel.own:
             found.append(one if has_blocks else replace(one, value=0))
@@ -50,21 +55,8 @@ def told(kernel: TileKernel, words: Words, passed: Sequence[Argument]) -> tuple[
     return tuple(found)
 
 
-def _steps(kernel: TileKernel, words: Words) -> Iterator[str]:
-    """Strides between lines, and how long lines are, as `dt_steps` finds them."""
-    several = any(tensor.rank > 1 for tensor in kernel.tensors)
-    sizes = {variable for _, variable in kernel.sizes}
-    for tensor, lengths in zip(kernel.tensors, words, strict=True):
-        last = tensor.rank - 1
-        for axis, (length, stride) in enumerate(zip(lengths, strides(tensor), strict=True)):
-            if axis != last and length != ANYWHERE:
-                yield stride
-            elif axis == last and length in sizes and tensor.rank > several:
-                yield length
-
-
 def _is_flag(one: Argument) -> bool:
-    return one.is_chosen and isinstance(one.value, bool)
+    return one.is_chosen and isinstance(one.value, bool) and one.name != FOURS
 
 
 def _untold(one: Argument) -> Argument:

@@ -122,3 +122,5 @@ class Ran:
     facts: Truth
     # By how much lines begin behind where memory is aligned.
     shifts: Mapping[str, Shift]
+    # Branches that are read as if they were not taken, and may be.
+    doubts: tuple[tuple[int, str], ...] = ()

@@ -15,6 +15,7 @@ from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.specialized import SPECIALIZED, is_told
 from dtpoly.verify.terms import Given
+from dtpoly.verify.unchanged import FOURS
 from dtpoly.verify.values import Descriptor, Pointer, Type, Unread, Value, scalar
 from dtpoly.verify.whole import (
     All,
@@ -32,8 +33,8 @@ from dtpoly.verify.whole import (
 
 OPTIONS = ("num_warps", "num_stages")
 LAUNCHER = "dt_launcher"
-# Whether a launcher passes on what is true, and descriptors.
-KEPT, KEPT_BLOCKS = "kept.truths", "kept.blocks"
+# Whether a launcher passes on what is true, of rows by itself, and descriptors.
+KEPT, KEPT_FOURS, KEPT_BLOCKS = "kept.truths", "kept.fours", "kept.blocks"
 
 
 Reader = Callable[[Wrapper, ast.expr], Held]
@@ -170,6 +171,11 @@ def launch(
                 _check_told(call, given, told)
                 flag = name(f"specialized, line {call.lineno}")
                 is_specialized, bound[SPECIALIZED] = True, compare(">=", flag, number(1))
+            case ast.keyword(arg=word, value=given_value) if (
+                word == FOURS and word in parameters and word not in bound
+            ):
+                kept = compare(">=", name(KEPT_FOURS), number(1))
+                bound[word] = both(expressions.condition(wrapper, given_value), kept)
             case ast.keyword(arg=str() as word, value=given_value) if (
                 word in parameters and word not in bound
             ):

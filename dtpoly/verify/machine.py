@@ -21,6 +21,7 @@ from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.specialized import after_making
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.tiles import subscripted
+from dtpoly.verify.unchanged import DOUBT, changes_nothing, is_rounding
 from dtpoly.verify.values import (
     Descriptor,
     Function,
@@ -85,6 +86,8 @@ class Machine:
     shifts: dict[str, Shift] = field(default_factory=dict[str, Shift])
     # Of the statement that runs.
     line: int = 0
+    # Branches that are read as if they were not taken, and may be.
+    doubts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     # How many loops are being tried out: nothing that is noted there is kept.
     trials: int = 0
 
@@ -173,6 +176,10 @@ class Machine:
         condition = self.truth(test)
         if condition in (TRUE, FALSE):
             self.block(body if condition == TRUE else orelse)
+            return
+        if is_rounding(test, body, orelse):
+            if not changes_nothing(self, condition, body):
+                self.doubts.append((test.lineno, DOUBT))
             return
         before, outside = dict(self.names), self.where
         self.where = both(outside, condition)
@@ -304,4 +311,5 @@ def run_kernel(file: File, arrays: Mapping[str, Array], launch: Launch, facts: T
         dict(machine.digits.numbers),
         both(machine.digits.facts(), *(machine.ranges[one] for one in machine.shifts)),
         dict(machine.shifts),
+        tuple(machine.doubts),
     )

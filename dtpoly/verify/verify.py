@@ -195,6 +195,7 @@ def proof_of(
     assert wrapper.result is not None
     facts = both(*wrapper.facts)
     runs = [run_kernel(file, wrapper.arrays, launch, facts) for launch in wrapper.launches]
+    wrapper.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
     facts = both(facts, *(ran.facts for ran in runs))
     types = {one.name: one.kind for one in wrapper.arrays.values()}
     memory = Memory(runs, frozenset(ranks), facts, types=types)

@@ -194,7 +194,17 @@ def given(A: Tensor, B: Tensor, out: Tensor, offset: Any = tl.int32) -> Any:
     args = (A, *A.stride(), B, *B.stride(), out, *out.stride(), m, n, k)
     operand = tl.float16 if A.dtype == torch.float16 else tl.float32
     truths = {"even": m % 32 == 0 and n % 32 == 0 and k % 32 == 0}
-    return args, {**truths, "real": tl.float32, "A_B_dtype": operand, "offset": offset}
+    rows = (A.stride()[0], B.stride()[0], out.stride()[0], n, k)
+    fours = {"fours": all(one % 4 == 0 for one in rows)}
+    told = {**truths, "real": tl.float32, "A_B_dtype": operand, **fours, "offset": offset}
+    return args, told
+
+
+def in_blocks(module: ModuleType, call: Any, *which: int) -> Any:
+    """The same call of a kernel that loads these tensors in blocks, which are told no fours."""
+    args, constants = call
+    blocks = [module.dt_blocks(args[at], (32, 32)) for at in which]
+    return (*args, *blocks), {name: one for name, one in constants.items() if name != "fours"}
 
 
 def usual_call(chance: Random) -> Any:
@@ -266,6 +276,8 @@ def check_what_is_known_of_a_variant_is_true() -> None:
                 assert args[at] == constant == 1, (at, args)
             elif isinstance(constant, bool):
                 assert not constant or constants[name], (name, args)
+            elif name == "offset":  # which may be wider than it need be
+                assert constant in (constants[name], tl.int64), args
             else:
                 assert constant == constants[name], (name, args)
 
@@ -282,11 +294,6 @@ def check_few_variants() -> None:
         assert all(len(functions) <= MOST for functions in found.values()), found
 
 
-def in_blocks(module: ModuleType, *tensors: Tensor) -> list[Any]:
-    """What a launch is given for descriptors."""
-    return [module.dt_blocks(one, (32, 32)) for one in tensors]
-
-
 def check_few_variants_with_descriptors() -> None:
     """Also where tiles are loaded through descriptors, which are passed all together or not."""
     for seed in range(6):
@@ -294,10 +301,9 @@ def check_few_variants_with_descriptors() -> None:
         found: dict[torch.dtype, set[int]] = {}
         passed: set[int] = set()
         for _ in range(CALLS):
-            (A, *rest), constants = some_call(chance)
-            blocks = in_blocks(module, A, rest[2])
-            run = launched(module.f_launch, ((A, *rest, *blocks), constants))
-            found.setdefault(A.dtype, set()).add(run[4])
+            call = in_blocks(module, some_call(chance), 0, 3)
+            run = launched(module.f_launch, call)
+            found.setdefault(call[0][0].dtype, set()).add(run[4])
             passed.add(sum(one is not None for one in run[9 + 12 : 9 + 14]))
         assert all(len(functions) <= MOST for functions in found.values()), found
         assert passed == {0, 2}
@@ -310,12 +316,12 @@ def check_few_variants_where_some_warps_load() -> None:
         found: dict[torch.dtype, set[int]] = {}
         seen: set[tuple[int, int]] = set()
         for _ in range(CALLS):
-            (A, *rest), constants = chance.choice((some_call(chance), usual_call(chance)))
-            blocks = in_blocks(module, A, rest[2], rest[5])
-            is_so = int(all(module.dt_descriptor(*one) is not None for one in blocks))
+            call = chance.choice((some_call(chance), usual_call(chance)))
+            args, constants = in_blocks(module, call, 0, 3, 6)
+            is_so = int(all(module.dt_descriptor(*one) is not None for one in args[-3:]))
             constants = {**constants, "specialized": is_so, "num_warps": 8}
-            run = launched(module.f_launch, ((A, *rest, *blocks), constants))
-            found.setdefault(A.dtype, set()).add(run[4])
+            run = launched(module.f_launch, (args, constants))
+            found.setdefault(args[0].dtype, set()).add(run[4])
             assert run[9 + 12 : 9 + 15] == (None, None, None)
             at = module.f_kernel.arg_names.index("specialized")
             seen.add((run[9 + at], run[5][0]))
@@ -335,8 +341,8 @@ def check_descriptors_of_like_calls() -> None:
         for address in (1024, 4096, 1024, 2048, 4096):
             A = Tensor((m, k), (k + 16, 1), address, dtype)
             B = Tensor((k, n), (n, 1), 3072, dtype)
-            args, constants = given(A, B, Tensor((m, n), (n, 1), 65536, dtype))
-            run = (module.f_launch, ((*args, *in_blocks(module, A, B)), constants))
+            call = given(A, B, Tensor((m, n), (n, 1), 65536, dtype))
+            run = (module.f_launch, in_blocks(module, call, 0, 3))
             launched(*run)
             kept.append(ran.kept)
             with mock.patch.object(module, "dt_is_watched", return_value=True):
@@ -393,7 +399,8 @@ def check_all_variants() -> None:
     """There are eight, and each is for what it is said to be for."""
     module = module_of(MATMUL)
     large = Tensor((1024, 1024), (1024, 1))
-    odd = Tensor((1000, 1000), (1000, 1))
+    odd = Tensor((1001, 1001), (1001, 1))
+    fours = Tensor((1000, 1000), (1000, 1))
     thick = Tensor((1040, 1040), (1040, 1))
     across = Tensor((1024, 1024), (1, 1024))
     strided = Tensor((1024, 1024), (2048, 2))
@@ -401,24 +408,32 @@ def check_all_variants() -> None:
     calls = {
         "whole": given(large, large, large),
         "aligned": given(thick, thick, thick),
+        "fours": given(fours, fours, fours),
         "rows": given(odd, odd, odd),
         "across": given(large, across, large),
         "across too": given(across, large, large),
         "any": given(strided, large, large),
         "wide": given(large, large, large, tl.int64),
-        "wide, any": given(strided, large, large, tl.int64),
     }
     functions = {name: launched(module.f_launch, call)[4] for name, call in calls.items()}
     assert len(set(functions.values())) == MOST, functions
     alike = {
+        "fours": given(Tensor((7, 4), (4, 1)), Tensor((4, 20), (20, 1)), Tensor((7, 20), (20, 1))),
         "rows": given(high, large, large),
         "any": given(across, across, across),
         "aligned": given(Tensor((1000, 1024), (1024, 1)), large, Tensor((1000, 1024), (1024, 1))),
         "wide": given(thick, thick, thick, tl.int64),
-        "wide, any": given(odd, odd, odd, tl.int64),
     }
     for name, call in alike.items():
         assert launched(module.f_launch, call)[4] == functions[name], name
+    others = (
+        given(strided, large, large, tl.int64),
+        given(odd, odd, odd, tl.int64),
+        given(fours, fours, fours, tl.int64),
+        given(across, large, large, tl.int64),
+    )
+    for call in others:
+        assert launched(module.f_launch, call)[4] == functions["any"], call
 
 
 def check_small_tensors_take_no_variant_of_their_own() -> None:
@@ -531,7 +546,7 @@ def check_numbers() -> None:
     for number, (a, i) in enumerate(itertools.product((0.5, 1.0, 16.0), (1, 3, 16))):
         args = (A, 64, 1, A, 64, 1, a, i, 64, 64)
         names = module.f_kernel.arg_names[len(args) :]
-        told = {"even": True, "real": tl.float32, "offset": tl.int32}
+        told = {"even": True, "real": tl.float32, "fours": True, "offset": tl.int32}
         run = launched(module.f_launch, (args, {name: told[name] for name in names}))
         assert run[15:17] == (a, i), run
         assert is_direct(run) == (number > 2)

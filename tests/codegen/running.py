@@ -212,7 +212,8 @@ def empty_strided(
 ) -> torch.Tensor:
     """The same of rows that are apart, which calls that are like others make."""
     reach = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
-    return torch.as_strided(empty(reach + 1, dtype=dtype, device=device), shape, strides)
+    count = 0 if 0 in shape else reach + 1
+    return torch.as_strided(empty(count, dtype=dtype, device=device), shape, strides)
 
 
 def _watch(tensors: Sequence[torch.Tensor]) -> tuple[Memory, AbstractContextManager[None]]:

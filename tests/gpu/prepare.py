@@ -43,6 +43,7 @@ RANDOM = 330
 OTHERWISE = 110
 PRODUCTS_MADE = 24
 SIZES = (8, 128, 136, 64, 264, 32, 104, 200)
+FOURS = (4, 100, 52, 132, 20, 36, 60, 260)
 
 
 def main() -> None:
@@ -55,6 +56,7 @@ def main() -> None:
         *listings(folder),
         *every_layout(folder),
         *in_blocks(folder),
+        *in_fours(folder),
         *loading(folder),
         *random_cases(folder, RANDOM),
         *otherwise_cases(folder, OTHERWISE),
@@ -105,6 +107,18 @@ def in_blocks(folder: Path) -> Iterator[Case]:
             yield Case("in blocks", name, *given)
             if "warp_specialize" in words and at < 3:
                 yield Case(LOADING, name, *given)
+
+
+def in_fours(folder: Path) -> Iterator[Case]:
+    """Kernels without descriptors, at sizes that are multiples of 4 and not of 16."""
+    for name in (*NAMES, *PRODUCTS, *KERNELS):
+        text, labels = code(name).text, program(name).labels
+        if "if fours:" not in text or len(labels) > 4:
+            continue
+        for at, dtype in enumerate((DType.F32, DType.F16, DType.BF16)):
+            sizes = {one.name: FOURS[(3 * at + 5 * n) % len(FOURS)] for n, one in enumerate(labels)}
+            given = _kept(folder, name), _text(name), _outputs(name), sizes, Recipe(at, dtype)
+            yield Case("in fours", name, *given)
 
 
 def loading(folder: Path) -> Iterator[Case]:

@@ -65,13 +65,24 @@ def test_dtypes(dtype: DType, real: DType, operand: DType) -> None:
 
 def test_lines_that_begin_anywhere() -> None:
     """One is enough: a variant knows of all tensors that they are aligned, or of none."""
-    found = arguments(PRODUCT, DType.BF16, m=64, n=100, k=64)
+    found = arguments(PRODUCT, DType.BF16, m=64, n=101, k=64)
     assert found["A_ptr"] == Argument("A_ptr", "*bf16", is_told=False)
     assert found["A_stride_0"] == Argument("A_stride_0", "i32", is_told=False)
+    assert found["fours"].value is False
     assert found["B_stride_1"] == Argument("B_stride_1", "constexpr", 1)
     # Nor is it told of whole tiles.
     assert arguments(PRODUCT, m=64, n=64, k=64)["even"].value is True
     assert arguments(PRODUCT, m=64, n=72, k=64)["even"].value is False
+
+
+def test_lines_at_multiples_of_four() -> None:
+    """A variant knows of all tensors that they are aligned, and says the rest itself."""
+    found = arguments(PRODUCT, DType.BF16, m=64, n=100, k=64)
+    assert found["A_ptr"] == Argument("A_ptr", "*bf16", is_aligned=True)
+    assert found["A_stride_0"] == Argument("A_stride_0", "i32", is_told=False)
+    assert (found["fours"].value, found["even"].value) == (True, False)
+    # Of lines at multiples of 16 numbers, Triton sees more by itself.
+    assert arguments(PRODUCT, m=64, n=64, k=64)["fours"].value is False
 
 
 def test_a_declared_dtype_counts() -> None:
