@@ -5,9 +5,9 @@ AGAIN = {
 def dt_again(function):
     """A function that does for a call like one before what was launched for that.
 
-    Like calls have inputs of the same shapes, strides and types, on one device, whose addresses
-    have the same last bits. The function looks at nothing else: it would launch the same kernels
-    again, for these inputs and new memory.
+    Like calls have tensors of the same shapes, strides and types, on one device, whose addresses
+    have the same last bits; and the same numbers. The function looks at nothing else: it would
+    launch the same kernels again, for these tensors and new memory.
     """
     if dt_interpreted or not dt_is_direct():
         return function
@@ -16,8 +16,12 @@ def dt_again(function):
     def call(*inputs, out=None, **named):
         if out is not None or named or dt_is_traced(*inputs):
             return function(*inputs, out=out, **named)
-        key, addresses = [], []
+        key, tensors, addresses = [], [], []
         for tensor in inputs:
+            kind = type(tensor)
+            if kind is float or kind is int or kind is bool:
+                key += kind, tensor.hex() if kind is float else tensor  # 0.0 is equal to -0.0
+                continue
             if (
                 not isinstance(tensor, torch.Tensor)
                 or tensor.layout != torch.strided
@@ -27,19 +31,19 @@ def dt_again(function):
             ):
                 return function(*inputs)
             address = tensor.data_ptr()
+            tensors.append(tensor)
             addresses.append(address)
             key += tensor.shape, tensor.stride(), tensor.dtype, tensor.device, address & 15
         key = tuple(key)
         found = known.get(key)
         if found is None or dt_is_watched():
-            return dt_keep(known, key, function, inputs)
+            return dt_keep(known, key, function, inputs, tensors)
         device, made, hooks, launches, result = found
         if not dt_is_current(device):
             return function(*inputs)
         for hook in hooks:
             if hook:
                 return function(*inputs)
-        tensors = [*inputs]
         for shape, strides, dtype in made:
             tensor = torch.empty_strided(shape, strides, dtype=dtype, device=device)
             address = tensor.data_ptr()
@@ -63,27 +67,26 @@ def dt_again(function):
     return call
 ''',
     "dt_keep": '''\
-def dt_keep(known, key, function, inputs):
+def dt_keep(known, key, function, inputs, tensors):
     """A call like none before: what it launches is kept, if that may be launched again."""
-    device = inputs[0].device
-    if not dt_is_current(device):
+    if not tensors or not dt_is_current(tensors[0].device):
         return function(*inputs)
     dt_seen.launches = launches = []
     try:
         out = function(*inputs)
     finally:
         dt_seen.launches = None
-    kept = dt_launches(inputs, out, launches)
+    kept = dt_launches(tensors, out, launches)
     if kept is not None:
         if len(known) >= 4096:
             known.clear()
-        known[key] = device, *kept
+        known[key] = tensors[0].device, *kept
     return out
 ''',
     "dt_launches": '''\
-def dt_launches(inputs, out, launches):
+def dt_launches(given, out, launches):
     """What is made, launched and returned, with numbers for tensors; None if they have none."""
-    tensors = [*inputs]
+    tensors = [*given]
     if len({id(tensor) for tensor in tensors}) < len(tensors):
         return None  # it cannot be told which of them a kernel was given
 
@@ -103,11 +106,11 @@ def dt_launches(inputs, out, launches):
             return None  # for that, each call asks
         places = [(at, number(args[at])) for at in places]
         parts = [(at, part, number(args[at][0])) for at, part in parts]
-        given = [*args, *rest]
+        passed = [*args, *rest]
         for at, *_ in (*places, *parts):
-            given[at] = None
-        kept.append((run, kernel, metadata, programs, given, places, parts, compiled))
-    result, made = number(out), tensors[len(inputs) :]
+            passed[at] = None
+        kept.append((run, kernel, metadata, programs, passed, places, parts, compiled))
+    result, made = number(out), tensors[len(given) :]
     if any(one.data_ptr() & 15 for one in made):
         return None
     made = [(one.shape, one.stride(), one.dtype) for one in made]

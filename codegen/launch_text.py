@@ -29,7 +29,7 @@ def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str
     yield from _descriptors(wrapping, own, kernel)
     if not kernel.grid:
         yield from _scratch(wrapping, own, kernel, "1", 4)
-        yield from _call(wrapping, own, one, "(1,)", "1", 4)
+        yield from _call(wrapping, own, one, "(1,)", 4)
         return
     blocks = [
         _blocks(size_with(wrapping, own, kernel, axis.size), axis.step)
@@ -44,7 +44,7 @@ def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str
     grid = f'dt_grid("{one.func}", {own.programs})'
     if kernel.each:
         grid = f'dt_turns("{one.func}", {own.programs}, {own.device}, {kernel.each})'
-    yield from inside(list(_call(wrapping, own, one, grid, own.programs, 8)))
+    yield from inside(list(_call(wrapping, own, one, grid, 8)))
 
 
 def _new_arrays(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
@@ -140,9 +140,7 @@ def _advice(wrapping: Wrapping, one: Launched, tile: Elements) -> str:
     return f"{func.name}.tensorize({', '.join(f'{label}:{each}' for label in labels)})"
 
 
-def _call(
-    wrapping: Wrapping, own: Locals, one: Launched, grid: str, programs: str, indent: int
-) -> Iterator[str]:
+def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int) -> Iterator[str]:
     kernel = one.kernel
     tensors = [_argument(wrapping, own, pointer) for pointer in kernel.tensors]
     arguments = [text for name in tensors for text in (name, f"*{name}.stride()")]
@@ -171,7 +169,7 @@ def _call(
     if kernel.own:
         arguments.append(f"{SPECIALIZED}={_specialized(own, kernel)}")
     if kernel.is_early:
-        arguments.append(f"**dt_early({own.device}, {programs})")
+        arguments.append(f"**dt_early({own.device})")
     launch = wrapping.names.launches[kernel.name]
     yield from call(launch, [grid, *arguments], indent=indent)
 

@@ -68,13 +68,12 @@ def dt_grid(name, programs):
     return (programs,)
 ''',
     "dt_early": '''\
-def dt_early(device, programs):
-    """How a kernel is launched that waits for the one before it: early, where that is of use.
+def dt_early(device):
+    """How a kernel is launched that waits for the one before it: early, where a GPU can do that.
 
-    More programs than half of a GPU has room for would share what is free, while others are idle.
+    Its programs take the place of those before that have ended, while the last ones still run.
     """
-    major, units = (0, 0) if dt_interpreted else dt_gpu(device)
-    is_early = major >= 9 and 2 * programs <= units
+    is_early = not dt_interpreted and dt_gpu(device)[0] >= 9
     return {"early": 1, "launch_pdl": 1} if is_early else {"early": 0}
 ''',
     "dt_specialized": '''\

@@ -69,7 +69,6 @@ NO_DIRECTIVES = "No directives: loops as the algorithm has them."
 # At the head of one that is placed while others run: nothing is read or written before.
 WAITING = (
     f"if {EARLY}:",
-    "    tl.extra.cuda.gdc_launch_dependents()",
     "    tl.extra.cuda.gdc_wait()",
 )
 

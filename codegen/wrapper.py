@@ -58,9 +58,8 @@ def like_lines(wrapping: Wrapping) -> list[str]:
 
 
 def again_lines(wrapping: Wrapping) -> list[str]:
-    """The wrapper does again what it did for a like call, where all that it is given is tensors."""
-    program = wrapping.program
-    if program.scalars or passed_labels(program) or not first_tensor(wrapping):
+    """The wrapper does again what it did for a like call, where it is given nothing by name."""
+    if passed_labels(wrapping.program) or not first_tensor(wrapping):
         return []
     name = wrapping.names.funcs[wrapping.func]
     return [f"{name} = dt_again({name})"]

@@ -97,9 +97,10 @@ AIMS: Mapping[str, Aim] = {
 }
 
 _LATE = "_late"
-_SHORT = ("mmsigmoid", "two_mm_inner", "two_mm_outer", "two_mm_outer_512", "attention")
+_INNERS = ("two_mm_inner", "two_mm_inner_512", "two_mm_inner_1024")
+_SHORT = ("mmsigmoid", *_INNERS, "two_mm_outer", "two_mm_outer_512", "attention", "middle_matmul")
 _SUMMED = ("tvd", "kl_div", "half_kl_div", "cross_entropy", "half_cross_entropy")
-_EARLY = (*_SHORT, *_SUMMED, "big_sum", "tall_column_sum")
+_EARLY = (*_SHORT, *_SUMMED, "big_sum", "tall_column_sum", "ragged_matmul")
 
 DERIVED = (
     # The thesis's table 4.4: the same tiles in the plain order of programs.
@@ -144,7 +145,8 @@ def _fused(kernel: str, family: str, file: str, cases: Sequence[str]) -> Group:
     return Group(kernel, family, _both(file), "m n k l", tf32, REPEATED)
 
 
-_THOUSAND = ("middle_matmul", "matmul", "half_matmul")
+_UNALIGNED = (*_both("ragged_matmul"), "half_matmul")
+_THOUSAND = (*_both("middle_matmul"), "matmul", "half_matmul")
 
 GROUPS = (
     Group("dyt", BANDWIDTH, ("dyt",), "x y", (*_GLU[:2], _GLU[3])),
@@ -173,7 +175,7 @@ GROUPS = (
     Group("matmul", MATMUL, _GROUPED_32, "m n k", ("16384x16384x16384 tf32",)),
     Group("matmul", SMALL_K, ("tiny_k_matmul",), "m n k", _TINY_K),
     Group("matmul", SMALL_K, ("small_k_matmul",), "m n k", _SMALL_K),
-    Group("matmul", RAGGED, ("ragged_matmul", "half_matmul"), "m n k", ("4000x4100x1000 f16",)),
+    Group("matmul", RAGGED, _UNALIGNED, "m n k", ("4000x4100x1000 f16",)),
     Group("batched matmul", OTHER, ("batched_matmul",), "b m n k", ("64x1024x1024x1024 bf16",)),
     Group("mmsigmoid", SIGMOID, _both("mmsigmoid"), "m n k", _SIGMOID, REPEATED),
     Group("mmsigmoid", SIGMOID, ("half_mmsigmoid",), "m n k", ("8192x8192x8192 bf16",)),

@@ -59,19 +59,14 @@ def schedule_of(call: Call, one: Candidate) -> tuple[Directive, ...]:
     inlined = [places[p.func] for p in one.plan.placed if p.how is How.INLINE]
     found: list[Directive] = []
     for members, kernel in zip(one.plan.kernels, one.kernels, strict=True):
-        found += directives_of(layout_of(call, kernel))
+        found += directives_of(layout_of(kernel))
         found += [d for name in members[:-1] if (d := places[name]) is not None]
     return (*(d for d in inlined if d is not None), *found, *call.compiled)
 
 
-def layout_of(call: Call, kernel: Priced) -> Layout:
-    """How a kernel is laid out, and launched early if it is as short as a launch.
-
-    Only then it matters, and only few programs are placed so.
-    """
-    many = int(call.device["multiprocessors"])
-    is_early = kernel.busy < SHORT and all(2 * one.programs <= many for one in kernel.launches)
-    return replace(kernel.layout, is_early=is_early)
+def layout_of(kernel: Priced) -> Layout:
+    """How a kernel is laid out, and launched early if it is as short as a launch."""
+    return replace(kernel.layout, is_early=kernel.busy < SHORT)
 
 
 def alike(call: Call, one: Candidate) -> Iterator[Candidate]:

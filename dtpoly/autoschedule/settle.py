@@ -53,7 +53,7 @@ def _lines(call: Call, one: Candidate) -> Iterator[Line]:
         if directive is not None:
             reasons[directive] = placed.why
     for nest, kernel in zip(nests_of(call, one.plan), one.kernels, strict=True):
-        decided = Decided(nest, layout_of(call, kernel), kernel.launches[0], call.device)
+        decided = Decided(nest, layout_of(kernel), kernel.launches[0], call.device)
         reasons |= {line.directive: line.why for line in lines_of(decided)}
     for directive in schedule_of(call, one):
         yield Line(directive, reasons.get(directive, ""))

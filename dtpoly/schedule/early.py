@@ -15,9 +15,8 @@ class Early(Primitive):
         launch 1; launch 2  -->  launch 1 || place the programs of 2; then they compute
 
     They wait before they read or write anything until all before is done, so that nothing else
-    changes. It takes up to a microsecond from small kernels that follow each other. A launch of
-    more programs than half of the multiprocessors is as usual, and so it is on a device that cannot
-    do it.
+    changes. It takes about a microsecond from kernels that follow each other. On a device that
+    cannot do it, a launch is as usual.
     """
 
     name: ClassVar[str] = "early"

@@ -74,8 +74,7 @@ def _passed(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
         *(_chosen(name, _lanes(known[size])) for name, size in kernel.counts),
         *_flags(kernel, known),
         *(_chosen(name, _operand(call, kind)) for name, kind in kernel.elements),
-        # So many programs; whether that is few enough to be early, the target says.
-        *([_chosen(EARLY, programs(call, kernel))] if kernel.is_early else []),
+        *([_chosen(EARLY, 1)] if kernel.is_early else []),  # whether it can be so, the target says
         *([_chosen(SPECIALIZED, int(_is_multiplied(call, kernel)))] if kernel.own else []),
         *([_chosen(FOURS, _are_fours(call, kernel))] if kernel.fours else []),
         _chosen("offset", _offset(call, kernel)),

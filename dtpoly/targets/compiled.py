@@ -56,7 +56,7 @@ def compile_kernel(
     """
     function = getattr(module, f"{kernel.name}_kernel")
     known = {argument.name: argument for argument in arguments}
-    is_early = kernel.is_early and _is_few(known[EARLY].value, target)
+    is_early = kernel.is_early and target.has_waiting
     if kernel.is_early:
         known[EARLY] = replace(known[EARLY], value=int(is_early))
     if kernel.own:
@@ -92,12 +92,6 @@ def compile_kernel(
         spilled,
         made.metadata.shared,
     )
-
-
-def _is_few(programs: object, target: Target) -> bool:
-    """Whether so many programs are launched early there."""
-    assert isinstance(programs, int)
-    return 2 * programs <= target.waiting
 
 
 def _specialized(known: dict[str, Argument], target: Target) -> int:

@@ -42,8 +42,8 @@ LIMITS = {
 
 # Where Triton makes warps that load for others, as dtpoly has tried it.
 SPECIALIZED = ("cuda:90",)
-# Multiprocessors of a GPU on which programs may wait for the launch before theirs.
-WAITING = {"cuda:90": 132, "cuda:100": 148, "cuda:103": 148, "cuda:120": 170}
+# Where programs may wait for the launch before theirs.
+WAITING = ("cuda:90", "cuda:100", "cuda:103", "cuda:120")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,9 @@ class Target:
         return LIMITS[str(self)]
 
     @property
-    def waiting(self) -> int:
-        """The multiprocessors on which programs may wait for the launch before theirs; 0 if none.
-
-        Of one architecture there are several GPUs; it is that which most people have.
-        """
-        return WAITING.get(str(self), 0)
+    def has_waiting(self) -> bool:
+        """Whether programs may wait for the launch before theirs."""
+        return str(self) in WAITING
 
     @property
     def has_specialized(self) -> bool:

@@ -7,12 +7,8 @@ import ast
 from dtpoly.verify.values import Unread
 
 EARLY = "early"
-# It says that the next launch may be placed, too; then it waits until all before it is done.
-_WAITS = ast.dump(
-    ast.parse(
-        "if early:\n    tl.extra.cuda.gdc_launch_dependents()\n    tl.extra.cuda.gdc_wait()"
-    ).body[0]
-)
+# It waits until all before it is done.
+_WAITS = ast.dump(ast.parse("if early:\n    tl.extra.cuda.gdc_wait()").body[0])
 
 
 def after_waiting(definition: ast.FunctionDef) -> list[ast.stmt]:

@@ -160,7 +160,7 @@ def launch(
             case ast.keyword(arg=word) if word in OPTIONS:
                 continue
             case ast.keyword(
-                arg=None, value=ast.Call(func=ast.Name(id="dt_early" as made), args=[_, _])
+                arg=None, value=ast.Call(func=ast.Name(id="dt_early" as made), args=[_])
             ) if EARLY in parameters and EARLY not in bound:
                 wrapper.must_know(made, call.lineno)
                 is_early, bound[EARLY] = True, name(f"early, line {call.lineno}")

@@ -17,9 +17,11 @@ from tests.codegen.running import imported
 
 CHAINS = "chains.json"
 EVERY = 100  # launches between two looks
-SIDE = 128  # so that there are few programs: only such are launched early
+SIDE = 128  # so that there are few programs, which all may be placed at once
 HOLD = 20_000_000  # cycles that a GPU waits, so that all these launches are there when it begins
 WAIT = "        tl.extra.cuda.gdc_wait()\n"
+# A kernel that says so at its head and does not wait is overtaken by the next launch.
+HASTE = "        tl.extra.cuda.gdc_launch_dependents()\n"
 
 HEAD = "Func f; In A, B; Var m, n; RVar k;"
 CHAOS = "f[m, n] = sin(4 * rdot(A[m, k], B[k, n], k));"

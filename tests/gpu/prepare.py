@@ -35,7 +35,7 @@ from tests.codegen.listings import (
 )
 from tests.codegen.scratch import BARRIER, VARIANTS
 from tests.codegen.specializing import random_product
-from tests.gpu.chains import CHAINS, PROGRAMS, WAIT, Chain
+from tests.gpu.chains import CHAINS, HASTE, PROGRAMS, WAIT, Chain
 from tests.gpu.plan import GROUPS, LOADING, RACES, Case, write
 
 # Some have nothing to run; of at least 300 there is a result to compare.
@@ -187,7 +187,7 @@ def chains(folder: Path) -> Iterator[Chain]:
         for kind, made in (
             ("early", early),
             ("late", late),
-            ("unwaiting", early.replace(WAIT, "")),
+            ("unwaiting", early.replace(WAIT, HASTE)),
         ):
             files.append(f"chain_{number}_{kind}.py")
             (folder / files[-1]).write_text(made)

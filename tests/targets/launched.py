@@ -112,9 +112,9 @@ def launched(
     return found
 
 
-def _early(device: object, programs: int) -> dict[str, int]:
+def _early(device: object) -> dict[str, int]:
     """As it is on such a target."""
-    return {"early": 1, "launch_pdl": 1} if 2 * programs <= TARGET.waiting else {"early": 0}
+    return {"early": 1, "launch_pdl": 1} if TARGET.has_waiting else {"early": 0}
 
 
 def _ask(source: Any, target: Any = None, options: Any = None, **_: Any) -> None:

@@ -11,7 +11,7 @@ from tests.verify.texts import changed, text_of
 TWO = load(Source("f.dt", PROGRAMS["two kernels"]))
 WAIT = "        tl.extra.cuda.gdc_wait()\n"
 NEXT = "        tl.extra.cuda.gdc_launch_dependents()\n"
-BEGIN = f"    if early:\n{NEXT}{WAIT}"
+BEGIN = f"    if early:\n{WAIT}"
 
 
 @pytest.mark.parametrize("text", PROGRAMS.values())
@@ -28,10 +28,12 @@ def test_it_is_proved(text: str) -> None:
         (BEGIN, ""),
         (BEGIN, f"    first = 0\n{BEGIN}"),
         ("    if early:\n", "    if not early:\n"),
-        (f"{NEXT}{WAIT}", f"{WAIT}        pid = 0\n"),
+        (WAIT, f"{WAIT}        pid = 0\n"),
+        (WAIT, NEXT),
+        (WAIT, f"{NEXT}{WAIT}"),
         ('{"early": 1, "launch_pdl": 1}', '{"early": 0, "launch_pdl": 1}'),
         ('else {"early": 0}', 'else {"early": 0, "launch_pdl": 1}'),
-        ("**dt_early(device, programs),", "early=0, launch_pdl=1,"),
+        ("**dt_early(device),", "early=0, launch_pdl=1,"),
     ],
 )
 def test_what_does_not_wait_is_not_proved(old: str, new: str) -> None:
@@ -43,5 +45,5 @@ def test_what_does_not_wait_is_not_proved(old: str, new: str) -> None:
 
 @pytest.mark.parametrize(("early", "verdict"), [(0, Verdict.PROVED), (1, Verdict.UNKNOWN)])
 def test_launched_as_usual(early: int, verdict: Verdict) -> None:
-    text = changed(text_of(TWO), "**dt_early(device, programs),", f"early={early},")
+    text = changed(text_of(TWO), "**dt_early(device),", f"early={early},")
     assert verify(TWO, text, seconds=60).verdict is verdict
