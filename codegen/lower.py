@@ -21,6 +21,7 @@ from dtpoly.poly.tiles import Tiles
 
 from .barriers import accessed, with_barriers
 from .building import Building
+from .counters import with_own_counters
 from .descriptors import Wish, described
 from .early_loads import with_early_loads
 from .elements import Elements
@@ -116,6 +117,8 @@ def lower(
     lines = frozenset[str]() if each else _variables(building, aligned)
     flags = tuple(building.flags.values())
     done = walked(body, lines, turned or {}, frozenset(outermost.names))
+    names = frozenset({*outermost.names, *assigned(done.body)})
+    body = with_own_counters(done.body, sizes, names)
     return TileKernel(
         plain(name),
         tuple(building.pointers.values()),
@@ -126,7 +129,7 @@ def lower(
         _told(flags, done.body) if done.lined or done.turned else flags,
         tuple(building.passed.items()),
         grid,
-        done.body,
+        body,
         comment,
         blocks,
         each,

@@ -1,0 +1,68 @@
+"""A kernel's body in; the same where loops that count in different types have different names, out.
+
+Triton takes a name that is set twice for one variable, which has one type. A loop from 0 to a size
+counts as sizes do; one from where a block begins counts as offsets do, which may have 64 bits.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar, cast
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.poly.loops import Combined
+
+from .kernel import ForLoop, Step
+from .names import fresh
+from .parts import nested, renamed
+from .widths import LARGE, WIDE
+
+Part = TypeVar("Part")
+
+
+def with_own_counters(
+    body: tuple[Step, ...], sizes: Collection[str], taken: AbstractSet[str]
+) -> tuple[Step, ...]:
+    """Loops that count as offsets do have another name than those that count as sizes do."""
+    loops = [one for one in nested(body) if isinstance(one, ForLoop)]
+    ways = {(loop.name, _counts_offsets(loop, sizes)) for loop in loops}
+    both = {name for name, is_so in ways if is_so and (name, False) in ways}
+    new, known = dict[str, str](), {*taken, *(loop.name for loop in loops)}
+    for name in sorted(both):
+        new[name] = fresh(name.rstrip("0123456789").rstrip("_"), known)
+        known.add(new[name])
+    return _renamed(body, sizes, new) if new else body
+
+
+def _counts_offsets(loop: ForLoop, sizes: Collection[str]) -> bool:
+    return any(one not in sizes for bound in (loop.start, loop.stop) for one in _words(bound))
+
+
+def _words(bound: object) -> Iterator[str]:
+    """The names in a bound, and what makes it wide."""
+    for one in nested(bound):
+        if isinstance(one, Affine):
+            yield from one.labels
+        elif isinstance(one, Combined) and one.operation in (WIDE, LARGE):
+            yield one.operation
+
+
+def _renamed(part: Part, sizes: Collection[str], new: Mapping[str, str]) -> Part:
+    return cast(Part, _changed(part, sizes, new))
+
+
+def _changed(part: object, sizes: Collection[str], new: Mapping[str, str]) -> object:
+    match part:
+        case tuple():
+            return tuple(_changed(one, sizes, new) for one in cast(tuple[object, ...], part))
+        case Step(instruction=instruction):
+            return replace(part, instruction=_renamed(instruction, sizes, new))
+        case _ if is_dataclass(part) and not isinstance(part, type):
+            # Of instructions some have others in them.
+            inner = [one.name for one in fields(part) if isinstance(getattr(part, one.name), tuple)]
+            made = replace(part, **{one: _changed(getattr(part, one), sizes, new) for one in inner})
+            if isinstance(made, ForLoop) and made.name in new and _counts_offsets(made, sizes):
+                return renamed(made, {made.name: new[made.name]})
+            return made
+        case _:
+            return part
