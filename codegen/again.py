@@ -15,7 +15,7 @@ def dt_again(function):
 
     def call(*inputs, out=None, **named):
         if out is not None or named or dt_is_traced(*inputs):
-            return function(*inputs, out=out, **named)
+            return dt_aside(function, *inputs, out=out, **named)
         key, tensors, addresses = [], [], []
         for tensor in inputs:
             kind = type(tensor)
@@ -29,7 +29,7 @@ def dt_again(function):
                 or tensor.is_neg()
                 or (tensor.requires_grad and torch.is_grad_enabled())
             ):
-                return function(*inputs)
+                return dt_aside(function, *inputs)
             address = tensor.data_ptr()
             tensors.append(tensor)
             addresses.append(address)
@@ -40,15 +40,15 @@ def dt_again(function):
             return dt_keep(known, key, function, inputs, tensors)
         device, made, hooks, launches, result = found
         if not dt_is_current(device):
-            return function(*inputs)
+            return dt_aside(function, *inputs)
         for hook in hooks:
             if hook:
-                return function(*inputs)
+                return dt_aside(function, *inputs)
         for shape, strides, dtype in made:
             tensor = torch.empty_strided(shape, strides, dtype=dtype, device=device)
             address = tensor.data_ptr()
             if address & 15:
-                return function(*inputs)
+                return dt_aside(function, *inputs)
             tensors.append(tensor)
             addresses.append(address)
         stream = driver.active.get_current_stream(device.index)
@@ -66,21 +66,32 @@ def dt_again(function):
     call.__wrapped__ = function
     return call
 ''',
+    "dt_aside": '''\
+def dt_aside(function, *inputs, **named):
+    """A call of which nothing is kept; nor of a call of the same thread that it interrupts."""
+    seen = getattr(dt_seen, "launches", None)
+    if seen is not None:
+        seen.append(None)
+    return function(*inputs, **named)
+''',
     "dt_keep": '''\
 def dt_keep(known, key, function, inputs, tensors):
     """A call like none before: what it launches is kept, if that may be launched again."""
     if not tensors or not dt_is_current(tensors[0].device):
-        return function(*inputs)
-    dt_seen.launches = launches = []
+        return dt_aside(function, *inputs)
+    interrupted, dt_seen.launches = getattr(dt_seen, "launches", None), []
     try:
         out = function(*inputs)
+        launches = dt_seen.launches
     finally:
-        dt_seen.launches = None
-    kept = dt_launches(tensors, out, launches)
-    if kept is not None:
-        if len(known) >= 4096:
-            known.clear()
-        known[key] = tensors[0].device, *kept
+        dt_seen.launches = interrupted
+    own = [function.__globals__.get(name) for name in function.__code__.co_names]
+    if all(one is not None and one[0] in own for one in launches):
+        kept = dt_launches(tensors, out, launches)
+        if kept is not None:
+            if len(known) >= 4096:
+                known.clear()
+            known[key] = tensors[0].device, *kept
     return out
 ''',
     "dt_launches": '''\
@@ -89,6 +100,8 @@ def dt_launches(given, out, launches):
     tensors = [*given]
     if len({id(tensor) for tensor in tensors}) < len(tensors):
         return None  # it cannot be told which of them a kernel was given
+    if not launches and out.numel():
+        return None  # something else launches
 
     def number(tensor):
         for at, one in enumerate(tensors):
@@ -98,7 +111,7 @@ def dt_launches(given, out, launches):
         return len(tensors) - 1
 
     kept = []
-    for programs, args, places, found, _ in launches:
+    for _, programs, args, places, found, _ in launches:
         if found is None:
             return None
         _, run, kernel, metadata, parts, rest, compiled = found

@@ -166,7 +166,7 @@ def dt_launcher(kernel, axes, blocks=(), described=None, passed=None):
             run(grid[0], 1, 1, stream, function, metadata, None, None, None, *given, *rest)
         seen = getattr(dt_seen, "launches", None)
         if seen is not None:
-            seen.append((grid[0], args, places, found, hooks))
+            seen.append((launch, grid[0], args, places, found, hooks))
 
     def first(grid, args, constants):
         values = tuple(constants.values())
