@@ -27,7 +27,7 @@ from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from tests.codegen.inputs import Layout, Recipe
-from tests.codegen.launches import anew, checks_of, do, driver, ran, triton
+from tests.codegen.launches import anew, checks_of, do, ran, triton
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Of one kernel and of several; with memory between, with descriptors, and early ones.
@@ -43,6 +43,7 @@ ADD = "Func f; In A, B; Var x, y; f[x, y] = A[x, y] + B[x, y]; f.block(x:1, y:64
 ADD_PROGRAM = load(Source("test.dt", ADD))
 LAYOUTS = (Layout.PLAIN, Layout.PLAIN, Layout.TRANSPOSED, Layout.SLICED)
 Launches = list[tuple[Any, ...]]
+made = set[int]()  # the addresses of all memory that was asked for
 
 
 def generated(text: str) -> tuple[Program, ModuleType]:
@@ -58,6 +59,17 @@ def generated(text: str) -> tuple[Program, ModuleType]:
 def is_current(_: torch.device) -> bool:
     """What a machine with one GPU says."""
     return True
+
+
+def noted(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """What makes tensors, with their addresses noted."""
+
+    def make_one(*args: Any, **named: Any) -> torch.Tensor:
+        tensor = make(*args, **named)
+        made.add(tensor.data_ptr())
+        return tensor
+
+    return make_one
 
 
 def launched(call: Callable[[], torch.Tensor]) -> tuple[Launches, torch.Tensor]:
@@ -76,7 +88,7 @@ def named(launches: Launches, inputs: Sequence[torch.Tensor], out: torch.Tensor)
         if base is not None:
             return told(base), one.shape, one.strides, one.block_shape
         address = one.data_ptr() if isinstance(one, torch.Tensor) else one
-        if isinstance(address, int) and address >= 1 << 32:
+        if isinstance(address, int) and (address in known or address in made):
             return "tensor", known.setdefault(address, len(known))
         return address
 
@@ -474,5 +486,8 @@ def checks() -> dict[str, Callable[[], None]]:
 
 
 if __name__ == "__main__":
-    driver.current = 0
-    raise SystemExit(do(checks()))
+    with (
+        mock.patch.object(torch, "empty", noted(torch.empty)),
+        mock.patch.object(torch, "empty_strided", noted(torch.empty_strided)),
+    ):
+        raise SystemExit(do(checks()))
