@@ -120,12 +120,19 @@ def _check_blocks(
 def weakened(wrapper: Wrapper, node: ast.expr) -> Held:
     """The value of an argument; a truth may be passed as False instead."""
     match expressions.value(wrapper, node):
-        case Sign() | All() | Some() | Not() as truth:
-            return both(truth, compare(">=", name(KEPT), number(1)))
         case Blocks(there=there) as blocks:
             kept = compare(">=", name(KEPT_BLOCKS), number(1))
             return replace(blocks, there=both(there, kept))
         case held:
+            return _kept(held, KEPT)
+
+
+def _kept(held: Held, whether: str) -> Held:
+    """A truth that may be passed as False, all those together that say the same of whether."""
+    match held:
+        case Sign() | All() | Some() | Not() as truth:
+            return both(truth, compare(">=", name(whether), number(1)))
+        case _:
             return held
 
 
@@ -172,10 +179,9 @@ def launch(
                 flag = name(f"specialized, line {call.lineno}")
                 is_specialized, bound[SPECIALIZED] = True, compare(">=", flag, number(1))
             case ast.keyword(arg=word, value=given_value) if (
-                word == FOURS and word in parameters and word not in bound
+                value is weakened and word == FOURS and word in parameters and word not in bound
             ):
-                kept = compare(">=", name(KEPT_FOURS), number(1))
-                bound[word] = both(expressions.condition(wrapper, given_value), kept)
+                bound[word] = _kept(expressions.value(wrapper, given_value), KEPT_FOURS)
             case ast.keyword(arg=str() as word, value=given_value) if (
                 word in parameters and word not in bound
             ):

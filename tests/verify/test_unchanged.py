@@ -47,6 +47,18 @@ def test_what_may_be_no_multiple_is_not_rounded(old: str, new: str) -> None:
     assert verify(PRODUCT, text, seconds=60).verdict is not Verdict.PROVED
 
 
+@pytest.mark.parametrize(("number", "verdict"), [(1, Verdict.PROVED), (2, Verdict.REFUTED)])
+def test_a_number_of_that_name_is_a_number(number: int, verdict: Verdict) -> None:
+    """It is not the truth that it is not 0."""
+    text = text_of(PRODUCT)
+    first = text.index("            fours=A.stride(0)")
+    last = text.index("            offset=", first)
+    text = f"{text[:first]}            fours={number},\n{text[last:]}"
+    text = changed(text, "if fours:", "if fours > 2:")
+    text = changed(text, "m_start = pid * 16", "m_start = pid * 16 * fours")
+    assert verify(PRODUCT, text, seconds=60).verdict is verdict
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
