@@ -5,7 +5,6 @@ generated files are made to take for a GPU, and no kernel runs.
 """
 
 import gc
-import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -27,7 +26,7 @@ from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from tests.codegen.inputs import Layout, Recipe
-from tests.codegen.launches import anew, checks_of, do, ran, triton
+from tests.codegen.keeping import anew, checks_of, do, in_threads, ran, triton
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 # Of one kernel and of several; with memory between, with descriptors, and early ones.
@@ -472,11 +471,7 @@ def check_calls_of_threads() -> None:
             except BaseException as error:
                 wrong.append(error)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 6)
     assert not wrong, wrong[0]
 
 

@@ -25,7 +25,7 @@ from dtpoly.runtime.load import load_module
 from dtpoly.targets.compiled import compile_kernel
 from dtpoly.targets.subject import subjects
 from dtpoly.targets.target import Target
-from tests.codegen.launches import Driver
+from tests.codegen.keeping import Driver
 from tests.codegen.listings import FILES
 
 triton: Any = import_module("triton")
