@@ -32,9 +32,16 @@ def axis_words(program: Program, model: Model, kernel: TileKernel) -> list[list[
 
 
 def plain_axes(program: Program) -> dict[tuple[str, int], str]:
-    """The labels that have an axis of an input as it is."""
-    return {
-        (read.tensor, read.axis): read.index.labels[0]
-        for read in axis_reads(program)
-        if read.index.is_plain
-    }
+    """The labels whose size is the length of an axis of an input.
+
+    A label that reads an axis as it is, and shifted as well, is shorter.
+    """
+    found: dict[tuple[str, int], str] = {}
+    shorter: set[tuple[str, int, str]] = set()
+    for read in axis_reads(program):
+        axis = read.tensor, read.axis
+        if read.index.is_plain:
+            found[axis] = read.index.labels[0]
+        else:
+            shorter.update((*axis, label) for label in read.index.labels)
+    return {axis: label for axis, label in found.items() if (*axis, label) not in shorter}

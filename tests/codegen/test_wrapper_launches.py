@@ -106,6 +106,22 @@ def test_a_size_just_below_the_limit_of_32_bits_is_refused() -> None:
             assert str(named["offset"]) == "int64"
 
 
+def test_a_size_near_the_limit_is_refused_where_no_axis_is_so_long() -> None:
+    """A label that is read shifted is shorter than the axis that it reads as it is, too."""
+    source = (
+        "Func f; In A; RVar k; f[] = rsum(A[k] * A[k + 2] + pad(A, 0)[k - 7], k);"
+        "f.tensorize(k:1024);"
+    )
+    for size, is_refused in ((2**31 + 1, True), (2**31 + 2, False)):
+        A = torch.ones(1).expand(size)
+        if is_refused:
+            with pytest.raises(ValueError, match=r"a size of 2147483647 is too near to 2\*\*31"):
+                launched(source, "f", A)
+        else:
+            ((_, _, named),) = launched(source, "f", A)["f_launch"].launches
+            assert str(named["offset"]) == "int64"
+
+
 def test_a_full_group_counts_also_where_there_are_few_programs() -> None:
     """A kernel divides by the programs of a full group: 1024 times those of y, though x has 1."""
     source = (
