@@ -21,11 +21,12 @@ _torch: Any = torch
 Run = Callable[[], Tensor]
 
 # What has to be installed for a kind, and the module of ours that calls it.
-PACKAGES = {"triton": "triton", "liger": "liger_kernel", "helion": "helion"}
+PACKAGES = {"triton": "triton", "liger": "liger_kernel", "helion": "helion", "turned": "triton"}
 MODULES = {
     "triton": "benchmarks.gpu.peers_triton",
     "liger": "benchmarks.gpu.peers_liger",
     "helion": "benchmarks.gpu.peers_helion",
+    "turned": "benchmarks.gpu.peers_turned",
 }
 
 

@@ -7,9 +7,10 @@ from math import prod
 FLUSHED = "flushed"  # one launch at a time, with nothing of its data in the cache
 REPEATED = "repeated"  # many launches in a row: kernels that take as long as a launch
 
-# The peers that one can choose. The last takes minutes, so it is asked for by name.
-KINDS = ("torch", "compile", "triton", "liger", "helion", "max-autotune")
-USUAL = KINDS[:-1]
+# The peers that one can choose. The last two are asked for by name: one takes minutes, the other is
+# ways to compute one kernel, which nobody would use.
+KINDS = ("torch", "compile", "triton", "liger", "helion", "max-autotune", "turned")
+USUAL = KINDS[:-2]
 
 # What a case calls them, and what a tensor of them is called in torch.
 DTYPES: Mapping[str, str] = {
