@@ -11,29 +11,32 @@ def dt_again(function):
     """
     if dt_interpreted or not dt_is_direct():
         return function
-    driver, known = triton.runtime.driver, {}
+    driver, known, forward_ad = triton.runtime.driver, {}, torch.autograd.forward_ad
+    is_compiling, has_modes = torch.compiler.is_compiling, torch._C._len_torch_dispatch_stack
+    transform, gradients = torch._C._functorch.maybe_current_level, torch.is_grad_enabled
+    plain, parameter, strided = torch.Tensor, torch.nn.Parameter, torch.strided
 
     def call(*inputs, out=None, **named):
-        if out is not None or named or dt_is_traced(*inputs):
+        if out is not None or named or is_compiling() or has_modes():
             return dt_aside(function, *inputs, out=out, **named)
+        if transform() is not None or forward_ad._current_level >= 0:
+            return dt_aside(function, *inputs)
         key, tensors, addresses = [], [], []
         for tensor in inputs:
             kind = type(tensor)
-            if kind is float or kind is int or kind is bool:
+            if kind is plain or kind is parameter:
+                if tensor.layout is not strided or tensor.is_neg():
+                    return dt_aside(function, *inputs)
+                if tensor.requires_grad and gradients():
+                    return dt_aside(function, *inputs)
+                address = tensor.data_ptr()
+                tensors.append(tensor)
+                addresses.append(address)
+                key += tensor.shape, tensor.stride(), tensor.dtype, tensor.device, address & 15
+            elif kind is float or kind is int or kind is bool:
                 key += kind, tensor.hex() if kind is float else tensor  # 0.0 is equal to -0.0
-                continue
-            if (
-                not isinstance(tensor, torch.Tensor)
-                or tensor.layout != torch.strided
-                or not tensor.is_cuda
-                or tensor.is_neg()
-                or (tensor.requires_grad and torch.is_grad_enabled())
-            ):
+            else:
                 return dt_aside(function, *inputs)
-            address = tensor.data_ptr()
-            tensors.append(tensor)
-            addresses.append(address)
-            key += tensor.shape, tensor.stride(), tensor.dtype, tensor.device, address & 15
         key = tuple(key)
         found = known.get(key)
         if found is None or dt_is_watched():
@@ -45,7 +48,7 @@ def dt_again(function):
             if hook:
                 return dt_aside(function, *inputs)
         for shape, strides, dtype in made:
-            tensor = torch.empty_strided(shape, strides, dtype=dtype, device=device)
+            tensor = dt_empty(shape, strides, dtype)
             address = tensor.data_ptr()
             if address & 15:
                 return dt_aside(function, *inputs)
@@ -77,7 +80,7 @@ def dt_aside(function, *inputs, **named):
     "dt_keep": '''\
 def dt_keep(known, key, function, inputs, tensors):
     """A call like none before: what it launches is kept, if that may be launched again."""
-    if not tensors or not dt_is_current(tensors[0].device):
+    if not tensors or not tensors[0].is_cuda or not dt_is_current(tensors[0].device):
         return dt_aside(function, *inputs)
     interrupted, dt_seen.launches = getattr(dt_seen, "launches", None), []
     try:
@@ -126,8 +129,16 @@ def dt_launches(given, out, launches):
     result, made = number(out), tensors[len(given) :]
     if any(one.data_ptr() & 15 for one in made):
         return None
-    made = [(one.shape, one.stride(), one.dtype) for one in made]
+    made = [(tuple(one.shape), one.stride(), one.dtype) for one in made]
     return made, [hooks for *_, hooks in launches], kept, result
+''',
+    "dt_empty": '''\
+def dt_empty(shape, strides, dtype):
+    """Memory on the current GPU: as code that torch.compile makes asks for it, which is faster."""
+    make = getattr(torch._C._dynamo.guards, "_empty_strided_cuda", None)
+    if make is None:
+        return torch.empty_strided(shape, strides, dtype=dtype, device="cuda")
+    return make(shape, strides, dtype)
 ''',
     "dt_seen": """\
 dt_seen = threading.local()  # what a call of this thread launches, while that is to be kept

@@ -18,6 +18,7 @@ from unittest import mock
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
@@ -49,10 +50,18 @@ def generated(text: str) -> tuple[Program, ModuleType]:
     """A file that takes the CPU for a GPU."""
     program = load(Source("test.dt", text))
     made = code_of(judge(program).scheduled).text
-    assert made.count("tensor.is_cuda") >= 2
-    module: Any = anew(made.replace("tensor.is_cuda", "tensor.is_cpu"))
-    module.dt_is_current = is_current
+    for one in ("tensor.is_cuda", "tensors[0].is_cuda"):
+        assert one in made
+        made = made.replace(one, one.replace("cuda", "cpu"))
+    module: Any = anew(made)
+    module.dt_is_current, module.dt_empty = is_current, empty
     return program, module
+
+
+def empty(shape: Any, strides: Any, dtype: torch.dtype) -> torch.Tensor:
+    """Memory of the CPU; it is as particular as what makes that of a GPU."""
+    assert [type(shape), type(strides)] == [tuple, tuple]
+    return torch.empty_strided(shape, strides, dtype=dtype)
 
 
 def is_current(_: torch.device) -> bool:
@@ -257,6 +266,66 @@ def check_what_is_refused() -> None:
         assert told[0] == told[1], told
     with torch.no_grad():
         is_same(module, (A.clone().requires_grad_(), torch.nn.Parameter(B)))
+
+
+class Looked(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Something that sees each operator."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+class Own(torch.Tensor):
+    """Of a class of its own."""
+
+
+class Stopped(Exception):
+    """That the whole wrapper was called."""
+
+
+def check_what_torch_looks_at() -> None:
+    """Where it compiles, records or transforms, and for other classes: the whole wrapper."""
+    _, module = generated(ADD)
+    A, B = pair()
+    module.f(A, B)
+
+    def stop(*_: Any, **__: Any) -> Any:
+        raise Stopped
+
+    def seen_by(act: Callable[[], Any]) -> bool:
+        with mock.patch.object(module, "dt_aside", stop):
+            try:
+                act()
+            except Stopped:
+                return True
+        return False
+
+    looked: Any = Looked
+
+    def watched() -> None:
+        with looked():
+            module.f(A, B)
+
+    def dual() -> None:
+        with torch.autograd.forward_ad.dual_level():
+            module.f(A, B)
+
+    def compiling() -> None:
+        with mock.patch.object(torch.compiler, "_is_compiling_flag", True):
+            module.f(A, B)
+
+    others: dict[str, Callable[[], Any]] = {
+        "a mode": watched,
+        "a level of tangents": dual,
+        "vmap": lambda: torch.vmap(module.f)(A[None], B[None]),
+        "another class": lambda: module.f(A.as_subclass(Own), B),
+        "an export": compiling,
+    }
+    assert not seen_by(lambda: module.f(A, B))
+    assert not seen_by(lambda: module.f(A, torch.nn.Parameter(B, requires_grad=False)))
+    for name, act in others.items():
+        assert seen_by(act), name
+    is_same(module, (A.as_subclass(Own), B))
 
 
 def check_who_looks_at_launches() -> None:
