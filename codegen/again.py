@@ -126,6 +126,9 @@ def dt_launches(given, out, launches):
         for at, *_ in (*places, *parts):
             passed[at] = None
         kept.append((run, kernel, metadata, programs, passed, places, parts, compiled))
+    launched = {which for *_, places, parts, _ in kept for *_, which in (*places, *parts)}
+    if any(one.dim() == 0 and at not in launched for at, one in enumerate(given)):
+        return None  # its value is a number, which a like call may have another of
     result, made = number(out), tensors[len(given) :]
     if any(one.data_ptr() & 15 for one in made):
         return None
@@ -138,6 +141,7 @@ def dt_empty(shape, strides, dtype):
     make = getattr(torch._C._dynamo.guards, "_empty_strided_cuda", None)
     if make is None:
         return torch.empty_strided(shape, strides, dtype=dtype, device="cuda")
+    torch._C._cuda_setDevice(torch._C._cuda_getDevice())  # torch may have put that off
     return make(shape, strides, dtype)
 ''',
     "dt_seen": """\

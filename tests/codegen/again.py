@@ -210,6 +210,29 @@ def check_numbers() -> None:
                 assert one[2] is not True
 
 
+def check_numbers_in_tensors() -> None:
+    """Of a tensor that is a number, the value counts; of one that a kernel reads, it does not."""
+    text = "Func f; In A; SIn a, i: i32; Var y, x; f[y, x] = A[y, x] * a + i;"
+    _, module = generated(f"{text} f.block(x:64); f.tensorize(x:0);")
+    A, _ = pair()
+    scale = torch.nn.Parameter(torch.tensor(1.0))
+    with torch.no_grad():
+        for value in (2.0, 5.0, -1.0, 5.0):
+            scale.fill_(value)
+            for a in (torch.tensor(value), scale):
+                is_same(module, (A, a, 3))
+                is_same(module, (A, a, torch.tensor(int(value))))
+        module.f(A, 2.0, torch.tensor(3))
+        with pytest.raises(ValueError, match="must be from"):
+            module.f(A, 2.0, torch.tensor(2**40))
+    text = "Func f; In A, s; Var y, x; f[y, x] = A[y, x] * s[];"
+    _, module = generated(f"{text} f.block(x:64); f.tensorize(x:0);")
+    module.f(A, torch.tensor(2.0))
+    with seen(module) as new:
+        is_same(module, (A, torch.tensor(5.0)))
+    assert not new
+
+
 def check_one_tensor_twice() -> None:
     """Where both inputs are one, nothing says which of them a kernel was given."""
     _, module = generated(ADD)
