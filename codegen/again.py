@@ -14,12 +14,14 @@ def dt_again(function):
     driver, known, forward_ad = triton.runtime.driver, {}, torch.autograd.forward_ad
     is_compiling, has_modes = torch.compiler.is_compiling, torch._C._len_torch_dispatch_stack
     transform, gradients = torch._C._functorch.maybe_current_level, torch.is_grad_enabled
+    traced, is_under = torch._C._get_tracing_state, torch._C._dispatch_tls_is_dispatch_key_included
     plain, parameter, strided = torch.Tensor, torch.nn.Parameter, torch.strided
+    recorded = torch._C.DispatchKey.PreDispatch
 
     def call(*inputs, out=None, **named):
-        if out is not None or named or is_compiling() or has_modes():
+        if out is not None or named or is_compiling() or has_modes() or is_under(recorded):
             return dt_aside(function, *inputs, out=out, **named)
-        if transform() is not None or forward_ad._current_level >= 0:
+        if transform() is not None or traced() is not None or forward_ad._current_level >= 0:
             return dt_aside(function, *inputs)
         key, tensors, addresses = [], [], []
         for tensor in inputs:

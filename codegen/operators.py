@@ -12,7 +12,9 @@ def dt_is_traced(*tensors):
     if torch._C._functorch.maybe_current_level() is not None:
         needs_grad = any(getattr(tensor, "requires_grad", False) for tensor in tensors)
         return not (needs_grad and torch.is_grad_enabled())  # that is refused below
-    if torch._C._len_torch_dispatch_stack():
+    if torch._C._len_torch_dispatch_stack() or torch._C._get_tracing_state() is not None:
+        return True
+    if torch._C._dispatch_tls_is_dispatch_key_included(torch._C.DispatchKey.PreDispatch):
         return True
     for tensor in tensors:
         if type(tensor) is not torch.Tensor and dt_is_special(tensor):

@@ -18,6 +18,7 @@ from unittest import mock
 
 import pytest
 import torch
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from dtpoly.algorithm.dtypes import DType
@@ -337,7 +338,15 @@ def check_what_torch_looks_at() -> None:
         with mock.patch.object(torch.compiler, "_is_compiling_flag", True):
             module.f(A, B)
 
+    record: Callable[..., Any] = make_fx
+    trace: Callable[..., Any] = getattr(torch.jit, "trace")  # noqa: B009 - it has no types
+
+    def called(A: torch.Tensor, B: torch.Tensor) -> Any:
+        return module.f(A, B)
+
     others: dict[str, Callable[[], Any]] = {
+        "a trace": lambda: trace(called, (A, B)),
+        "an early record": lambda: record(called, pre_dispatch=True)(A, B),
         "a mode": watched,
         "a level of tangents": dual,
         "vmap": lambda: torch.vmap(module.f)(A[None], B[None]),

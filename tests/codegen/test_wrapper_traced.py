@@ -44,18 +44,33 @@ def test_shapes_without_values(add: Any, given: tuple[torch.Tensor, torch.Tensor
 RECORD: Callable[..., Any] = make_fx
 
 
+@pytest.mark.parametrize("is_early", [False, True])
 @pytest.mark.parametrize("mode", ["real", "fake", "symbolic"])
 def test_a_recorded_graph_has_one_operator(
-    add: Any, given: tuple[torch.Tensor, torch.Tensor], mode: str
+    add: Any, given: tuple[torch.Tensor, torch.Tensor], mode: str, is_early: bool
 ) -> None:
     def twice(A: torch.Tensor, B: torch.Tensor) -> Any:
         return add(add(A, B), B)
 
-    graph = RECORD(twice, tracing_mode=mode)(*given)
+    graph = RECORD(twice, tracing_mode=mode, pre_dispatch=is_early)(*given)
     called = [node for node in graph.graph.nodes if node.op == "call_function"]
     assert len(called) == 2
     A, B = torch.randn(4, 8), torch.randn(8)
     torch.testing.assert_close(graph(A, B), A + B + B)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.trace. is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.torch.jit.trace_method. is deprecated:DeprecationWarning")
+def test_a_trace_has_one_operator(add: Any, given: tuple[torch.Tensor, torch.Tensor]) -> None:
+    A, B = given
+    trace: Callable[..., Any] = getattr(torch.jit, "trace")  # noqa: B009 - it has no types
+
+    def once(A: torch.Tensor, B: torch.Tensor) -> Any:
+        return add(A, B)
+
+    traced = trace(once, given)
+    assert str(traced.graph).count(" = dtpoly::f_") == 1
+    assert torch.equal(traced(2 * A, B), 2 * A + B)
 
 
 def test_a_mode_sees_one_operator(add: Any, given: tuple[torch.Tensor, torch.Tensor]) -> None:
