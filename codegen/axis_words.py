@@ -22,7 +22,7 @@ def axis_words(program: Program, model: Model, kernel: TileKernel) -> list[list[
         is_own = is_own or bool(kernel.lined)
         words: list[str] = []
         for axis in range(pointer.rank):
-            label = plain.get((pointer.name, axis))
+            label = plain.get((pointer.name, axis), ("",))[-1]
             if array is not None and not is_own:
                 label = array.dims[axis]
             size = model.size_of.get(label) if label else None
@@ -31,17 +31,20 @@ def axis_words(program: Program, model: Model, kernel: TileKernel) -> list[list[
     return found
 
 
-def plain_axes(program: Program) -> dict[tuple[str, int], str]:
-    """The labels whose size is the length of an axis of an input.
+def plain_axes(program: Program) -> dict[tuple[str, int], tuple[str, ...]]:
+    """Of axes of inputs that some labels have as they are: those labels, of which it is the size.
 
     A label that reads an axis as it is, and shifted as well, is shorter.
     """
-    found: dict[tuple[str, int], str] = {}
+    found: dict[tuple[str, int], dict[str, None]] = {}
     shorter: set[tuple[str, int, str]] = set()
     for read in axis_reads(program):
         axis = read.tensor, read.axis
         if read.index.is_plain:
-            found[axis] = read.index.labels[0]
+            found.setdefault(axis, {})[read.index.labels[0]] = None
         else:
             shorter.update((*axis, label) for label in read.index.labels)
-    return {axis: label for axis, label in found.items() if (*axis, label) not in shorter}
+    labels = {
+        axis: [x for x in given if (*axis, x) not in shorter] for axis, given in found.items()
+    }
+    return {axis: tuple(given) for axis, given in labels.items() if given}

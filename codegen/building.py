@@ -65,6 +65,9 @@ class Building:
     held: list[dict[str, Held]] = field(default_factory=lambda: [{}])
     lanes: dict[str, int | str] = field(default_factory=dict[str, int | str])  # and how many
     units: dict[str, int] = field(default_factory=dict[str, int])  # what variables count in
+    whole: Mapping[tuple[str, int], tuple[str, ...]] = field(  # `plain_axes`
+        default_factory=dict[tuple[str, int], tuple[str, ...]]
+    )
 
     def size(self, label: str) -> str:
         """The variable of a label's size."""

@@ -229,7 +229,8 @@ def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -
         array = wrapping.model.arrays.get(pointer.name)
         dims = array.dims if array is not None and not pointer.is_scratch else ()
         known.update(own.sizes[dim] for dim in dims if dim in own.sizes)
-        known.update(own.sizes[label] for (name, _), label in plain.items() if name == pointer.name)
+        mine = (labels[-1] for (name, _), labels in plain.items() if name == pointer.name)
+        known.update(own.sizes[label] for label in mine)
     given = (own.sizes[label_of(wrapping, param)] for param, _ in kernel.sizes)
     return [size for size in dict.fromkeys(given) if size not in known]
 

@@ -18,7 +18,7 @@ def dt_descriptor(tensor, block, axes):
     if tensor.dtype == torch.bool or not 1 <= min(shape) <= max(shape) < (1 << 31) - (1 << 20):
         return None
     for stride, inner in zip(strides, strides[1:]):
-        if stride < inner or stride * size % 16:
+        if stride < inner or stride * size % 16 or stride * size >= 1 << 40:
             return None
     parts = ([part[axis] for axis in axes] for part in (shape, strides, block))
     return triton.tools.tensor_descriptor.TensorDescriptor(tensor, *parts)

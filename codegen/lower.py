@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dtpoly.algorithm.expressions import Affine, reads
+from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.launched import numbered
 from dtpoly.poly.loops import (
@@ -66,6 +66,7 @@ def lower(
     loops: tuple[LoopNode, ...],
     storage: Storage,
     elements: Elements,
+    whole: Mapping[tuple[str, int], tuple[str, ...]],
     precision: str | None = None,
     unrolled: Mapping[str, int] | None = None,
     comment: tuple[str, ...] = (),
@@ -81,7 +82,8 @@ def lower(
     path = next(iter(tiles.values())).path
     own = {REAL.name, "offset", FOURS, "pid", "program", "block"}
     own |= {name for name, said in ((EARLY, is_early), (SPECIALIZED, is_specialized)) if said}
-    building = Building(model, tiles, storage, elements, Scopes([Scope(set(), own)]), precision)
+    scopes = Scopes([Scope(set(), own)])
+    building = Building(model, tiles, storage, elements, scopes, precision, whole=whole)
     for size in model.params:
         building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")
     grid = _grid(building, path)
@@ -199,13 +201,10 @@ def _extents(building: Building, tensor: str, axis: int) -> frozenset[str]:
     if array is not None:
         dim = array.dims[axis]  # that of parts is the size of no label
         return frozenset({building.size(dim)} if dim in building.model.size_of else ())
-    found = {building.shapes[tensor, axis]} if (tensor, axis) in building.shapes else set[str]()
-    for statement in building.model.statements:
-        for read in reads(statement.body) if statement.body is not None else ():
-            # A tensor agrees with the size of a label that is an index of it by itself.
-            if read.tensor == tensor and (label := read.indices[axis].plain) is not None:
-                found.add(building.size(label))
-    return frozenset(found)
+    known = building.model.size_of
+    labels = (label for label in building.whole.get((tensor, axis), ()) if label in known)
+    shown = building.shapes.get((tensor, axis))
+    return frozenset([*map(building.size, labels), *([shown] if shown is not None else [])])
 
 
 def _shared(building: Building, body: tuple[Step, ...]) -> frozenset[str]:

@@ -15,6 +15,7 @@ from dtpoly.poly.model import Model, by_name
 from dtpoly.poly.spaces import PolyError, computing
 from dtpoly.poly.tiles import Tiles, tiles_of
 
+from .axis_words import plain_axes
 from .building import NotVisible, Unsupported
 from .elements import PAIRED, Elements, elements_of
 from .fours import with_fours
@@ -169,7 +170,7 @@ def _generated(
     layout = known if known is not None and fits else _layout(model, launches)
     model, tiles = with_indices(model), layout.tiles
     mine = [{p.statement: tiles[p.statement] for p in launch.paths} for launch in launches]
-    elements = elements_of(program, model)
+    elements, whole = elements_of(program, model), plain_axes(program)
     names = file_names(program, outputs, [launch.name for launch in launches]).kernels
     spilled: set[str] = set()
     while True:
@@ -187,6 +188,7 @@ def _generated(
                     nodes,
                     storage,
                     elements,
+                    whole,
                     launch.precision,
                     launch.unrolled,
                     launch.comment,

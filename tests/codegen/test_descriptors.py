@@ -96,6 +96,42 @@ def test_full_tiles_alone_may_be_boxes() -> None:
     torch.testing.assert_close(imported(made.text).f(A), A.amax(1))
 
 
+SHIFTED = "f.block(m:32, n:32); f.tensorize(m:0, n:0, k:32); f.descriptor(A, B);"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "rdot(A[m, k + 4], B[k, n], k) + reshape(rsum(A[m, k], k), m, 1)",
+        "rdot(A[m, k], B[k, n], k) + rdot(A[m, k + 4], B[k + 4, n], k)",
+    ],
+)
+def test_a_label_that_is_shorter_than_an_axis_ends_before_it(body: str) -> None:
+    """What is beyond a label's end is no 0 then, though it is inside of the tensor."""
+    text = f"Func f; In A, B; Var m, n; RVar k; f[m, n] = {body}; {SHIFTED}"
+    made = generated(text)
+    assert described(text)
+    f = imported(made.text).f
+    A, B = torch.randn(8, 40), torch.randn(40, 8)
+    if "k + 4, n" in body:
+        expected = A[:, :-4] @ B[:-4] + A[:, 4:] @ B[4:]
+    else:
+        B = B[:36]
+        expected = A[:, 4:] @ B + A[:, :-4].sum(1, keepdim=True)
+    torch.testing.assert_close(f(A, B), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in matmul:RuntimeWarning")
+def test_what_is_beyond_a_shorter_label_may_be_infinite() -> None:
+    text = "Func f; In A; Var m, n; RVar k; f[m, n] = rdot(A[m, k], A[n, k + 4], k);"
+    text += SHIFTED.replace("A, B", "A")
+    assert described(text)
+    A = torch.randn(8, 40)
+    A[0, 38] = float("inf")
+    expected = torch.stack([A[:, :-4] @ row for row in A[:, 4:]], 1)
+    torch.testing.assert_close(imported(generated(text).text).f(A), expected, rtol=1e-4, atol=1e-4)
+
+
 SIZES = [(0, 8, 8), (16, 32, 16), (15, 31, 17), (17, 33, 15), (40, 100, 24), (64, 64, 0), (5, 7, 3)]
 
 
@@ -134,6 +170,7 @@ def test_what_can_be_described() -> None:
         "rows that are one": A[:1].expand(8, 64),
         "nothing in it": A[:, :0],
         "too long": torch.ones(1, 4).expand(2**31, 4),
+        "too far apart": torch.as_strided(torch.ones(4), (1, 4), (2**40, 1)),
     }
     assert [name for name, one in wrong.items() if blocks(one, (4, 4)) is not None] == []
     assert blocks(A, (4, 2)) is None  # 8 bytes

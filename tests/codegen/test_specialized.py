@@ -82,6 +82,18 @@ def test_a_matrix_times_itself_is_as_it_was() -> None:
     assert not kernel.own
 
 
+def test_a_matrix_of_which_a_label_is_shorter_is_as_it_was() -> None:
+    """No size that the kernel has is the length of such an axis."""
+    shifted = PRODUCT.replace("A[m, k]", "A[m, k + 8]").replace("Func f;", "Func f, g;")
+    shifted += "f.compile(); g[m] = rsum(A[m, k], k); g.compile();"
+    made = generated(shifted)
+    assert not any(kernel.own for kernel in made.stages.kernels)
+    A, B = torch.randn(128, 72).half(), torch.randn(64, 128).half()
+    expected = (A[:, 8:].float() @ B.float()).half()
+    torch.testing.assert_close(imported(made.text).f(A, B), expected, rtol=1e-2, atol=1e-2)
+    assert verify(load(Source("f.dt", shifted)), made.text).verdict is Verdict.PROVED
+
+
 def _without_names(text: str) -> str:
     """Operators have names that say of what text they are."""
     return re.sub(r"_[0-9a-f]{12}\b", "", text)
