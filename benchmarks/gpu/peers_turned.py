@@ -26,7 +26,7 @@ describe: Callable[..., Any] = descriptors.TensorDescriptor.from_tensor
 TURN_N, TURN_K = 128, 32
 ROWS = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 32, "GROUP": 8}
 ROWS_LAUNCH = {"num_warps": 8, "num_stages": 4}
-CHUNKS = (2, 4, 8)
+PARTS = (2, 4, 8)
 
 
 def peers(kernel: str) -> list[Peer]:
@@ -38,7 +38,7 @@ def peers(kernel: str) -> list[Peer]:
         Peer("from registers", partial(_registers, some=False)),
         Peer("from registers, no waits", partial(_registers, some=True)),
     ]
-    for count in CHUNKS:
+    for count in PARTS:
         found.append(Peer(f"turned beside, {count} parts", partial(_beside, count, waits=True)))
         found.append(Peer(f"so, {count} parts, unordered", partial(_beside, count, waits=False)))
     return found
