@@ -16,12 +16,14 @@ def dt_again(function):
     transform, gradients = torch._C._functorch.maybe_current_level, torch.is_grad_enabled
     traced, is_under = torch._C._get_tracing_state, torch._C._dispatch_tls_is_dispatch_key_included
     plain, parameter, strided = torch.Tensor, torch.nn.Parameter, torch.strided
-    recorded = torch._C.DispatchKey.PreDispatch
+    recorded, has_functions = torch._C.DispatchKey.PreDispatch, torch._C._len_torch_function_stack
 
     def call(*inputs, out=None, **named):
         if out is not None or named or is_compiling() or has_modes() or is_under(recorded):
             return dt_aside(function, *inputs, out=out, **named)
         if transform() is not None or traced() is not None or forward_ad._current_level >= 0:
+            return dt_aside(function, *inputs)
+        if has_functions() and dt_is_overridden():
             return dt_aside(function, *inputs)
         key, tensors, addresses = [], [], []
         for tensor in inputs:
@@ -32,11 +34,15 @@ def dt_again(function):
                 if tensor.requires_grad and gradients():
                     return dt_aside(function, *inputs)
                 address = tensor.data_ptr()
+                if not address:  # there is nothing in it, or no memory
+                    return dt_aside(function, *inputs)
                 tensors.append(tensor)
                 addresses.append(address)
                 key += tensor.shape, tensor.stride(), tensor.dtype, tensor.device, address & 15
-            elif kind is float or kind is int or kind is bool:
-                key += kind, tensor.hex() if kind is float else tensor  # 0.0 is equal to -0.0
+            elif kind is int or kind is bool:
+                key += kind, tensor
+            elif kind is float and tensor == tensor:  # of a NaN the key would not say all bits
+                key += kind, tensor.hex()  # 0.0 is equal to -0.0
             else:
                 return dt_aside(function, *inputs)
         key = tuple(key)
@@ -72,12 +78,18 @@ def dt_again(function):
     return call
 ''',
     "dt_aside": '''\
-def dt_aside(function, *inputs, **named):
+def dt_aside(function, /, *inputs, **named):
     """A call of which nothing is kept; nor of a call of the same thread that it interrupts."""
     seen = getattr(dt_seen, "launches", None)
     if seen is not None:
         seen.append(None)
     return function(*inputs, **named)
+''',
+    "dt_is_overridden": '''\
+def dt_is_overridden():
+    """Whether a mode may change what functions of torch do, as a default device does not."""
+    modes = map(torch._C._get_function_stack_at, range(torch._C._len_torch_function_stack()))
+    return any(type(mode).__module__ != "torch.utils._device" for mode in modes)
 ''',
     "dt_keep": '''\
 def dt_keep(known, key, function, inputs, tensors):

@@ -13,6 +13,7 @@ def dt_check(name, tensor, rank, dtypes, device=None):
         and not (tensor.requires_grad and torch.is_grad_enabled())
         and (tensor.is_cuda or (dt_interpreted and tensor.is_cpu))
         and (device is None or tensor.device == device)
+        and (tensor.data_ptr() or not tensor.numel())
     ):
         return tensor.device
     raise dt_wrong(name, tensor, rank, dtypes, device)
@@ -43,10 +44,12 @@ def dt_wrong(name, tensor, rank, dtypes, device):
         )
     if tensor.is_neg():
         return TypeError(f"'{name}' is stored with its sign flipped: pass {name}.resolve_neg()")
-    return RuntimeError(
-        f"'{name}' requires a gradient, and there is no backward of this function: "
-        f"call it under torch.no_grad(), or pass {name}.detach()"
-    )
+    if tensor.requires_grad and torch.is_grad_enabled():
+        return RuntimeError(
+            f"'{name}' requires a gradient, and there is no backward of this function: "
+            f"call it under torch.no_grad(), or pass {name}.detach()"
+        )
+    return ValueError(f"'{name}' has no memory: it was freed, or torch does not store its zeros")
 ''',
     "dt_device": '''\
 def dt_device(device, out=None):
@@ -188,12 +191,15 @@ def dt_check_out(out, shape, dtype, device, inputs):
     """Refuse an `out` that is not as the result is, or that shares memory with itself or inputs."""
     if not isinstance(out, torch.Tensor):
         raise TypeError(f"'out' must be a tensor, not {type(out).__name__}")
+    if type(out) is not torch.Tensor and dt_is_special(out):
+        raise TypeError(f"'out' is a {type(out).__name__}, and no input is")
     if (out.shape, out.dtype, out.device, out.layout) != (shape, dtype, device, torch.strided):
         raise ValueError(
             f"'out' is {out.dtype} {tuple(out.shape)} on {out.device}, "
             f"but the result is {dtype} {shape} on {device}"
         )
-    if out.is_neg() or (out.requires_grad and torch.is_grad_enabled()):
+    is_missing = out.numel() and not out.data_ptr()
+    if out.is_neg() or is_missing or (out.requires_grad and torch.is_grad_enabled()):
         raise dt_wrong("out", out, out.dim(), (dtype,), device)
     reach = 0
     for stride, size in () if out.is_contiguous() else sorted(zip(out.stride(), shape)):
@@ -220,19 +226,24 @@ def dt_overlap(one, two):
         for size, stride in zip(tensor.shape, tensor.stride()):
             bounds = steps.setdefault(stride * tensor.element_size(), [0, 0])
             bounds[sign > 0] += sign * (size - 1)
-    return dt_reaches(two.data_ptr() - one.data_ptr(), sorted(steps.items(), reverse=True))
+    distance = two.data_ptr() - one.data_ptr()
+    return dt_reaches(distance, sorted(steps.items(), reverse=True), [10_000])
 ''',
     "dt_reaches": '''\
-def dt_reaches(distance, steps):
-    """Whether strides, the largest first, times numbers between bounds can add up to a distance."""
+def dt_reaches(distance, steps, tries):
+    """Whether strides, the largest first, times numbers between bounds can add up to a distance.
+
+    After so many tries also where it is not known: what is not tried may.
+    """
+    tries[0] -= 1
     (stride, (least, most)), rest = steps[0], steps[1:]
     if stride == 0:
         return distance == 0
     low = distance - sum(s * bounds[1] for s, bounds in rest)
     high = distance - sum(s * bounds[0] for s, bounds in rest)
     first, last = max(least, -(-low // stride)), min(most, high // stride)
-    if not rest or last - first > 100:
+    if not rest or last - first > 100 or tries[0] < 0:
         return first <= last
-    return any(dt_reaches(distance - stride * n, rest) for n in range(first, last + 1))
+    return any(dt_reaches(distance - stride * n, rest, tries) for n in range(first, last + 1))
 ''',
 }

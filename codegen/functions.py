@@ -207,9 +207,10 @@ TEXTS = {
     is_whole = tl.floor(wide_b) == wide_b
     is_odd = is_whole & (wide_b - 2 * tl.floor(wide_b / 2) == 1)
     size = tl.exp2(wide_b * tl.log2(tl.abs(wide_a)))
-    size = tl.where((wide_b == 0) | (wide_a == 1), 1.0, size)
+    size = tl.where((wide_b == 0) | (tl.abs(wide_a) == 1), 1.0, size)
     signed = tl.where(is_odd & (wide_a < 0), -size, size)
-    return tl.where((wide_a < 0) & ~is_whole, float("nan"), signed).to(a.dtype)
+    has_none = (wide_a < 0) & (wide_a > float("-inf")) & ~is_whole
+    return tl.where(has_none, float("nan"), signed).to(a.dtype)
 """,
     "dt_pow_whole": """def dt_pow_whole(a, b):
     # Squares, from the lowest bit on; below 0 only 1 and -1 have whole powers.

@@ -220,7 +220,7 @@ def dt_passed(descriptor, in_parts=None):
             vars(one).update(kept, base=tensor)
             if in_parts is None:
                 return (one,)
-            if len(known) >= 1024:
+            if len(known) >= 64:
                 known.clear()
             known[address] = found = in_parts(one)
         return found

@@ -2,9 +2,14 @@
 
 # When it does.
 TRACED = {
+    "dt_inside": """\
+dt_inside = threading.local()  # whether this thread is in what torch runs for the operator
+""",
     "dt_is_traced": '''\
 def dt_is_traced(*tensors):
     """Whether torch is to see one operator: it compiles, records, transforms, wants shapes."""
+    if getattr(dt_inside, "operator", False):
+        return False  # it was seen, and what it saw is set still
     if torch.compiler.is_compiling():
         return True
     if torch.autograd.forward_ad._current_level >= 0:
@@ -45,8 +50,16 @@ OPERATORS = {
 def dt_operator(name, run, like, arguments):
     """The wrapper as operators of torch, for torch.compile; the one for `out=` returns nothing."""
 
+    def run_new(*given, **named):
+        before = getattr(dt_inside, "operator", False)
+        try:
+            dt_inside.operator = True
+            return run(*given, **named)
+        finally:
+            dt_inside.operator = before
+
     def run_into(out, *given, **named):
-        run(*given, out=out, **named)
+        run_new(*given, out=out, **named)
 
     def like_into(out, *given, **named):
         pass
@@ -54,7 +67,7 @@ def dt_operator(name, run, like, arguments):
     if not hasattr(torch.ops.dtpoly, name):  # this text may be imported more than once
         into = f"(Tensor(a!) out, {arguments}) -> ()"
         new = torch.library.custom_op(
-            f"dtpoly::{name}", run, mutates_args=(), schema=f"({arguments}) -> Tensor"
+            f"dtpoly::{name}", run_new, mutates_args=(), schema=f"({arguments}) -> Tensor"
         )
         new.register_fake(like)
         old = torch.library.custom_op(

@@ -285,6 +285,9 @@ def _line(
             return f"{name} = {value_text(value, axes)[0]}"
         case Scalar(name=name, value=number):
             return f"{name} = {bound_text(number)}"
+        case Given(name=name, dtype=DType.I64):
+            # Triton's interpreter keeps some in 32 bits, and a sum has 64.
+            return f"{name} = tl.zeros((), tl.int64) + {name}"
         case Given(name=name, dtype=element):
             return f"{name} = tl.full((), {name}, {dtype(element)})"
         case Fill(name=name, shape=shape, value=start, dtype=element):

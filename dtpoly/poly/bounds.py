@@ -60,9 +60,13 @@ def _odd(left: Bound, right: Bound) -> Compared | None:
 
 def _remainder(value: Affine, divisor: int) -> Affine:
     """The value, or a smaller one of the same remainder, if that is never negative either."""
-    if all(c > 0 and _is_size(name) for name, c in value.terms):
+    if _grows_with_sizes(value):
         return Affine(value.terms, value.constant % divisor)
     return value + Affine((), _times_below(value, divisor) * divisor)
+
+
+def _grows_with_sizes(value: Bound) -> bool:
+    return isinstance(value, Affine) and all(c > 0 and _is_size(n) for n, c in value.terms)
 
 
 def _is_size(name: str) -> bool:
@@ -83,6 +87,15 @@ def _not_negative(value: Bound, divisor: int) -> tuple[Bound, int]:
         return value, 0
     times = _times_below(value, divisor)
     return value + Affine((), times * divisor), times
+
+
+def _rounded_down(value: Bound, divisor: int) -> Bound:
+    """A quotient of what may be negative, of numbers that are not: Triton's rounds to 0."""
+    last = Affine((), divisor - 1)
+    below = last - value if isinstance(value, Affine) else Combined("-", (last, value))
+    up, down = (Combined("max", (one, Affine())) for one in (value, below))
+    quotients = (Combined("//", (one, Affine((), divisor))) for one in (up, down))
+    return Combined("-", tuple(quotients))
 
 
 def bound(expr: isl.AstExpr, names: Names) -> Bound:
@@ -114,6 +127,8 @@ def bound(expr: isl.AstExpr, names: Names) -> Bound:
             return one.scaled(two.constant)
         case "minus", (one,):
             return Combined("-", (Affine(), one))
+        case "fdiv_q", (one, Affine(terms=()) as two) if not _grows_with_sizes(one):
+            return _rounded_down(one, two.constant)
         case (("fdiv_q" | "pdiv_q" | "div"), (one, Affine(terms=()) as two)):
             one, times = _not_negative(one, two.constant)
             return plus(Combined("//", (one, two)), -times)

@@ -128,9 +128,9 @@ def _combined(operation: str, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
         case "*":
             return left.mul(right)
         case "//":
-            return left.div(right).floor()
+            return left.tdiv_q(right)  # as Triton's, which rounds to 0
         case "%":
-            return left - left.div(right).floor().mul(right)
+            return left.tdiv_r(right)
         case _:
             raise AssertionError(operation)
 
@@ -144,6 +144,8 @@ def _holds(condition: Condition, of: Affs) -> isl.Set:
     match condition:
         case Compared(left=left, right=right, is_equal=is_equal):
             one, two = _value(left, of), _value(right, of)
+            if isinstance(left, Combined) and left.operation == "%" and right == Affine((), 1):
+                return one.ne_set(_number(0, of))  # a rest may be negative
             return one.eq_set(two) if is_equal else one.ge_set(two)
         case Either(ways=ways):
             return reduce(lambda a, b: a | b, (_all(way, of) for way in ways))

@@ -217,9 +217,11 @@ def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.
     for name in grid_names(path):
         known[name] = of[grid_param(name)]
     named = path.named
-    for axis in several((*path.grid, *path.loops, *path.lanes)):
-        # An axis of the reader that a copy is private to says nothing of the copy's own labels.
-        label = None if axis.name in statement.copies else axis.index.plain
+    owned = zip((*path.grid, *path.loops), path.owners, strict=True)
+    # Axes of a reader say nothing of the labels of a copy that is made for it.
+    walked = (axis for axis, owner in owned if not statement.copies or owner == statement.func)
+    for axis in several((*walked, *path.lanes)):
+        label = axis.index.plain
         if not is_absolute(axis, path) and axis not in path.lanes:
             continue
         origin = resolved(axis.origin, named)

@@ -472,10 +472,5 @@ def check_threads() -> None:
     assert not wrong, wrong[0]
 
 
-def checks() -> dict[str, Callable[[], None]]:
-    """All of them, by name."""
-    return checks_of(globals())
-
-
 if __name__ == "__main__":
-    raise SystemExit(do(checks()))
+    raise SystemExit(do(checks_of(globals())))

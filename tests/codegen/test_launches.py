@@ -10,16 +10,17 @@ import sys
 
 import pytest
 
-from tests.codegen import again, launches
+from tests.codegen import again, again_around, again_meanwhile, launches
+from tests.codegen.keeping import checks_of
 
-BOTH = (launches, again)
-NAMES = [name for one in BOTH for name in one.checks()]
+MODULES = (launches, again, again_around, again_meanwhile)
+NAMES = [name for one in MODULES for name in checks_of(vars(one))]
 
 
 @pytest.fixture(scope="module")
 def wrong() -> dict[str, str]:
     """By name, what is wrong with each check."""
-    return {name: what for one in BOTH for name, what in found(one.__name__).items()}
+    return {name: what for one in MODULES for name, what in found(one.__name__).items()}
 
 
 def found(module: str) -> dict[str, str]:

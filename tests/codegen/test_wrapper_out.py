@@ -1,10 +1,12 @@
 """Results of a wrapper: where they are written, of nothing at all, and which are too large."""
 
+from time import perf_counter
 from typing import Any
 from unittest import mock
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from dtpoly.diagnostics import DtpolyError
 from tests.codegen.wrappers import ADD, module, refused, text
@@ -64,6 +66,32 @@ def test_out_overlaps_nothing(add: Any) -> None:
     )
     windows = torch.empty(7).unfold(0, 5, 1)
     assert refused(ValueError, add, A, B, out=windows).startswith("'out' overlaps itself")
+
+
+def test_out_has_memory_as_inputs_have(add: Any) -> None:
+    A, B, out = torch.ones(3, 5), torch.ones(5), torch.ones(3, 5)
+    fake = FakeTensorMode().from_tensor(out)
+    assert refused(TypeError, add, A, B, out=fake).startswith("'out' is a FakeTensor, and no input")
+    freed = out.clone()
+    freed.untyped_storage().resize_(0)
+    zeros = torch._efficientzerotensor((3, 5))
+    for one in (freed, zeros):
+        message = "' has no memory: it was freed, or torch does not store its zeros"
+        assert refused(ValueError, add, A, B, out=one) == f"'out{message}"
+        assert refused(ValueError, add, one, B) == f"'A{message}"
+
+
+def test_it_does_not_take_long_to_tell_whether_memory_is_shared() -> None:
+    """Strides without a pattern add up to nearly anything: then it is refused."""
+    labels = ", ".join("abcdeg")
+    add = module(f"Func f; In A; Var {labels}; f[{labels}] = A[{labels}] + 1;").f
+    sides, base = (10,) * 6, torch.zeros(4 * 10**6)
+    primes = [2 * one for one in (1009, 1013, 1019, 1021, 1031, 1033)]
+    A = base.as_strided(sides, primes)
+    out = base.as_strided(sides, [4 * 10**at // 10 for at in range(6, 0, -1)], 1)
+    start = perf_counter()
+    assert refused(ValueError, add, A, out=out).startswith("'out' overlaps 'A'")
+    assert perf_counter() - start < 2
 
 
 def test_autograd_knows_that_out_was_written(add: Any) -> None:

@@ -1,6 +1,7 @@
 """What looks at a call instead of running it sees one operator; what has no rule for it says so."""
 
 from collections.abc import Callable
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -10,7 +11,14 @@ from torch.autograd import forward_ad
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from tests.codegen.dispatched import Dispatched
-from tests.codegen.test_operator import OPCHECK, compiled, fresh_compiler, module, operators
+from tests.codegen.test_operator import (
+    COMPILE,
+    OPCHECK,
+    compiled,
+    fresh_compiler,
+    module,
+    operators,
+)
 from tests.codegen.wrappers import ADD, SCALARS
 
 __all__ = ["fresh_compiler"]
@@ -80,6 +88,27 @@ def test_a_mode_sees_one_operator(add: Any, given: tuple[torch.Tensor, torch.Ten
     assert torch.equal(result, A + B)
     for seen in (outer, inner):
         assert [name.split("_")[0] for name, _ in seen.calls] == ["dtpoly.f"]
+
+
+def test_torch_runs_the_operator_while_it_looks(add: Any) -> None:
+    """In a thread that compiles, beside one that does, or in a mode that is held off."""
+    A, B = torch.randn(4, 8), torch.randn(8)
+    with Dispatched(), torch._C._DisableTorchDispatch():
+        assert torch.equal(add(A, B), A + B)
+    found = list[torch.Tensor]()
+
+    def run(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable[..., Any]:
+        assert torch.compiler.is_compiling()
+        thread = Thread(target=lambda: found.append(add(A, B)))
+        thread.start()
+        thread.join()
+        found.extend(graph(A, B))
+        return graph.forward
+
+    graph: Callable[..., Any] = COMPILE(lambda A, B: add(A, B), backend=run, fullgraph=True)
+    found.append(graph(A, B))
+    assert len(found) == 3
+    assert all(torch.equal(one, A + B) for one in found)
 
 
 def test_vmap(add: Any) -> None:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -58,21 +58,29 @@ def main() -> None:
     is_good = True
     for part in chosen.parts:
         start = time.monotonic()
-        match part:
-            case "cases":
-                told, good = cases(chosen.folder, chosen.workers, start + chosen.seconds)
-            case "barriers":
-                told, good = barriers(chosen.folder, chosen.launches)
-            case "chains":
-                told, good = chains(chosen.folder, chosen.launches)
-            case _:
-                told, good = memcheck(chosen.folder)
+        try:
+            told, good = _part(part, chosen, start + chosen.seconds)
+        except ChildProcessError as error:
+            told, good = str(error), False
+            print(error)
         found[part] = told
         is_good = is_good and good
         print(f"({part}: {time.monotonic() - start:.0f} s)\n", flush=True)
         _keep(found)
     print("all is right" if is_good else "SOMETHING IS WRONG")
     raise SystemExit(not is_good)
+
+
+def _part(part: str, chosen: argparse.Namespace, until: float) -> tuple[object, bool]:
+    match part:
+        case "cases":
+            return cases(chosen.folder, chosen.workers, until)
+        case "barriers":
+            return barriers(chosen.folder, chosen.launches)
+        case "chains":
+            return chains(chosen.folder, chosen.launches)
+        case _:
+            return memcheck(chosen.folder)
 
 
 def _keep(found: dict[str, object]) -> None:
@@ -104,6 +112,17 @@ def _table(plan: Sequence[Case], results: Sequence[Result]) -> None:
         print(f"{group:16}" + "".join(f"{counts[group, o]:16}" for o in OUTCOMES))
 
 
+def _told(command: Sequence[str]) -> Generator[dict[str, Any]]:
+    """The lines of JSON of a process, as they come."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("{"):
+                yield json.loads(line)
+    if process.returncode:
+        raise ChildProcessError(f"{' '.join(command)} ended with {process.returncode}")
+
+
 def barriers(folder: Path, launches: int) -> tuple[object, bool]:
     """Kernels whose lanes or warps wait for others: always right; without barriers refuted.
 
@@ -111,39 +130,36 @@ def barriers(folder: Path, launches: int) -> tuple[object, bool]:
     """
     plan = list(read(folder))
     command = [sys.executable, "-m", "tests.gpu.barriers", str(folder), str(launches)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    found: list[dict[str, Any]] = [json.loads(line) for line in lines]
-    for one in found:
+    found: list[dict[str, Any]] = []
+    for one in _told(command):
         case: Case = plan[int(one["case"])]
-        print(f"{case.name:40} {one['wrong']:6} of {one['launches']} launches wrong")
-    if done.returncode:
-        print(done.stderr[-2000:])
+        print(f"{case.name:40} {one['wrong']:6} of {one['launches']} launches wrong", flush=True)
+        found.append(one)
     right = all(one["wrong"] == 0 for one in found if one["group"] in (GROUPS[0], LOADING))
     races: list[dict[str, Any]] = json.loads((folder / RACES).read_text())
     for one in races:
         print(f"{one['name']:40} {one['with_barriers'] or 'no race'}")
         print(f"{' without barriers':40} {one['without_barriers'] or 'no race'}")
     refuted = all(one["without_barriers"] and not one["with_barriers"] for one in races)
-    good = right and refuted and not done.returncode and bool(found) and bool(races)
+    good = right and refuted and bool(found) and bool(races)
     return {"launches": found, "race detector": races}, good
 
 
 def chains(folder: Path, launches: int) -> tuple[object, bool]:
     """Launches of which each needs the one before: right if they wait, and else some are wrong."""
     command = [sys.executable, "-m", "tests.gpu.chains", str(folder), str(launches)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    found: list[dict[str, Any]] = [json.loads(line) for line in lines]
-    for one in found:
+    found: list[dict[str, Any]] = []
+    for one in _told(command):
         print(f"{one['chain']:40} {one['wrong']:6} of {one['looks']} looks wrong")
-        print(f"{' without waiting':40} {one['wrong without waiting']:6} of {one['looks']}")
-    if done.returncode:
-        print(done.stderr[-2000:])
+        print(
+            f"{' without waiting':40} {one['wrong without waiting']:6} of {one['looks']}",
+            flush=True,
+        )
+        found.append(one)
     # Where only the second of two kernels is early, the first one waits for all before it.
     good = bool(found) and all(not one["wrong"] for one in found)
     is_seen = any(one["wrong without waiting"] for one in found)
-    return found, good and is_seen and not done.returncode
+    return found, good and is_seen
 
 
 def memcheck(folder: Path) -> tuple[object, bool]:
