@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from dtpoly.algorithm.dtypes import DType, is_integer
-from dtpoly.algorithm.expressions import Dot, Expr, Reduce
+from dtpoly.algorithm.expressions import Dot, Expr, Read, Reduce
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
-from dtpoly.poly.model import Model, Role
+from dtpoly.poly.model import Array, Model, Role
 
 from .kinds import (
     Element,
@@ -56,6 +56,8 @@ def elements_of(program: Program, model: Model) -> Elements:
     for statement in model.statements:
         array = model.arrays[statement.writes.array]
         match statement.role, statement.body:
+            case Role.UPDATE, Reduce(operand=Read(tensor=part)) if _is_part(part, array, model):
+                kind = kinds[part]  # as wide as each: more bits would hold another sum
             case Role.UPDATE, Reduce(operation=operation, operand=operand):
                 kind = kind_of_reduction(operation, kind_of(operand, kinds))
             case Role.UPDATE, Dot(left=left, right=right):
@@ -72,6 +74,11 @@ def elements_of(program: Program, model: Model) -> Elements:
             kinds[array.name + INDEX] = kind
             kinds[array.name + VALUE] = kind_of(statement.body.operand, kinds)
     return Elements(kinds, widest(program))
+
+
+def _is_part(name: str, array: Array, model: Model) -> bool:
+    """Whether an array holds partial results of the same Func."""
+    return name in model.arrays and model.arrays[name].func == array.func
 
 
 def _is_func(array: str, func: str) -> bool:

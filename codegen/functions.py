@@ -160,7 +160,8 @@ TEXTS = {
     return tl.where(b == 0, 0, rest)
 """,
     "dt_cdiv": """def dt_cdiv(a, b):
-    return tl.ceil(a / b)
+    # A quotient of 32 bits may be off by so little that it is not whole; of 64, it is rounded.
+    return tl.ceil(a.to(tl.float64) / b.to(tl.float64)).to(a.dtype)
 """,
     "dt_cdiv_whole": """def dt_cdiv_whole(a, b):
     # Rounded up, also below 0; 0 where the divisor is 0.
@@ -207,6 +208,17 @@ TEXTS = {
     is_whole = tl.floor(wide_b) == wide_b
     is_odd = is_whole & (wide_b - 2 * tl.floor(wide_b / 2) == 1)
     size = tl.exp2(wide_b * tl.log2(tl.abs(wide_a)))
+    if a.dtype == tl.float64:
+        # A product of few factors is exact where it fits, and the largest numbers stay finite.
+        rest = tl.where(is_whole & (tl.abs(wide_b) < 64), tl.abs(wide_b), 0)
+        result, factor = rest * 0 + 1.0, tl.abs(wide_a)
+        for _ in range(6):
+            result = tl.where(rest - 2 * tl.floor(rest / 2) == 1, result * factor, result)
+            factor = factor * factor
+            rest = tl.floor(rest / 2)
+        result = tl.where(wide_b < 0, 1.0 / result, result)
+        is_near = is_whole & (tl.abs(wide_b) < 64) & (result > 0) & (result < float("inf"))
+        size = tl.where(is_near, result, size)
     size = tl.where((wide_b == 0) | (tl.abs(wide_a) == 1), 1.0, size)
     signed = tl.where(is_odd & (wide_a < 0), -size, size)
     has_none = (wide_a < 0) & (wide_a > float("-inf")) & ~is_whole

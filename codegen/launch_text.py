@@ -1,6 +1,6 @@
 """A kernel and a wrapper's variables in; the Python that allocates for it and launches it, out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.algorithm.program import reduced_labels
@@ -284,20 +284,23 @@ def _largest(indices: Sequence[str]) -> str:
 def indices_of(wrapping: Wrapping, own: Locals) -> list[str]:
     """How large indices may become: sizes, and what indices are computed from them."""
     found = dict.fromkeys(own.sizes[label_of(wrapping, param)] for param in wrapping.model.params)
+    every = _largest([*found])
     for statement in wrapping.model.statements:
+        # Lanes of a private copy go where its reader's go, and are masked there.
+        sizes = dict.fromkeys(own.sizes, every) if statement.copies else own.sizes
         for read in reads(statement.body) if statement.body is not None else ():
-            found.update((text, None) for i in read.indices if (text := _reach(wrapping, own, i)))
+            found.update((text, None) for i in read.indices if (text := _reach(sizes, i)))
     return list(found)
 
 
-def _reach(wrapping: Wrapping, own: Locals, index: Affine) -> str:
+def _reach(sizes: Mapping[str, str], index: Affine) -> str:
     """A bound on what an index comes to, if it is more than that of a label."""
     if not index.terms or (index.shifted is not None and not is_far(index)):
         return ""
     parts = [
-        f"{abs(factor)} * {own.sizes[label]}" if abs(factor) > 1 else own.sizes[label]
+        f"{abs(factor)} * {sizes[label]}" if abs(factor) > 1 else sizes[label]
         for label, factor in index.terms
-        if label in own.sizes
+        if label in sizes
     ]
     if is_far(index):
         parts.append(str(abs(index.constant)))

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.poly.beyond import copies_read, reads_what_is_there
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.remembered import remembered
@@ -147,6 +148,7 @@ def mask(
             "mask",
             *(str(one) for one in (active, some, context)),
             *(tiles.dims, shape(tiles), _blocks(tiles), _written(tiles)),
+            *(str(read.relation) for read in copies_read(tiles)),
             tuple(size_of.items()),
             None if dims is None else frozenset(dims),
         ),
@@ -189,11 +191,13 @@ def _mask(
     left = active.gist(known).coalesce()
     parts = left.get_basic_sets()
     if len(parts) == 1:
-        return (_needed(_conditions(parts[0], known, tiles), known, tiles, size_of),)
+        return (_needed(_conditions(parts[0], known, tiles, active), known, tiles, size_of),)
     hull = left.simple_hull()
     if hull.to_set().intersect(known).is_equal(left.intersect(known)):
-        return (_needed(_conditions(hull, known, tiles), known, tiles, size_of),)
-    ways = tuple(_needed(_conditions(part, known, tiles), known, tiles, size_of) for part in parts)
+        return (_needed(_conditions(hull, known, tiles, active), known, tiles, size_of),)
+    ways = tuple(
+        _needed(_conditions(part, known, tiles, active), known, tiles, size_of) for part in parts
+    )
     return ways if all(ways) else ((),)
 
 
@@ -259,8 +263,9 @@ def named_affs(of: isl.Set) -> Affs:
     return named | {str(n).removesuffix("@"): aff for n, aff in named.items() if n != 0}
 
 
-def _conditions(part: isl.BasicSet, known: isl.Set, tiles: Tiles) -> list[Affine]:
+def _conditions(part: isl.BasicSet, known: isl.Set, tiles: Tiles, active: isl.Set) -> list[Affine]:
     found: list[Affine] = []
+    computed, is_more = isl.BasicSet.universe(part.get_space()), False
     for one in part.get_constraints():
         count = one.dim(isl.dim_type.div)
         if count and one.involves_dims(isl.dim_type.div, 0, count):
@@ -268,13 +273,19 @@ def _conditions(part: isl.BasicSet, known: isl.Set, tiles: Tiles) -> list[Affine
             if known.is_subset(isl.BasicSet.from_constraint(one).to_set()):
                 continue
             if _is_about_copy(one, tiles):
-                # A private copy may hold more elements than are read.
+                # A private copy may hold more elements than are read, if it reads none for them.
+                is_more = True
                 continue
             raise PolyError(f"a mask with a remainder: {one}")
         value = _affine(one)
         found.append(value)
         if one.is_equality():
             found.append(value.scaled(-1))
+        computed = computed.add_constraint(one)
+    if is_more:
+        lanes = tuple(dim.name for dim in lane_dims(tiles))
+        if not reads_what_is_there(tiles, lanes, active, computed.to_set() & known):
+            raise PolyError(f"lanes of '{tiles.name}' that nobody needs read what is not there")
     return found
 
 

@@ -43,6 +43,8 @@ def _declared_as(declared: Tensor | Scalar, given: torch.Tensor | Number) -> Ten
         return declared
     dtype = _dtype(given)
     assert dtype is not None, "inputs are checked first"
+    if isinstance(declared, Scalar) and not is_float(dtype):
+        dtype = DType.F32  # a number without a type is a float: its value decides no types
     return replace(declared, dtype=dtype)
 
 
@@ -124,7 +126,7 @@ def _check_scalar(declared: Scalar, given: object) -> Iterator[Diagnostic]:
         return
     dtype = _dtype(given)
     assert dtype is not None
-    kind = declared.dtype or dtype
+    kind = declared.dtype or DType.F32
     if category(dtype) > category(kind):
         yield _wrong_dtype(declared, f"{given} was given", "round it first, or declare it a float")
     elif not is_float(kind) and not _fits(int(given), kind):

@@ -73,11 +73,11 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "dt_clamp_whole": ("31e2aa5a20bb0432fae8b237041f8572", "clamp"),
     "dt_mod": ("6be15a5f8eb0f1c598b01cb0909c22ff", "mod"),
     "dt_mod_whole": ("b7c99e5ec4c3ec5028e2d733ee47fc07", "mod"),
-    "dt_cdiv": ("ab900f12f53db0e1122b403640fb7f57", "cdiv"),
+    "dt_cdiv": ("0de58ddce698cdd31bef998b65af0e7a", "cdiv"),
     "dt_cdiv_whole": ("cc667679ff2e3ab2162303a906b4c66a", "cdiv"),
     "dt_div_rn": ("d073ae5d8bf50498f91e7abab5016fa0", "div_rn"),
     "dt_sqrt_rn": ("2dc97fecd76e391b1f595e4d48f4c94c", "sqrt_rn"),
     "dt_tanh": ("d0ea95b6a824b77c89a89609ad3de3e9", "tanh"),
-    "dt_pow": ("0d7b37a65e8ef46c7d7a671f39972d99", "pow"),
+    "dt_pow": ("8fe175d3158d8a8f3248e4f0e7cf5069", "pow"),
     "dt_pow_whole": ("e3a1962fbc0af7f9ad06ec066a1fa38b", "pow"),
 }

@@ -25,6 +25,7 @@ from tests.codegen.repeated import (
     repeat,
     seen,
 )
+from tests.codegen.wrappers import zeros
 
 
 def check_examples() -> None:
@@ -166,7 +167,7 @@ def check_what_is_refused() -> None:
         (A.clone().requires_grad_(), B),
         (A, negative),
         (A, freed),
-        (A, torch._efficientzerotensor((8, 64))),
+        (A, zeros(8, 64)),
         (A,),
         (A, B, A),
         (A, 3.0),

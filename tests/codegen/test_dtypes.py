@@ -240,6 +240,22 @@ def test_numbers(way: str) -> None:
     run_all(head, {f"f{at}": body for at, body in enumerate(bodies)}, WAYS[way])
 
 
+def test_partial_results_are_as_wide_as_the_whole() -> None:
+    """64 to the sixth is 2**36: what wraps in 32 bits must not be seen in 64."""
+    given: Inputs = {"A": torch.full((6,), 64, dtype=torch.int8)}
+    given["B"] = torch.zeros(5, dtype=torch.int64)
+    head = "Func f; In A: i8, B: i64; Var x; RVar y;"
+    for body in ("rprod(A[y], y)", "rprod(A[y], y) / 3", "cast(rprod(A[y], y), i64)"):
+        run(f"{head} f[x] = {body} + B[x]; f.block(y:4);", given)
+
+
+def test_a_number_without_a_type_is_a_float() -> None:
+    """Its value decides no types: a whole one is computed with as others are."""
+    given: Inputs = {"A": torch.arange(5, dtype=torch.int32), "s": 2}
+    checked = run("Func f; In A: i32; SIn s; Var x; f[x] = A[x] * s; f.tensorize(x:0);", given)
+    assert checked.elements == 5
+
+
 @some_ways
 def test_labels_and_sizes(way: str) -> None:
     bodies = (

@@ -44,6 +44,33 @@ def check(text: str, seed: int) -> Verdict | None:
     return verify(program, made.text).verdict
 
 
+FUSED = "c.fuse_at(f, x, recompute); d.fuse_at(f, x, recompute); f.compile();"
+BEYOND = "Func c, d, f; In A; Var x; c[x] = A[x] + 1; d[x] = pad(c, 0)[4 - x];"
+
+
+@pytest.mark.parametrize("read", ["pad(d, 0)[5 - 2 * x] + pad(d, 1)[x]", "pad(d, 0)[2 * x + 1]"])
+def test_lanes_that_nobody_needs_read_nothing_outside(read: str) -> None:
+    """Every second element of d is needed; masks cannot say so, and c has none for the others."""
+    program = load(
+        Source("t.dt", f"{BEYOND} f[x] = {read}; f.block(x:4); f.tensorize(x:0); {FUSED}")
+    )
+    with pytest.raises(DtpolyError, match="DT300"):
+        code_of(judge(program).scheduled)
+
+
+def test_where_lanes_are_that_go_beyond_a_label() -> None:
+    """They go where their reader's go: three times that is what 32 bits must hold."""
+    program = load(
+        Source(
+            "t.dt",
+            """Func g, f; In B, C; Var x0, z0, x, y; g[x0, z0] = pad(B, 1)[3 * x0 - 7, z0];
+            f[x, y] = pad(g, 1)[y, x - 1] + C[x, y]; f.tensorize(x:2, y:2); f.reorder(y, x);
+            g.fuse_at(f, x, recompute); f.compile();""",
+        )
+    )
+    assert verify(program, code_of(judge(program).scheduled).text).verdict is Verdict.PROVED
+
+
 @pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
 def test_it_is_right_and_proved(text: str) -> None:
     assert [check(text, seed) for seed in range(4)] == [Verdict.PROVED] * 4

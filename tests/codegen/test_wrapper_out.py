@@ -9,7 +9,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from dtpoly.diagnostics import DtpolyError
-from tests.codegen.wrappers import ADD, module, refused, text
+from tests.codegen.wrappers import ADD, module, refused, text, zeros
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +74,7 @@ def test_out_has_memory_as_inputs_have(add: Any) -> None:
     assert refused(TypeError, add, A, B, out=fake).startswith("'out' is a FakeTensor, and no input")
     freed = out.clone()
     freed.untyped_storage().resize_(0)
-    zeros = torch._efficientzerotensor((3, 5))
-    for one in (freed, zeros):
+    for one in (freed, zeros(3, 5)):
         message = "' has no memory: it was freed, or torch does not store its zeros"
         assert refused(ValueError, add, A, B, out=one) == f"'out{message}"
         assert refused(ValueError, add, one, B) == f"'A{message}"

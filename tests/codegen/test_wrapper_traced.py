@@ -9,6 +9,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd import forward_ad
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._mode_utils import no_dispatch
 
 from tests.codegen.dispatched import Dispatched
 from tests.codegen.test_operator import (
@@ -93,7 +94,7 @@ def test_a_mode_sees_one_operator(add: Any, given: tuple[torch.Tensor, torch.Ten
 def test_torch_runs_the_operator_while_it_looks(add: Any) -> None:
     """In a thread that compiles, beside one that does, or in a mode that is held off."""
     A, B = torch.randn(4, 8), torch.randn(8)
-    with Dispatched(), torch._C._DisableTorchDispatch():
+    with Dispatched(), no_dispatch():
         assert torch.equal(add(A, B), A + B)
     found = list[torch.Tensor]()
 
@@ -105,7 +106,10 @@ def test_torch_runs_the_operator_while_it_looks(add: Any) -> None:
         found.extend(graph(A, B))
         return graph.forward
 
-    graph: Callable[..., Any] = COMPILE(lambda A, B: add(A, B), backend=run, fullgraph=True)
+    def once(A: torch.Tensor, B: torch.Tensor) -> Any:
+        return add(A, B)
+
+    graph: Callable[..., Any] = COMPILE(once, backend=run, fullgraph=True)
     found.append(graph(A, B))
     assert len(found) == 3
     assert all(torch.equal(one, A + B) for one in found)

@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import torch
 
 from dtpoly.compile import load
 from dtpoly.generate import code_of
@@ -16,6 +17,12 @@ ADD = "Func f; In A, B; Var x, y; f[x, y] = A[x, y] + B[y]; f.tensorize(x:4, y:8
 SCALARS = (
     "Func f; In A; SIn a, n: u8, c: bool; Var x; f[x] = A[x] * a + where(c, n, 0);f.tensorize(x:4);"
 )
+
+
+def zeros(*shape: int) -> torch.Tensor:
+    """Zeros that torch does not store."""
+    made: Callable[..., torch.Tensor] = vars(torch)["_efficientzerotensor"]
+    return made(shape)
 
 
 def text(source: str) -> str:

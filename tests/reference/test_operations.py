@@ -190,9 +190,11 @@ def test_a_number_counts_by_its_category(dtype: DType, number: str) -> None:
 def test_a_scalar_input_is_a_number() -> None:
     a = tensor([100, 1], DType.I8)
     text = "Func f; In A; SIn a; Var x; f[x] = A[x] + a;"
+    for one in (100, torch.tensor(100), 0.5, True):  # without a type it is a float
+        same(value(text, A=a, a=one), a.double() + float(one))
+    text = text.replace("SIn a", "SIn a: i32")
     same(value(text, A=a, a=100), a + 100)
     same(value(text, A=a, a=torch.tensor(100)), a + 100)
-    same(value(text, A=a, a=0.5), a.double() + 0.5)
     same(value(text, A=a, a=True), a + 1)
 
 

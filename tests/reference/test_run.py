@@ -454,7 +454,8 @@ class TestRefusals:
         assert found.notes[0].text == f"a {type(given).__name__} was given"
 
     def test_a_number_that_no_dtype_holds(self) -> None:
-        assert refused("Func f; SIn a; f[] = a;", a=2**63).hint == "pass a number that i64 can hold"
+        text = "Func f; SIn a: i64; f[] = a;"
+        assert refused(text, a=2**63).hint == "pass a number that i64 can hold"
         text = "Func f; SIn a; f[] = a;"
         assert refused(text, a=torch.tensor(1j)).hint.startswith("convert it to one of bool")
 

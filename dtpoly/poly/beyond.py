@@ -1,0 +1,73 @@
+"""Lanes that compute more of a private copy than is read in, whether what they read is there out.
+
+Masks cannot say "every second one": lanes between compute, too, and nobody reads what comes of it.
+Of another copy, which they read for that, there is what lies between the elements that are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dtpoly.poly.lazy import isl
+from dtpoly.poly.model import Access
+from dtpoly.poly.spaces import affs, to_map
+from dtpoly.poly.tiles import Tiles
+
+
+def copies_read(tiles: Tiles) -> Iterator[Access]:
+    """The reads of private copies of other Funcs."""
+    writes = tiles.statement.writes.array
+    for read in tiles.statement.reads:
+        if "@" in read.array and _func(read.array) != _func(writes):
+            yield read
+
+
+def reads_what_is_there(
+    tiles: Tiles, lanes: tuple[str, ...], needed: isl.Set, computed: isl.Set
+) -> bool:
+    """Whether computed lanes read of copies only what is between the reads of the needed ones.
+
+    `lanes` are the names of dims that are indices, as in both sets, behind those of the tile.
+    """
+    if computed.is_subset(needed):
+        return True
+    for read in copies_read(tiles):
+        if not set(tiles.statement.labels) & set(lanes) <= set(tiles.statement.labels):
+            return False
+        element = _instances(tiles, lanes, needed).apply_range(read.relation)
+        used = needed.apply(element), computed.apply(element)
+        count = used[0].dim(isl.dim_type.set) - len(read.indices)
+        if not all(_is_between(*used, count, at) for at in range(len(read.indices))):
+            return False
+    return True
+
+
+def _func(array: str) -> str:
+    return array.split("@")[0].split(".")[0]
+
+
+def _instances(tiles: Tiles, lanes: tuple[str, ...], some: isl.Set) -> isl.Map:
+    """`[tile, lanes] -> instance`: a label is where its lane is, or its tile."""
+    of = affs(some.get_space())
+    dims = tiles.statement.dims
+    values = [of[name] if name in lanes else of[f"{name}^"] for name in dims]
+    return to_map(some.get_space(), tiles.statement.name, dims, values)
+
+
+def _is_between(needed: isl.Set, computed: isl.Set, copies: int, at: int) -> bool:
+    """Whether an index of the elements of each copy is between its least and its largest one."""
+    one, two = (_index(elements, copies, at) for elements in (needed, computed))
+    index = one.get_space().range()
+    pairs = isl.Map.universe(index.map_from_domain_and_range(index))
+    order = isl.Map.lex_le(index), isl.Map.lex_ge(index)
+    up, down = (one.apply_range(which & pairs) for which in order)
+    return bool(two.is_subset(up & down))
+
+
+def _index(elements: isl.Set, copies: int, at: int) -> isl.Map:
+    """`copy -> index`."""
+    plain = elements.reset_tuple_id()
+    last = plain.dim(isl.dim_type.set) - copies - at - 1
+    plain = plain.project_out(isl.dim_type.set, copies + at + 1, last)
+    plain = plain.project_out(isl.dim_type.set, copies, at)
+    return isl.Map.from_range(plain).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, copies)
