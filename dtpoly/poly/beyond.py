@@ -1,12 +1,13 @@
 """Lanes that compute more of a private copy than is read in, whether what they read is there out.
 
 Masks cannot say "every second one": lanes between compute, too, and nobody reads what comes of it.
-Of another copy, which they read for that, there is what lies between the elements that are needed.
+Of another copy, which they read for that, memory begins at the first element that is needed, and
+goes on to the end of a tile; of all else there is what labels of their sizes reach.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Access
@@ -22,10 +23,23 @@ def copies_read(tiles: Tiles) -> Iterator[Access]:
             yield read
 
 
+def within_sizes(
+    tiles: Tiles, lanes: tuple[str, ...], size_of: Mapping[str, str], of: isl.Set
+) -> isl.Set:
+    """The lanes whose labels exist: what they read of inputs, and of other kernels, does, too."""
+    known = affs(of.get_space())
+    result = isl.Set.universe(of.get_space())
+    for label in tiles.statement.labels:
+        if label in lanes and label in size_of:
+            index = known[label]
+            result = result & index.ge_set(known[0]) & index.lt_set(known[size_of[label]])
+    return result
+
+
 def reads_what_is_there(
     tiles: Tiles, lanes: tuple[str, ...], needed: isl.Set, computed: isl.Set
 ) -> bool:
-    """Whether computed lanes read of copies only what is between the reads of the needed ones.
+    """Whether computed lanes read nothing of copies before what the needed ones read.
 
     `lanes` are the names of dims that are indices, as in both sets, behind those of the tile.
     """
@@ -37,7 +51,7 @@ def reads_what_is_there(
         element = _instances(tiles, lanes, needed).apply_range(read.relation)
         used = needed.apply(element), computed.apply(element)
         count = used[0].dim(isl.dim_type.set) - len(read.indices)
-        if not all(_is_between(*used, count, at) for at in range(len(read.indices))):
+        if not all(_is_behind(*used, count, at) for at in range(len(read.indices))):
             return False
     return True
 
@@ -54,14 +68,10 @@ def _instances(tiles: Tiles, lanes: tuple[str, ...], some: isl.Set) -> isl.Map:
     return to_map(some.get_space(), tiles.statement.name, dims, values)
 
 
-def _is_between(needed: isl.Set, computed: isl.Set, copies: int, at: int) -> bool:
-    """Whether an index of the elements of each copy is between its least and its largest one."""
+def _is_behind(needed: isl.Set, computed: isl.Set, copies: int, at: int) -> bool:
+    """Whether an index of the computed elements of each copy is never before the least needed."""
     one, two = (_index(elements, copies, at) for elements in (needed, computed))
-    index = one.get_space().range()
-    pairs = isl.Map.universe(index.map_from_domain_and_range(index))
-    order = isl.Map.lex_le(index), isl.Map.lex_ge(index)
-    up, down = (one.apply_range(which & pairs) for which in order)
-    return bool(two.is_subset(up & down))
+    return bool(two.is_subset(one.apply_range(isl.Map.lex_le(one.get_space().range()))))
 
 
 def _index(elements: isl.Set, copies: int, at: int) -> isl.Map:

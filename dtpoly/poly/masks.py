@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.poly.beyond import copies_read, reads_what_is_there
+from dtpoly.poly.beyond import copies_read, reads_what_is_there, within_sizes
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.remembered import remembered
@@ -191,12 +191,15 @@ def _mask(
     left = active.gist(known).coalesce()
     parts = left.get_basic_sets()
     if len(parts) == 1:
-        return (_needed(_conditions(parts[0], known, tiles, active), known, tiles, size_of),)
+        return (
+            _needed(_conditions(parts[0], known, tiles, active, size_of), known, tiles, size_of),
+        )
     hull = left.simple_hull()
     if hull.to_set().intersect(known).is_equal(left.intersect(known)):
-        return (_needed(_conditions(hull, known, tiles, active), known, tiles, size_of),)
+        return (_needed(_conditions(hull, known, tiles, active, size_of), known, tiles, size_of),)
     ways = tuple(
-        _needed(_conditions(part, known, tiles, active), known, tiles, size_of) for part in parts
+        _needed(_conditions(part, known, tiles, active, size_of), known, tiles, size_of)
+        for part in parts
     )
     return ways if all(ways) else ((),)
 
@@ -263,7 +266,13 @@ def named_affs(of: isl.Set) -> Affs:
     return named | {str(n).removesuffix("@"): aff for n, aff in named.items() if n != 0}
 
 
-def _conditions(part: isl.BasicSet, known: isl.Set, tiles: Tiles, active: isl.Set) -> list[Affine]:
+def _conditions(
+    part: isl.BasicSet,
+    known: isl.Set,
+    tiles: Tiles,
+    active: isl.Set,
+    size_of: Mapping[str, str],
+) -> list[Affine]:
     found: list[Affine] = []
     computed, is_more = isl.BasicSet.universe(part.get_space()), False
     for one in part.get_constraints():
@@ -273,7 +282,7 @@ def _conditions(part: isl.BasicSet, known: isl.Set, tiles: Tiles, active: isl.Se
             if known.is_subset(isl.BasicSet.from_constraint(one).to_set()):
                 continue
             if _is_about_copy(one, tiles):
-                # A private copy may hold more elements than are read, if it reads none for them.
+                # A private copy may hold more elements than are read.
                 is_more = True
                 continue
             raise PolyError(f"a mask with a remainder: {one}")
@@ -284,7 +293,11 @@ def _conditions(part: isl.BasicSet, known: isl.Set, tiles: Tiles, active: isl.Se
         computed = computed.add_constraint(one)
     if is_more:
         lanes = tuple(dim.name for dim in lane_dims(tiles))
-        if not reads_what_is_there(tiles, lanes, active, computed.to_set() & known):
+        more = computed.to_set() & known
+        inside = within_sizes(tiles, lanes, size_of, more)
+        for one in inside.gist(more).simple_hull().get_constraints():
+            found.append(_affine(one))
+        if not reads_what_is_there(tiles, lanes, active, more & inside):
             raise PolyError(f"lanes of '{tiles.name}' that nobody needs read what is not there")
     return found
 

@@ -58,6 +58,19 @@ def test_lanes_that_nobody_needs_read_nothing_outside(read: str) -> None:
         code_of(judge(program).scheduled)
 
 
+def test_lanes_that_nobody_needs_end_where_an_input_does() -> None:
+    """Every second element of g is computed for nobody, the last one of them behind the end."""
+    text = """Func f, g; In A; Var x, u; g[u] = A[u] * 2; f[x] = g[2 * x]; g.fuse_at(f, x);
+        f.block(x:128); f.tensorize(x:8, u:16); f.compile();"""
+    program = load(Source("t.dt", text))
+    made = code_of(judge(program).scheduled)
+    for u in (1, 15, 16, 17, 33, 257):
+        sizes = {"x": (u + 1) // 2, "u": u}
+        inputs = Recipe(u).inputs(program, sizes)
+        compared(imported(made.text), program, made.stages.outputs, inputs, sizes)
+    assert verify(program, made.text).verdict is not Verdict.REFUTED
+
+
 def test_where_lanes_are_that_go_beyond_a_label() -> None:
     """They go where their reader's go: three times that is what 32 bits must hold."""
     program = load(
