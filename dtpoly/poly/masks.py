@@ -6,7 +6,7 @@ on its own axis.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
@@ -192,13 +192,17 @@ def _mask(
     parts = left.get_basic_sets()
     if len(parts) == 1:
         return (
-            _needed(_conditions(parts[0], known, tiles, active, size_of), known, tiles, size_of),
+            _needed(
+                _conditions(parts[0], known, tiles, active, size_of, dims), known, tiles, size_of
+            ),
         )
     hull = left.simple_hull()
     if hull.to_set().intersect(known).is_equal(left.intersect(known)):
-        return (_needed(_conditions(hull, known, tiles, active, size_of), known, tiles, size_of),)
+        return (
+            _needed(_conditions(hull, known, tiles, active, size_of, dims), known, tiles, size_of),
+        )
     ways = tuple(
-        _needed(_conditions(part, known, tiles, active, size_of), known, tiles, size_of)
+        _needed(_conditions(part, known, tiles, active, size_of, dims), known, tiles, size_of)
         for part in parts
     )
     return ways if all(ways) else ((),)
@@ -272,34 +276,57 @@ def _conditions(
     tiles: Tiles,
     active: isl.Set,
     size_of: Mapping[str, str],
+    dims: Collection[str] | None,
 ) -> list[Affine]:
     found: list[Affine] = []
     computed, is_more = isl.BasicSet.universe(part.get_space()), False
     for one in part.get_constraints():
-        count = one.dim(isl.dim_type.div)
-        if count and one.involves_dims(isl.dim_type.div, 0, count):
-            # Which tiles there are, which is known: no lane can say otherwise.
-            if known.is_subset(isl.BasicSet.from_constraint(one).to_set()):
-                continue
-            if _is_about_copy(one, tiles):
-                # A private copy may hold more elements than are read.
-                is_more = True
-                continue
+        if not _has_remainder(one):
+            found.extend(_affines(one))
+            computed = computed.add_constraint(one)
+            continue
+        # Which tiles there are, which is known: no lane can say otherwise.
+        if known.is_subset(isl.BasicSet.from_constraint(one).to_set()):
+            continue
+        if not _is_about_copy(one, tiles):
             raise PolyError(f"a mask with a remainder: {one}")
-        value = _affine(one)
-        found.append(value)
-        if one.is_equality():
-            found.append(value.scaled(-1))
-        computed = computed.add_constraint(one)
+        # A private copy may hold more elements than are read.
+        is_more = True
     if is_more:
-        lanes = tuple(dim.name for dim in lane_dims(tiles))
-        more = computed.to_set() & known
-        inside = within_sizes(tiles, lanes, size_of, more)
-        for one in inside.gist(more).simple_hull().get_constraints():
-            found.append(_affine(one))
-        if not reads_what_is_there(tiles, lanes, active, more & inside):
-            raise PolyError(f"lanes of '{tiles.name}' that nobody needs read what is not there")
+        found.extend(_beyond(computed.to_set() & known, tiles, active, size_of, dims))
     return found
+
+
+def _beyond(
+    computed: isl.Set,
+    tiles: Tiles,
+    active: isl.Set,
+    size_of: Mapping[str, str],
+    dims: Collection[str] | None,
+) -> Iterator[Affine]:
+    """What must hold of lanes that compute what nobody reads."""
+    every = tuple(dim.name for dim in lane_dims(tiles))
+    lanes = every if dims is None else tuple(name for name in every if name in dims)
+    inside = within_sizes(tiles, lanes, size_of, computed)
+    for one in inside.gist(computed).simple_hull().get_constraints():
+        if _has_remainder(one):
+            raise PolyError(f"a mask with a remainder: {one}")
+        yield from _affines(one)
+    if dims is None and not reads_what_is_there(tiles, lanes, active, computed & inside):
+        raise PolyError(f"lanes of '{tiles.name}' that nobody needs read what is not there")
+
+
+def _has_remainder(one: isl.Constraint) -> bool:
+    count = one.dim(isl.dim_type.div)
+    return bool(count and one.involves_dims(isl.dim_type.div, 0, count))
+
+
+def _affines(one: isl.Constraint) -> Iterator[Affine]:
+    """What is not negative where a constraint holds."""
+    value = _affine(one)
+    yield value
+    if one.is_equality():
+        yield value.scaled(-1)
 
 
 def _is_about_copy(one: isl.Constraint, tiles: Tiles) -> bool:

@@ -216,7 +216,7 @@ def test_ctrl_c_ends_all_processes() -> None:
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         start_new_session=True, text=True,
     )  # fmt: skip
-    time.sleep(12)
+    time.sleep(4)  # of the seven that it takes
     os.killpg(started.pid, signal.SIGINT)
     out, err = started.communicate(timeout=30)
     assert started.returncode == 130
