@@ -41,13 +41,13 @@ def reads_what_is_there(
 ) -> bool:
     """Whether computed lanes read nothing of copies before what the needed ones read.
 
-    `lanes` are the names of dims that are indices, as in both sets, behind those of the tile.
+    `lanes` are the names of the dims of lanes, which both sets have behind those of the tile.
     """
     if computed.is_subset(needed):
         return True
     for read in copies_read(tiles):
-        if not set(tiles.statement.labels) & set(lanes) <= set(tiles.statement.labels):
-            return False
+        if not set(lanes) <= set(tiles.statement.labels):
+            return False  # several axes of lanes along one label: which index is whose is not told
         element = _instances(tiles, lanes, needed).apply_range(read.relation)
         used = needed.apply(element), computed.apply(element)
         count = used[0].dim(isl.dim_type.set) - len(read.indices)
