@@ -7,7 +7,7 @@ from dtpoly.algorithm.expressions import Dot, Expr, Read, Reduce
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
-from dtpoly.poly.model import Array, Model, Role
+from dtpoly.poly.model import Model, Role
 
 from .kinds import (
     Element,
@@ -56,8 +56,10 @@ def elements_of(program: Program, model: Model) -> Elements:
     for statement in model.statements:
         array = model.arrays[statement.writes.array]
         match statement.role, statement.body:
-            case Role.UPDATE, Reduce(operand=Read(tensor=part)) if _is_part(part, array, model):
-                kind = kinds[part]  # as wide as each: more bits would hold another sum
+            case Role.UPDATE, Reduce(operand=Read(tensor=part), labels=labels) if (
+                model.parts.keys() >= set(labels)
+            ):
+                kind = kinds[part]  # of partial results: more bits would hold another sum
             case Role.UPDATE, Reduce(operation=operation, operand=operand):
                 kind = kind_of_reduction(operation, kind_of(operand, kinds))
             case Role.UPDATE, Dot(left=left, right=right):
@@ -74,11 +76,6 @@ def elements_of(program: Program, model: Model) -> Elements:
             kinds[array.name + INDEX] = kind
             kinds[array.name + VALUE] = kind_of(statement.body.operand, kinds)
     return Elements(kinds, widest(program))
-
-
-def _is_part(name: str, array: Array, model: Model) -> bool:
-    """Whether an array holds partial results of the same Func."""
-    return name in model.arrays and model.arrays[name].func == array.func
 
 
 def _is_func(array: str, func: str) -> bool:

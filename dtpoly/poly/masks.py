@@ -189,22 +189,20 @@ def _mask(
     if dims is not None:
         known, active = _shadow(known, tiles, dims), _shadow(active, tiles, dims)
     left = active.gist(known).coalesce()
+
+    def needed(part: isl.BasicSet) -> tuple[Condition, ...]:
+        found, computed = _conditions(part, known, tiles)
+        if computed is not None:
+            found += _beyond(computed, tiles, active, size_of, dims)
+        return _needed(found, known, tiles, size_of)
+
     parts = left.get_basic_sets()
     if len(parts) == 1:
-        return (
-            _needed(
-                _conditions(parts[0], known, tiles, active, size_of, dims), known, tiles, size_of
-            ),
-        )
+        return (needed(parts[0]),)
     hull = left.simple_hull()
     if hull.to_set().intersect(known).is_equal(left.intersect(known)):
-        return (
-            _needed(_conditions(hull, known, tiles, active, size_of, dims), known, tiles, size_of),
-        )
-    ways = tuple(
-        _needed(_conditions(part, known, tiles, active, size_of, dims), known, tiles, size_of)
-        for part in parts
-    )
+        return (needed(hull),)
+    ways = tuple(map(needed, parts))
     return ways if all(ways) else ((),)
 
 
@@ -271,13 +269,9 @@ def named_affs(of: isl.Set) -> Affs:
 
 
 def _conditions(
-    part: isl.BasicSet,
-    known: isl.Set,
-    tiles: Tiles,
-    active: isl.Set,
-    size_of: Mapping[str, str],
-    dims: Collection[str] | None,
-) -> list[Affine]:
+    part: isl.BasicSet, known: isl.Set, tiles: Tiles
+) -> tuple[list[Affine], isl.Set | None]:
+    """What must hold; and the lanes that compute then, if these are more than are needed."""
     found: list[Affine] = []
     computed, is_more = isl.BasicSet.universe(part.get_space()), False
     for one in part.get_constraints():
@@ -292,9 +286,7 @@ def _conditions(
             raise PolyError(f"a mask with a remainder: {one}")
         # A private copy may hold more elements than are read.
         is_more = True
-    if is_more:
-        found.extend(_beyond(computed.to_set() & known, tiles, active, size_of, dims))
-    return found
+    return found, computed.to_set() & known if is_more else None
 
 
 def _beyond(

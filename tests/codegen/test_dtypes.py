@@ -18,7 +18,7 @@ from tests.codegen.inputs import Inputs, Layout, Recipe
 from tests.codegen.running import Checked, compared, imported
 from tests.schedule.told import read
 
-SIZES = {"x": 5, "y": 6}
+SIZES = {"x": 5, "y": 6, "z": 7}
 WAYS = {
     "one tile": "f.tensorize(x:0, y:0);",
     "tiles": "f.tensorize(x:4, y:4);",
@@ -247,6 +247,15 @@ def test_partial_results_are_as_wide_as_the_whole() -> None:
     head = "Func f; In A: i8, B: i64; Var x; RVar y;"
     for body in ("rprod(A[y], y)", "rprod(A[y], y) / 3", "cast(rprod(A[y], y), i64)"):
         run(f"{head} f[x] = {body} + B[x]; f.block(y:4);", given)
+
+
+def test_a_sum_of_sums_is_wider_than_these() -> None:
+    """Of sums of 32 bits it has 64, with parts and without."""
+    values = (torch.arange(5 * 6 * 7) % 5 + 120).reshape(5, 6, 7)
+    given: Inputs = {"A": values.to(torch.int8)}
+    head = "Func f; In A: i8; Var x; RVar y, z; f[x] = rsum(rsum(A[x, y, z] * 100, z) * 9000, y);"
+    for way in ("f.tensorize(x:2);", "f.block(y:4);", "f.block(z:4);"):
+        run(f"{head} {way}", given)
 
 
 def test_a_number_without_a_type_is_a_float() -> None:
