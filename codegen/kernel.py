@@ -375,6 +375,10 @@ EARLY = "early"
 SPECIALIZED = "specialized"
 # And of those that are told whether their rows begin at multiples of four numbers.
 FOURS = "fours"
+# The type of offsets, which all have.
+OFFSET = "offset"
+# How many programs of a launch are of the kernel before one.
+BEFORE = "before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,3 +413,4 @@ class TileKernel:
     # The descriptors that it makes itself where some of its warps load for the others.
     own: tuple[OwnDescriptor, ...] = ()
     fours: tuple[Row, ...] = ()  # what may be told to be multiples of four
+    is_beside: bool = False  # the first programs of its launch are those of another kernel

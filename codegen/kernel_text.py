@@ -8,6 +8,7 @@ from dtpoly.algorithm.operations import ATOM, OPERATION, SUM
 from dtpoly.algorithm.show import show_affine
 
 from .kernel import (
+    BEFORE,
     FOURS,
     Accumulate,
     Address,
@@ -75,6 +76,8 @@ def show_kernel(kernel: TileKernel) -> Iterator[str]:
     for one in kernel.grid:
         blocks = f"groups of {one.group} blocks" if one.group else "blocks"
         yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"
+    if kernel.is_beside:
+        yield f"  programs from number {BEFORE} on, of a launch that has others before"
     if kernel.is_early:
         yield "  wait for the kernel before it, if this one began early"
     if kernel.own:

@@ -1,6 +1,7 @@
 """A kernel and a wrapper's variables in; the Python that allocates for it and launches it, out."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.algorithm.program import reduced_labels
@@ -13,6 +14,7 @@ from .layout import call, inside, joined, tuple_of
 from .limits import MOST, Elements, largest_tiles
 from .parts import inside as inside_of
 from .specializing import most_bytes, multiplied
+from .together import Together
 from .type_text import TORCH, promoted
 from .widths import is_far
 from .wrapping import Launched, Locals, Wrapping, label_of, label_with, size_with
@@ -22,15 +24,45 @@ GOOD_TILE = 2**14
 
 
 def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
-    """One kernel: memory that it is the first to write, grid, arguments."""
+    """One kernel: memory that it is the first to write, grid, arguments.
+
+    One that is launched with the next one has what it needs, and is launched there.
+    """
     yield from _new_arrays(wrapping, own, one)
     yield from _lanes(wrapping, own, one)
     kernel = one.kernel
+    if wrapping.is_first(one):
+        return
+    if one.pair is not None:
+        yield from _pair(wrapping, own, one, one.pair)
+        return
     yield from _descriptors(wrapping, own, kernel)
     if not kernel.grid:
         yield from _scratch(wrapping, own, kernel, "1", 4)
         yield from _call(wrapping, own, one, "(1,)", 4)
         return
+    yield from _programs(wrapping, own, kernel, own.programs)
+    yield f"if {own.programs}:"
+    yield from inside(list(_scratch(wrapping, own, kernel, own.programs, 8)))
+    grid = f'dt_grid("{one.func}", {own.programs})'
+    if kernel.each:
+        grid = f'dt_turns("{one.func}", {own.programs}, {own.device}, {kernel.each})'
+    yield from inside(list(_call(wrapping, own, one, grid, 8)))
+
+
+def _pair(wrapping: Wrapping, own: Locals, one: Launched, pair: Together) -> Iterator[str]:
+    """One launch of two kernels: the programs of the first, then those of the second."""
+    for kernel, name in zip(pair.parts, (own.before, own.after), strict=True):
+        yield from _programs(wrapping, own, kernel, name)
+    programs = f"{own.before} + {own.after}"
+    yield f"if {programs}:"
+    grid = f'dt_grid("{one.func}", {programs})'
+    launched = replace(one, kernel=pair.kernel)
+    yield from inside(list(_call(wrapping, own, launched, grid, 8)))
+
+
+def _programs(wrapping: Wrapping, own: Locals, kernel: TileKernel, name: str) -> Iterator[str]:
+    """How many programs a kernel has."""
     blocks = [
         _blocks(size_with(wrapping, own, kernel, axis.size), axis.step)
         for axis in kernel.grid
@@ -38,13 +70,7 @@ def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str
     ]
     if len(blocks) > 1:
         blocks = [f"({one})" if " " in one else one for one in blocks]
-    yield from joined(f"{own.programs} =", "*", blocks)
-    yield f"if {own.programs}:"
-    yield from inside(list(_scratch(wrapping, own, kernel, own.programs, 8)))
-    grid = f'dt_grid("{one.func}", {own.programs})'
-    if kernel.each:
-        grid = f'dt_turns("{one.func}", {own.programs}, {own.device}, {kernel.each})'
-    yield from inside(list(_call(wrapping, own, one, grid, 8)))
+    yield from joined(f"{name} =", "*", blocks or ["1"])
 
 
 def _new_arrays(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
@@ -148,6 +174,7 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
     arguments += [own.sizes[label_of(wrapping, param)] for param, _ in kernel.sizes]
     shapes = [f"{wrapping.names.inputs[one]}.shape[{axis}]" for one, axis, _ in kernel.shapes]
     arguments += shapes
+    arguments += [own.before] if kernel.is_beside else []
     arguments += [own.descriptors[kernel.name, one.tensor] for one in kernel.described]
     arguments += [
         f"{name}={own.lanes[label_with(wrapping, kernel, size)]}" for name, size in kernel.counts
@@ -157,8 +184,10 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
     arguments += _fours(wrapping, own, kernel)
     indices = indices_of(wrapping, own)
     known = [own.largest] if is_named(wrapping, indices) else indices
-    rounds = _rounds(wrapping, own, kernel)
-    largest = _largest([*known, *_groups(wrapping, own, kernel), *rounds, *shapes])
+    parts = (kernel,) if one.pair is None else one.pair.parts
+    groups = [group for part in parts for group in _groups(wrapping, own, part)]
+    rounds = [number for part in parts for number in _rounds(wrapping, own, part)]
+    largest = _largest([*dict.fromkeys((*known, *groups, *rounds, *shapes))])
     others = _others(wrapping, own, kernel, largest)
     told = [f"sizes={tuple_of(others)}"] if others else []
     arguments.append(f"offset=dt_offset({', '.join([largest, *tensors, *told])})")
@@ -184,13 +213,14 @@ def _specialized(own: Locals, kernel: TileKernel) -> str:
 
 def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
     """What launches a kernel; it is told how long the axes of tensors are."""
-    axes = axis_words(wrapping.program, wrapping.model, one.kernel)
+    kernel = one.kernel if one.pair is None else one.pair.kernel
+    axes = axis_words(wrapping.program, wrapping.model, kernel)
     lines = [f'"{" ".join(words)}"' for words in axes]
-    arguments = [f"{one.kernel.name}_kernel", f"[{', '.join(lines)}]"]
+    arguments = [f"{kernel.name}_kernel", f"[{', '.join(lines)}]"]
     if one.kernel.described:
         names = (f'"{described.name}"' for described in one.kernel.described)
         arguments += [f"[{', '.join(names)}]", "dt_descriptor", "dt_in_parts"]
-    head = f"{wrapping.names.launches[one.kernel.name]} = dt_launcher"
+    head = f"{wrapping.names.launches[kernel.name]} = dt_launcher"
     return call(head, arguments, indent=0)
 
 
@@ -202,7 +232,7 @@ def _flags(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]
         text = f"{size} % {flag.multiple} == 0" if flag.multiple else f"dt_lanes({size}) == {size}"
         said.setdefault(flag.name, []).append(text)
     for name, parts in said.items():
-        yield f"{name}={' and '.join(parts)}"
+        yield f"{name}={' and '.join(dict.fromkeys(parts))}"
 
 
 def _fours(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:

@@ -23,13 +23,14 @@ from .header import comment
 from .kernel import TileKernel
 from .launch_text import launcher_lines
 from .lower import lower
-from .names import file_names, fresh
+from .names import FileNames, file_names, fresh
 from .prelude import DESCRIPTORS, IMPORTS, SHARED, shared_by
 from .reference_terms import SHARED as COMPUTING
 from .specializing import may_specialize
 from .storage import INDEX, Storage, overwritten, plan
 from .test_text import SHARED as COMPARING
 from .test_text import test_lines
+from .together import Together, together, together_lines
 from .triton_text import helpers, kernel_lines
 from .wrapper import again_lines, like_lines, operator_lines, wrapper_lines
 from .wrapping import Launched, Wrapping
@@ -55,6 +56,7 @@ class Launch:
     is_early: bool = False  # while the kernel before it ends
     is_pitched: bool = False  # rows of the Func begin where memory is aligned
     is_specialized: bool = False  # some warps load for those that compute
+    beside: str = ""  # the kernel before it, if one launch computes both
 
 
 # isl's own words would help nobody.
@@ -97,6 +99,7 @@ class Generated:
     storage: Storage
     elements: Elements
     kernels: tuple[TileKernel, ...]
+    pairs: Mapping[str, Together] = field(default_factory=dict[str, Together])  # of the second one
 
     @property
     def pitched(self) -> frozenset[str]:
@@ -171,7 +174,7 @@ def _generated(
     model, tiles = with_indices(model), layout.tiles
     mine = [{p.statement: tiles[p.statement] for p in launch.paths} for launch in launches]
     elements, whole = elements_of(program, model), plain_axes(program)
-    names = file_names(program, outputs, [launch.name for launch in launches]).kernels
+    names = _names(program, outputs, launches).kernels
     spilled: set[str] = set()
     while True:
         storage = plan(model, tiles, outputs, spilled)
@@ -208,8 +211,38 @@ def _generated(
             # Each array is spilled at most once: in memory it is visible everywhere.
             spilled.add(needed.array)
             continue
-        kernels = tuple(with_fours(program, model, kernel) for kernel in kernels)
-        return Generated(tuple(launches), tuple(outputs), layout, storage, elements, kernels)
+        kernels = tuple(
+            replace(with_fours(program, model, kernel), is_beside=bool(launch.beside))
+            for launch, kernel in zip(launches, kernels, strict=True)
+        )
+        found = _pairs(_names(program, outputs, launches).pairs, launches, kernels)
+        return Generated(tuple(launches), tuple(outputs), layout, storage, elements, kernels, found)
+
+
+def _names(program: Program, outputs: Sequence[str], launches: Sequence[Launch]) -> FileNames:
+    pairs = [f"{one.beside}_{one.name}" for one in launches if one.beside]
+    return file_names(program, outputs, [launch.name for launch in launches], pairs)
+
+
+def _pairs(
+    names: Sequence[str], launches: Sequence[Launch], kernels: Sequence[TileKernel]
+) -> dict[str, Together]:
+    """What is launched for two kernels, by the name of the second one. Raises Unsupported."""
+    found: dict[str, Together] = {}
+    seconds = [at for at, launch in enumerate(launches) if launch.beside]
+    for name, at in zip(names, seconds, strict=True):
+        one, other = launches[at - 1], launches[at]
+        if one.name != other.beside or one.beside:
+            raise Unsupported("a launch is of two kernels: say beside once for each of them")
+        options = [(launch.num_warps, launch.num_stages) for launch in (one, other)]
+        if options[0] != options[1]:
+            raise Unsupported(
+                f"'{one.name}' and '{other.name}' share a launch, which has one num_warps and one "
+                "num_stages: say the same for both"
+            )
+        said = f"{other.func}.beside({one.func});"
+        found[kernels[at].name] = together(name, kernels[at - 1], kernels[at], said)
+    return found
 
 
 def with_indices(model: Model) -> Model:
@@ -235,6 +268,7 @@ def module_text(
     """
     wrappings = _wrappings(program, with_indices(model), made)
     kernels = [_text(line.text for line in kernel_lines(kernel)) for kernel in made.kernels]
+    kernels += [_text(together_lines(one)) for one in made.pairs.values()]
     body = [*helpers("".join(kernels)), *kernels]
     for wrapping in wrappings:
         body += [_text(like_lines(wrapping)), _text(wrapper_lines(wrapping))]
@@ -245,6 +279,7 @@ def module_text(
         one.kernel.name: _text(launcher_lines(wrapping, one))
         for wrapping in wrappings
         for one in wrapping.launched
+        if not wrapping.is_first(one)
     }
     again = [_text(lines) for wrapping in wrappings if (lines := again_lines(wrapping))]
     loaded = [*launchers.values(), *again, *operators]
@@ -265,10 +300,17 @@ def _text(lines: Iterable[str]) -> str:
 
 def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping]:
     launched = [
-        Launched(kernel, launch.func, launch.num_warps, launch.num_stages, launch.is_pitched)
+        Launched(
+            kernel,
+            launch.func,
+            launch.num_warps,
+            launch.num_stages,
+            launch.is_pitched,
+            made.pairs.get(kernel.name),
+        )
         for kernel, launch in zip(made.kernels, made.launches, strict=True)
     ]
-    names = file_names(program, made.outputs, [launch.name for launch in made.launches])
+    names = _names(program, made.outputs, made.launches)
     taken = set(names.taken)
     wrappings: list[Wrapping] = []
     for func in made.outputs:

@@ -112,7 +112,7 @@ LAUNCH = frozenset(
         "warmup",
     ]
 )
-KERNEL = PYTHON | LAUNCH | {"offset", "pid", "program"}
+KERNEL = PYTHON | LAUNCH | {"before", "offset", "pid", "program"}
 # What a wrapper has besides the names of the source.
 WRAPPER = PYTHON | {"out"}
 
@@ -153,17 +153,20 @@ class FileNames:
     funcs: Mapping[str, str]
     labels: Mapping[str, str]  # keywords of sizes
     kernels: tuple[str, ...]  # without `_kernel`, in order
+    pairs: tuple[str, ...]  # what is launched for two of them
     launches: Mapping[str, str]  # what launches each of them
 
     @property
     def taken(self) -> frozenset[str]:
         """All that the file and the signatures of its wrappers use."""
-        kernels = (f"{name}_kernel" for name in self.kernels)
+        kernels = (f"{name}_kernel" for name in (*self.kernels, *self.pairs))
         names = (self.inputs, self.funcs, self.labels, self.launches)
         return frozenset((*kernels, *(name for one in names for name in one.values())))
 
 
-def file_names(program: Program, outputs: Sequence[str], kernels: Sequence[str]) -> FileNames:
+def file_names(
+    program: Program, outputs: Sequence[str], kernels: Sequence[str], pairs: Sequence[str] = ()
+) -> FileNames:
     """Names of inputs, wrappers, sizes and kernels; a name that need not change does not."""
     sources = [
         *(one.name for one in program.inputs),
@@ -176,7 +179,7 @@ def file_names(program: Program, outputs: Sequence[str], kernels: Sequence[str])
             names[name] = fresh(name, names.values(), WRAPPER)
     taken = set(names.values())
     made: list[str] = []
-    for kernel in kernels:
+    for kernel in (*kernels, *pairs):
         name, number = plain(kernel), 2
         while f"{name}_kernel" in taken:
             name, number = f"{plain(kernel)}_{number}", number + 1
@@ -190,6 +193,7 @@ def file_names(program: Program, outputs: Sequence[str], kernels: Sequence[str])
         {one.name: names[one.name] for one in program.inputs},
         {func: names[func] for func in outputs},
         {label.name: names[label.name] for label in program.labels},
-        tuple(made),
+        tuple(made[: len(kernels)]),
+        tuple(made[len(kernels) :]),
         launches,
     )

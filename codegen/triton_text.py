@@ -14,8 +14,10 @@ from .fours import fours_lines
 from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
 from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
 from .kernel import (
+    BEFORE,
     EARLY,
     FOURS,
+    OFFSET,
     SPECIALIZED,
     Accumulate,
     Address,
@@ -81,14 +83,19 @@ class Line:
     origin: str
 
 
-def kernel_lines(kernel: TileKernel) -> list[Line]:
-    """The kernel as a Triton function."""
-    lines = [Line("@triton.jit", ""), Line(f"def {kernel.name}_kernel(", "")]
+def head_lines(kernel: TileKernel) -> list[str]:
+    """Its name and parameters."""
+    lines = ["@triton.jit", f"def {kernel.name}_kernel("]
     for one in parameters(kernel):
         parts = [one] if len(one) + 5 <= WIDTH else one.split(", ")
-        lines.extend(Line(f"    {part},", "") for part in parts)
+        lines.extend(f"    {part}," for part in parts)
     # A formatter would give each parameter a line; here those of a tensor share one.
-    lines.append(Line("):  # fmt: skip", ""))
+    return [*lines, "):  # fmt: skip"]
+
+
+def kernel_lines(kernel: TileKernel) -> list[Line]:
+    """The kernel as a Triton function."""
+    lines = [Line(text, "") for text in head_lines(kernel)]
     comment = [*(kernel.comment or (NO_DIRECTIVES,)), *grid_comment(kernel)]
     lines.extend(Line(f"    # {text}", "") for text in comment)
     lines.extend(Line(f"    {text}", "") for text in (WAITING if kernel.is_early else ()))
@@ -101,7 +108,7 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
 
 def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
     """The body for the block of a program; or, in a loop, for all blocks that are its turn."""
-    number = "tl.cast(block, offset)" if kernel.each else "tl.program_id(0).to(offset)"
+    number = "tl.cast(block, offset)" if kernel.each else _number(kernel)
     program = [f"program = {number}"] if uses_program(kernel) else []
     grid = [*program, *grid_lines(kernel, number)] if kernel.grid else program
     if not kernel.each:
@@ -124,6 +131,13 @@ def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
     ]
 
 
+def _number(kernel: TileKernel) -> str:
+    """Which of its programs one is."""
+    if kernel.is_beside:
+        return f"(tl.program_id(0) - {BEFORE}).to({OFFSET})"
+    return f"tl.program_id(0).to({OFFSET})"
+
+
 def parameters(kernel: TileKernel) -> list[str]:
     """The parameters, one line each tensor, then sizes, then what is known at compile time."""
     found = [", ".join((pointer(t), *strides(t))) for t in kernel.tensors]
@@ -134,6 +148,8 @@ def parameters(kernel: TileKernel) -> list[str]:
         found.append(", ".join(variable for _, variable in kernel.sizes))
     if kernel.shapes:
         found.append(", ".join(variable for *_, variable in kernel.shapes))
+    if kernel.is_beside:
+        found.append(BEFORE)
     if kernel.described:
         found.append(", ".join(one.name for one in kernel.described))
     known = [name for name, _ in kernel.counts]
@@ -143,7 +159,7 @@ def parameters(kernel: TileKernel) -> list[str]:
         *([EARLY] if kernel.is_early else []),
         *([SPECIALIZED] if kernel.own else []),
         *([FOURS] if kernel.fours else []),
-        "offset",
+        OFFSET,
     ]
     return found + [f"{name}: tl.constexpr" for name in known]
 

@@ -14,6 +14,7 @@ from .kinds import REAL
 from .names import PYTHON, FileNames, fresh, plain
 from .size_text import Sizing
 from .storage import Storage
+from .together import Together
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Launched:
     num_warps: int | None = None
     num_stages: int | None = None
     is_pitched: bool = False  # rows of the Func begin where memory is aligned
+    pair: Together | None = None  # what is launched for it and the one before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,10 @@ class Wrapping:
     names: FileNames
     like: str  # what the file calls the function that makes a result without values
     operator: str  # and the wrapper as an operator of torch
+
+    def is_first(self, one: Launched) -> bool:
+        """Whether a kernel is launched with the next one."""
+        return any(o.pair is not None and o.pair.parts[0] is one.kernel for o in self.launched)
 
     def is_pitched(self, func: str) -> bool:
         """Whether the rows of a Func begin where memory is aligned."""
@@ -59,6 +65,8 @@ class Locals:
     dtype: str
     largest: str
     programs: str
+    before: str  # programs of a launch that are of the first of two kernels
+    after: str
 
 
 def locals_of(wrapping: Wrapping) -> Locals:
@@ -92,6 +100,8 @@ def locals_of(wrapping: Wrapping) -> Locals:
         dtype=name("dtype"),
         largest=name("largest"),
         programs=name("programs"),
+        before=name("before"),
+        after=name("after"),
     )
 
 

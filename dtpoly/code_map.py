@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.kernel import (
+    BEFORE,
     EARLY,
     SPECIALIZED,
     ForLoop,
@@ -15,6 +16,7 @@ from dtpoly.codegen.kernel import (
     TileKernel,
     WhereDescribed,
 )
+from dtpoly.codegen.together import Together, together_lines
 from dtpoly.codegen.triton_text import WAITING, Line, kernel_lines, making_lines, pointer
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
@@ -47,7 +49,18 @@ def code_map(state: State, code: Code) -> tuple[MappedLine, ...]:
         origins = list(_origins(state, node, kernel, texts))
         for at, (line, origin) in enumerate(zip(texts, origins, strict=True)):
             found.append(MappedLine(start + at + 1, line.text, kernel.name, origin))
+    for pair in code.stages.pairs.values():
+        written = together_lines(pair)
+        start = _find(lines, written)
+        said = find_option(state, _node(state, code, pair), "beside")
+        for at, text in enumerate(written):
+            found.append(MappedLine(start + at + 1, text, pair.kernel.name, said))
     return tuple(found)
+
+
+def _node(state: State, code: Code, pair: Together) -> Kernel:
+    """The kernel of the tree that is launched with the one before it."""
+    return state.kernels[[one.name for one in code.stages.kernels].index(pair.parts[1].name)]
 
 
 def _find(lines: Sequence[str], texts: Sequence[str]) -> int:
@@ -149,6 +162,8 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
             return find_directive(state, node, words, axis.label)
         if variable == f"{axis.label}_in_group":
             return find_directive(state, node, GROUPS, axis.label)
+    if kernel.is_beside and word == f"{BEFORE},":
+        return find_option(state, node, "beside")
     if kernel.is_early and (word.startswith(f"{EARLY}:") or word in map(str.strip, WAITING)):
         return find_option(state, node, "early")
     making = {f"{SPECIALIZED}: tl.constexpr,", *map(str.strip, making_lines(kernel))}

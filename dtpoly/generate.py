@@ -205,6 +205,7 @@ def launches(state: State) -> tuple[Launch, ...]:
             kernel.options.is_early,
             kernel.options.is_pitched,
             kernel.options.is_specialized,
+            kernel.options.beside,
         )
         for at, kernel in enumerate(state.kernels)
     )

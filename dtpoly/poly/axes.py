@@ -55,6 +55,7 @@ class Path:
     statement: str
     lanes: tuple[Axis, ...] = ()
     owners: tuple[str, ...] = ()
+    is_beside: bool = False  # one launch computes the kernel before this one, too
 
     @cached_property
     def loops(self) -> tuple[Axis, ...]:

@@ -138,7 +138,7 @@ def _is_right(wrong: isl.Map, still: tuple[int, ...]) -> bool:
 
 
 def asked(model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]) -> Iterator[Asked]:
-    """What there is to ask of each dependence; nothing of one whose source has its kernel first."""
+    """What there is to ask of each dependence; nothing of one whose source has its launch first."""
     statements = by_name(model)
     on = coordinates_of(statements, paths)
     wrong = cache(_wrong)
@@ -146,6 +146,9 @@ def asked(model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]) 
         source, target = paths.get(dependence.source), paths.get(dependence.target)
         if source is None or target is None:
             continue  # what stands nowhere has no instances, or is reported as lost
+        if target.is_beside and source.kernel == target.kernel - 1:
+            yield Asked(dependence, ViolationKind.CROSSES)
+            continue
         if source.kernel < target.kernel:
             continue
         if source.kernel > target.kernel:

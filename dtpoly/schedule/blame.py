@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import combinations, islice
 
 from dtpoly.schedule.atomic import Atomic
+from dtpoly.schedule.beside import Beside
 from dtpoly.schedule.primitive import Primitive, Stage
 
 # Sets that are tried in search of a smaller one; after that what is found counts.
@@ -18,7 +19,7 @@ def to_blame(
     """A smallest set of directives that is refused by itself, the culprit first.
 
     Of several it is the one that acts last; of those, one on the Func that is needed, then the
-    first in source order. Options and `compile` change no order, so they are always kept.
+    first in source order. Most options, and `compile`, change no order: they are always kept.
     Directives on the Funcs that are involved are tried first.
     """
     always = tuple(p for p in primitives if not _may_be_wrong(p))
@@ -38,7 +39,7 @@ def to_blame(
 
 
 def _may_be_wrong(primitive: Primitive) -> bool:
-    return primitive.stage < Stage.OPTIONS or isinstance(primitive, Atomic)
+    return primitive.stage < Stage.OPTIONS or isinstance(primitive, Atomic | Beside)
 
 
 def _minimal(suspects: Chosen, wrong: Callable[[Chosen], bool]) -> Chosen:

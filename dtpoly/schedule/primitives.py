@@ -12,6 +12,7 @@ from dtpoly.schedule.align import Align
 from dtpoly.schedule.alternate import Alternate
 from dtpoly.schedule.arguments import Refusal
 from dtpoly.schedule.atomic import Atomic
+from dtpoly.schedule.beside import Beside
 from dtpoly.schedule.block import Block
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
@@ -60,6 +61,7 @@ PRIMITIVES: Primitives = (
     Early,
     Pitch,
     WarpSpecialize,
+    Beside,
 )
 
 # What other scheduling languages call it.

@@ -67,6 +67,7 @@ class Options:
     is_specialized: bool = False
     is_pitched: bool = False  # rows of what it writes begin where memory is aligned
     is_early: bool = False  # launched while the kernel before it ends
+    beside: str = ""  # the kernel before it, if one launch computes both
     descriptors: tuple[str, ...] = ()
     atomic: tuple[str, ...] = ()  # labels
     flat: tuple[tuple[str, ...], ...] = ()  # labels of loops that are one, outermost first
@@ -112,7 +113,8 @@ def paths(kernels: tuple[Kernel, ...]) -> tuple[Path, ...]:
 
 
 def _start(number: int, kernel: Kernel) -> Path:
-    return Path(number, kernel.grid, (), "", owners=(kernel.func,) * len(kernel.grid))
+    owners = (kernel.func,) * len(kernel.grid)
+    return Path(number, kernel.grid, (), "", owners=owners, is_beside=bool(kernel.options.beside))
 
 
 def _below(node: Node, way: Path) -> list[Path]:
@@ -123,7 +125,8 @@ def _below(node: Node, way: Path) -> list[Path]:
         node, steps, owners = left.pop()
         match node:
             case Leaf(statement=statement, lanes=lanes):
-                found.append(Path(way.kernel, way.grid, steps, statement, lanes, owners))
+                own = (statement, lanes, owners, way.is_beside)
+                found.append(Path(way.kernel, way.grid, steps, *own))
             case Sequence(children=children):
                 inside = [(child, (*steps, at), owners) for at, child in enumerate(children)]
                 left.extend(reversed(inside))

@@ -75,6 +75,9 @@ class Launch:
     is_early: bool = False
     # Some of its warps may load for the others.
     is_specialized: bool = False
+    # It has only some of the programs; and the parameter that says how many are before its own.
+    is_part: bool = False
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)

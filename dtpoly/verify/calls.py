@@ -278,6 +278,8 @@ def _made(
         case "program_id" | "num_programs":
             axis = machine.whole(args[0] if args else named["axis"]).constant
             grid = machine.launch.grid
+            if machine.launch.before or (machine.launch.is_part and word == "num_programs"):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}' of several kernels")
             if axis is None or not 0 <= axis < 3:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
             extents = grid[axis] if axis < len(grid) else (number(1),)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 from dtpoly.verify import expressions, kinds
 from dtpoly.verify.access import Launch
 from dtpoly.verify.early import EARLY
 from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.overflow import HALF, NEAR
+from dtpoly.verify.pairs import Pair, pair_of
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.specialized import SPECIALIZED, is_told
 from dtpoly.verify.terms import Given
@@ -195,32 +197,83 @@ def launch(
             bound[one] = value(wrapper, default)
     if missing := [one for one in parameters if one not in bound]:
         raise Unread(call.lineno, f"'{kernel}' is not given '{missing[0]}'")
+    options = stages, is_early, is_specialized
+    pair = pair_of(wrapper.file, definition)
+    if pair is None:
+        grid = _grid(wrapper, func.slice, value)
+        _note(wrapper, definition, bound, grid, _turns(wrapper, func.slice, value), call, options)
+    else:
+        _note_both(wrapper, pair, bound, func.slice, call, options, value)
+    wrapper.largest, wrapper.reaches = (), frozenset()
+
+
+Options = tuple[int | None, bool, bool]  # stages, whether it is early, and specialized
+Grid = tuple[tuple[Whole, ...], ...]
+
+
+def _note(
+    wrapper: Wrapper,
+    definition: ast.FunctionDef,
+    bound: Mapping[str, Held],
+    grid: Grid,
+    turns: tuple[Whole, ...] | None,
+    call: ast.Call,
+    options: Options,
+    **part: Any,
+) -> None:
+    """A launch of a kernel with these arguments."""
     annotated = {
         one.arg: "" if one.annotation is None else ast.unparse(one.annotation)
-        for one in arguments.args
+        for one in definition.args.args
     }
-    wrapper.launches.append(
-        Launch(
-            kernel,
-            {
-                one: _argument(wrapper, one, held, annotated[one], call.lineno)
-                for one, held in bound.items()
-            },
-            _grid(wrapper, func.slice, value),
-            _turns(wrapper, func.slice, value),
-            stages,
-            call.lineno,
-            wrapper.largest,
-            wrapper.reaches,
-            wrapper.apart,
-            wrapper.near,
-            wrapper.below,
-            wrapper.is_finite,
-            is_early,
-            is_specialized,
-        )
+    stages, is_early, is_specialized = options
+    launched = Launch(
+        definition.name,
+        {
+            one: _argument(wrapper, one, held, annotated[one], call.lineno)
+            for one, held in bound.items()
+        },
+        grid,
+        turns,
+        stages,
+        call.lineno,
+        wrapper.largest,
+        wrapper.reaches,
+        wrapper.apart,
+        wrapper.near,
+        wrapper.below,
+        wrapper.is_finite,
+        is_early,
+        is_specialized,
     )
-    wrapper.largest, wrapper.reaches = (), frozenset()
+    wrapper.launches.append(replace(launched, **part))
+
+
+def _note_both(
+    wrapper: Wrapper,
+    pair: Pair,
+    bound: Mapping[str, Held],
+    grid: ast.expr,
+    call: ast.Call,
+    options: Options,
+    value: Reader,
+) -> None:
+    """Two launches for one: of so many programs, and of the rest."""
+    match grid:
+        case ast.Call(
+            func=ast.Name(id="dt_grid") as made,
+            args=[what, ast.BinOp(left=left, op=ast.Add(), right=right)],
+        ) if value(wrapper, left) == bound[pair.before] and not any(options[1:]):
+            counts = left, right
+        case _:
+            raise Unread(grid.lineno, f"a grid '{ast.unparse(grid)}'")
+    for part, count in zip(pair.parts, counts, strict=True):
+        own = ast.copy_location(ast.Call(made, [what, count], []), grid)
+        given = {one: bound[word] for one, word in part.given.items() if word != pair.before}
+        before = next((one for one, word in part.given.items() if word == pair.before), "")
+        programs = _grid(wrapper, own, value)
+        parts = {"is_part": True, "before": before}
+        _note(wrapper, part.definition, given, programs, None, call, options, **parts)
 
 
 def _check_told(call: ast.Call, given: Sequence[Held], told: ast.Call) -> None:

@@ -17,6 +17,7 @@ from dtpoly.verify.domains import ranged
 from dtpoly.verify.early import after_waiting
 from dtpoly.verify.file import File
 from dtpoly.verify.operators import compared, operated, signed
+from dtpoly.verify.pairs import COUNTED
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.specialized import after_making
 from dtpoly.verify.terms import fresh
@@ -213,6 +214,10 @@ class Machine:
                 return self.look(one, node.lineno)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return Group(tuple(self.value(element) for element in elements))
+            case ast.BinOp(left=left, op=ast.Sub(), right=ast.Name(id=one)) if (
+                one == self.launch.before and one not in self.names and ast.dump(left) == COUNTED
+            ):
+                return scalar(self.digits.of("program_0", self.launch.grid[0]), "tl.int32")
             case ast.BinOp(left=left, op=op, right=right):
                 return operated(self, op, self.value(left), self.value(right), node)
             case ast.UnaryOp(op=sign, operand=operand):

@@ -105,23 +105,36 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
             _assign(wrapper, ast.Name(id=one, lineno=test.lineno), held)
             _check_out(wrapper, array, one, orelse, test.lineno)
             return
-        case _ if isinstance(test, ast.Name) and not orelse:
+        case _ if (names := _counts(test)) and not orelse:
             # No programs, no launch: there is nothing that a launch of none would do.
             before, apart = len(wrapper.launches), wrapper.apart
             if _block(wrapper, body):
                 raise Unread(test.lineno, "a branch that returns")
-            programs = _programs(wrapper.names.get(test.id))
-            for one_launch in wrapper.launches[before:]:
-                if programs is None or programs != _all_programs(one_launch):
-                    raise Unread(test.lineno, f"a launch only if '{text}'")
+            programs = [_programs(wrapper.names.get(one)) for one in names]
+            launched = [_all_programs(one) for one in wrapper.launches[before:]]
+            if launched and (None in programs or launched != programs):
+                raise Unread(test.lineno, f"a launch only if '{text}'")
             # What a launch refuses counts for later ones if it is there for such sizes.
             new = wrapper.apart - apart
             wrapper.apart = apart | {
-                one for one in sorted(new, key=rank) if _is_launched(programs, one)
+                one
+                for one in sorted(new, key=rank)
+                if any(_is_launched(some, one) for some in programs)
             }
             return
         case _:
             raise Unread(test.lineno, f"a branch of the wrapper: 'if {text}'")
+
+
+def _counts(test: ast.expr) -> list[str]:
+    """The numbers of programs of which one must not be 0."""
+    match test:
+        case ast.Name(id=one):
+            return [one]
+        case ast.BinOp(left=ast.Name(id=one), op=ast.Add(), right=ast.Name(id=other)):
+            return [one, other]
+        case _:
+            return []
 
 
 def _is_same(wrapper: Wrapper, call: ast.Call) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import permutations
 from math import prod
 from random import Random
 
@@ -24,9 +25,11 @@ from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.generate import code_of
 from dtpoly.reference.inputs import with_dtypes
 from dtpoly.reference.random_inputs import random_inputs
+from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.legality import judge_state
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.state import State
 from dtpoly.schedule.verdict import Verdict
 from tests.codegen.expert import expert
 from tests.codegen.inputs import Data, Layout, Recipe
@@ -111,6 +114,38 @@ def launched_otherwise(case: RandomCase) -> RandomCase:
     ]
     directives = (*case.program.directives, *more)
     return replace(case, program=replace(case.program, directives=directives))
+
+
+def in_one_launch(case: RandomCase) -> RandomCase | None:
+    """A legal case of which one launch computes two kernels; None if no two can be."""
+    kernels = verdict(case).scheduled.kernels
+    named = {func.name for func in case.program.funcs}
+    funcs = [kernel.func for kernel in kernels if kernel.name == kernel.func in named]
+    pairs = list(permutations(funcs, 2))
+    Random(f"pair {case.seed}").shuffle(pairs)
+    for func, other in pairs:
+        directive = Directive(func, "beside", (Argument(other),))
+        program = replace(case.program, directives=(*case.program.directives, directive))
+        mine = replace(case, program=program)
+        if check_schedule(program, USER):
+            continue
+        found = verdict(mine)
+        if found.is_legal and has_code(found.scheduled):
+            assert any(kernel.options.beside for kernel in found.scheduled.kernels)
+            return mine
+    return None
+
+
+def has_code(state: State) -> bool:
+    """Whether two kernels can share a launch: both want the same one, and none of their own."""
+    try:
+        code_of(state)
+    except DtpolyError as error:
+        notes = [note.text for one in error.diagnostics for note in one.notes]
+        if any("launch" in note for note in notes):
+            return False
+        raise
+    return True
 
 
 def _program(kind: Kind, random: Random, seed: int) -> tuple[Program, dict[str, int]]:

@@ -17,6 +17,7 @@ from dtpoly.schedule.primitives import PRIMITIVES, Primitives
 from tests.codegen.cases import (
     Outcome,
     RandomCase,
+    in_one_launch,
     launched_otherwise,
     outcome,
     random_case,
@@ -31,6 +32,7 @@ ROOT = Path(__file__).parent.parent.parent
 ORDINARY, LONG = 140, 1400
 AT_ONCE = 20
 OTHERWISE = 60
+TOGETHER = 400
 BAD = (Outcome.WRONG, Outcome.FAILED, Outcome.SLOW)
 
 
@@ -62,6 +64,15 @@ def test_how_kernels_are_launched_and_where_rows_begin_changes_nothing(first: in
     cases = [random_case(seed) for seed in range(first, first + AT_ONCE)]
     legal = [launched_otherwise(case) for case in cases if verdict(case).is_legal]
     found = run(legal)
+    assert not found[Outcome.REFUSED]
+
+
+@pytest.mark.parametrize("first", range(0, TOGETHER, 100))
+def test_two_kernels_in_one_launch_compute_the_same(first: int) -> None:
+    cases = [random_case(seed) for seed in range(first, first + 100)]
+    pairs = [in_one_launch(case) for case in cases if verdict(case).is_legal]
+    found = run(one for one in pairs if one is not None)
+    assert found[Outcome.RIGHT]
     assert not found[Outcome.REFUSED]
 
 

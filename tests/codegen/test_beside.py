@@ -1,0 +1,86 @@
+"""Two kernels in one launch: what is launched, and what it computes."""
+
+import pytest
+import torch
+
+from dtpoly.compile import check, load
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.generate import Code, code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from tests.cli.process import told_by
+from tests.codegen.joined import TARGETS
+from tests.codegen.running import imported
+
+COPIES = (
+    "Func f, g, h; In A, B; Var x, y; RVar k;"
+    "g[x, k] = A[x, k]; h[k, y] = B[k, y]; f[x, y] = rdot(g[x, k], h[k, y], k);"
+    "g.block(x:4, k:16); g.tensorize(x:0, k:0); h.block(k:8, y:8); h.tensorize(k:0, y:0);"
+    "h.beside(g); f.block(x:16, y:16); f.tensorize(x:0, y:0, k:16);"
+)
+
+
+def generated(text: str) -> Code:
+    return code_of(judge(load(Source("f.dt", f"{text} f.compile();"))).scheduled)
+
+
+@pytest.mark.parametrize("x", [0, 1, 3, 4, 5, 17])
+@pytest.mark.parametrize("k", [0, 1, 7, 8, 9, 16, 17])
+@pytest.mark.parametrize("y", [1, 8, 13])
+def test_a_product_of_copies(x: int, k: int, y: int) -> None:
+    A, B = torch.randn(k, x).T, torch.randn(k, 2 * y)[:, ::2]
+    out = torch.full((x, y), torch.nan)
+    imported(generated(COPIES).text).f(A, B, out=out)
+    torch.testing.assert_close(out, A @ B)
+
+
+def test_there_is_one_launch_of_both() -> None:
+    text = generated(COPIES).text
+    calls = [line.strip() for line in text.splitlines() if "_launch(" in line]
+    assert calls == ["g_h_launch(", "f_launch("]
+    assert text.count("dt_launcher(") == 3  # how it is made, and these two
+
+
+def test_names_that_the_launch_needs() -> None:
+    """What the file calls its own things, a source may call so, too."""
+    text = (
+        "Func after, programs, g_h; In even, before; Var x;"
+        "after[x] = even[x] + 1.0; programs[x] = before[x] * 2.0;"
+        "g_h[x] = after[x] + programs[x]; after.block(x:4); programs.block(x:2);"
+        "programs.beside(after); g_h.compile();"
+    )
+    code = code_of(judge(load(Source("f.dt", text))).scheduled)
+    one, other = torch.randn(9), torch.randn(9)
+    assert imported(code.text).g_h(one, other).equal((one + 1) + other * 2)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("g.num_warps(8);", "say the same for both"),
+        ("h.num_stages(3);", "say the same for both"),
+        ("h.persistent();", "remove persistent"),
+        ("g.descriptor(A);", "remove descriptor"),
+        ("g.early();", "remove early"),
+        ("g.beside(i);", "a launch is of two kernels"),
+        ("i.beside(g);", "a launch is of two kernels"),
+        ("i.beside(h);", "a launch is of two kernels"),
+    ],
+)
+def test_a_launch_of_its_own(more: str, why: str) -> None:
+    text = COPIES.replace("Func f,", "Func f, i,").replace(
+        "f[x, y] = rdot(g[x, k], h[k, y], k);",
+        "i[x] = A[x, 0]; f[x, y] = rdot(g[x, k], h[k, y], k) + reshape(i[x], x, 1);",
+    )
+    assert not check(Source("f.dt", f"{text} {more} f.compile();")).diagnostics
+    with pytest.raises(DtpolyError) as refused:
+        generated(f"{text} {more}")
+    (found,) = refused.value.diagnostics
+    assert found.code == "DT300"
+    assert why in found.notes[0].text
+
+
+def test_each_gpu_has_code_for_it() -> None:
+    found = told_by("tests.codegen.joined")
+    assert [one["target"] for one in found] == [str(target) for target in TARGETS] * 2
+    assert all(one["registers"] for one in found)

@@ -1,0 +1,107 @@
+"""Two kernels in one launch: the verdicts are the oracle's, and mistakes are told."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from dtpoly.algorithm.program import Argument, Directive, Program
+from dtpoly.compile import check
+from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.legality import judge_state
+from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.resolve import resolve
+from dtpoly.source import Source
+from tests.oracle.cases import Case, ordinary_case
+from tests.oracle.nest import Placed, build, defining
+from tests.oracle.run import Illegal, Legal, judge, results
+
+TWO = "Func f, g, h; In A, B; Var x;g[x] = A[x] + 1.0; h[x] = B[x] * 2.0; f[x] = g[x] + h[x];"
+
+
+def codes(text: str) -> list[str]:
+    return [one.code for one in check(Source("f.dt", text)).diagnostics]
+
+
+def test_two_that_need_nothing_of_each_other() -> None:
+    for one, other in (("g", "h"), ("h", "g")):
+        assert codes(f"{TWO} {one}.block(x:4); {one}.beside({other}); f.compile();") == []
+
+
+@pytest.mark.parametrize(
+    ("directives", "code"),
+    [
+        ("f.beside(g);", "DT200"),  # reads it
+        ("g.beside(f);", "DT201"),  # would come after it
+        ("g.beside(g);", "DT197"),
+        ("g.beside(k);", "DT184"),
+        ("h.fuse_at(f, x); g.beside(h);", "DT197"),
+        ("g.inline(); h.beside(g);", "DT197"),
+        ("g.compile(); g.beside(h);", "DT197"),  # nobody who wants g needs h
+        ("g.beside(h, f);", "DT181"),
+    ],
+)
+def test_mistakes(directives: str, code: str) -> None:
+    assert codes(f"{TWO} {directives} f.compile();") == [code]
+
+
+def test_a_func_of_two_kernels() -> None:
+    text = (
+        "Func f, g, h; In A, B; Var x; RVar r;"
+        "g[x] = rsum(A[x, r], r); h[x] = B[x] * 2.0; f[x] = g[x] + h[x];"
+        "g.block(r:8); h.beside(g); f.compile();"
+    )
+    assert codes(text) == ["DT197"]
+
+
+@pytest.mark.parametrize("more", ["g.num_warps(8);", "h.num_stages(2);", "g.early();"])
+def test_they_share_all_that_is_said_of_a_launch(more: str) -> None:
+    assert codes(f"{TWO} g.block(x:4); h.block(x:4); h.beside(g); {more} f.compile();") == []
+    # It is legal, and has no code: a launch has one number of warps.
+
+
+def pairs(case: Case) -> Iterator[tuple[Program, str, str]]:
+    """The Program with two of its kernels in one launch, for any two."""
+    hosts = build(case.program, case.sizes).hosts
+    alone = [func for func, count in Counter(hosts).items() if count == 1]
+    for func in alone:
+        for other in alone:
+            directive = Directive(func, "beside", (Argument(other),))
+            program = replace(case.program, directives=(*case.program.directives, directive))
+            if func != other and not check_schedule(program):
+                yield program, func, other
+
+
+def executed(case: Case, func: str, other: str) -> Legal | Illegal:
+    """What comes of the case if the programs of two kernels run in any order."""
+    built = build(case.program, case.sizes)
+    first, second = (built.hosts.index(one) for one in (other, func))
+    order = [at for at in range(len(built.hosts)) if at != second]
+
+    def moved(one: Placed) -> Placed:
+        kernel = order.index(first if one.kernel == second else one.kernel)
+        if one.kernel in (first, second):
+            return one._replace(kernel=kernel, program=(one.kernel == second, *one.program))
+        return one._replace(kernel=kernel)
+
+    expected = results(defining(case.program, case.sizes))
+    stored = {cell: expected[cell] for cell in built.stored}
+    return judge([moved(one) for one in built.placed], stored, ordered=case.ordered)
+
+
+def test_the_oracle_says_the_same() -> None:
+    found: Counter[tuple[bool, bool]] = Counter()
+    for seed in range(160):
+        case = ordinary_case(seed)
+        if len(build(case.program, case.sizes).hosts) < 2 or isinstance(case.judged(), Illegal):
+            continue
+        for program, func, other in pairs(case):
+            state = resolve(program, bind(program.directives).primitives)
+            is_legal = judge_state(state).is_legal
+            is_right = isinstance(executed(case, func, other), Legal)
+            if min(case.sizes.values()) > 1:  # else what is refused for all sizes may be right
+                found[is_legal, is_right] += 1
+            assert is_right or not is_legal, (seed, func, other)
+    assert not found[False, True], found
+    assert min(found[True, True], found[False, False]) >= 20, found
