@@ -55,6 +55,7 @@ class Launch:
     is_early: bool = False  # while the kernel before it ends
     is_pitched: bool = False  # rows of the Func begin where memory is aligned
     is_specialized: bool = False  # some warps load for those that compute
+    streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
 
 
 # isl's own words would help nobody.
@@ -199,6 +200,7 @@ def _generated(
                     launch.turned,
                     launch.is_early,
                     launch.is_specialized and may_specialize(launch.num_warps, launch.num_stages),
+                    launch.streamed,
                 )
                 for launch, name, own, nodes in zip(
                     launches, names, mine, layout.loops, strict=True

@@ -30,6 +30,7 @@ from dtpoly.schedule.precision import Precision
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, signatures
 from dtpoly.schedule.reorder import Reorder
 from dtpoly.schedule.split import Split
+from dtpoly.schedule.stream import Stream
 from dtpoly.schedule.tensorize import Tensorize
 from dtpoly.schedule.unroll import Unroll
 from dtpoly.schedule.warp_specialize import WarpSpecialize
@@ -59,6 +60,7 @@ PRIMITIVES: Primitives = (
     Alternate,
     Early,
     Pitch,
+    Stream,
     WarpSpecialize,
 )
 
