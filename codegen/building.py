@@ -68,6 +68,7 @@ class Building:
     whole: Mapping[tuple[str, int], tuple[str, ...]] = field(  # `plain_axes`
         default_factory=dict[tuple[str, int], tuple[str, ...]]
     )
+    streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
 
     def size(self, label: str) -> str:
         """The variable of a label's size."""

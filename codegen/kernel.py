@@ -152,6 +152,7 @@ class Load:
     base: Base | None = None
     converted: Element | None = None  # the type that it is given at once
     block: Block | None = None
+    is_streamed: bool = False  # it leaves the cache first; through a descriptor as always
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,8 @@ def _line(one: Instruction) -> str:
             place = _place(tensor, indices, one.base)
             kept = f" as {show_element(one.converted)}" if one.converted is not None else ""
             by = f" by {one.block.descriptor} if there is one" if one.block else ""
-            return f"load {_tile(name, axes)} = {place}{_where(conditions)}{other}{kept}{by}"
+            first = ", which leaves the cache first" if one.is_streamed else ""
+            return f"load {_tile(name, axes)} = {place}{_where(conditions)}{other}{kept}{by}{first}"
         case Store(tensor=tensor, indices=indices, conditions=conditions, value=value):
             how = "store" if one.atomic is None else f"atomic {one.atomic}"
             place = _place(tensor, indices, one.base)

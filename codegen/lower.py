@@ -77,13 +77,16 @@ def lower(
     turned: Mapping[str, str] | None = None,
     is_early: bool = False,
     is_specialized: bool = False,
+    streamed: tuple[str, ...] = (),
 ) -> TileKernel:
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
     own = {REAL.name, "offset", FOURS, "pid", "program", "block"}
     own |= {name for name, said in ((EARLY, is_early), (SPECIALIZED, is_specialized)) if said}
     scopes = Scopes([Scope(set(), own)])
-    building = Building(model, tiles, storage, elements, scopes, precision, whole=whole)
+    building = Building(
+        model, tiles, storage, elements, scopes, precision, whole=whole, streamed=streamed
+    )
     for size in model.params:
         building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")
     grid = _grid(building, path)

@@ -57,6 +57,7 @@ class Launch:
     is_pitched: bool = False  # rows of the Func begin where memory is aligned
     is_specialized: bool = False  # some warps load for those that compute
     beside: str = ""  # the kernel before it, if one launch computes both
+    streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
 
 
 # isl's own words would help nobody.
@@ -202,6 +203,7 @@ def _generated(
                     launch.turned,
                     launch.is_early,
                     launch.is_specialized and may_specialize(launch.num_warps, launch.num_stages),
+                    launch.streamed,
                 )
                 for launch, name, own, nodes in zip(
                     launches, names, mine, layout.loops, strict=True

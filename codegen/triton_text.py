@@ -419,6 +419,7 @@ def _load(one: Load) -> str:
     rest = f", mask={mask}" if mask else ""
     if mask and one.other is not None:
         rest += f", other={number_text(one.other, one.dtype)}"
+    rest += ', eviction_policy="evict_first"' if one.is_streamed else ""
     address = _address(one.tensor, one.indices, one.axes, one.base)
     return f"{one.name} = tl.load({address}{rest}){_kept(one)}"
 

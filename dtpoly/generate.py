@@ -6,7 +6,7 @@ from dataclasses import replace
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.building import Unsupported
-from dtpoly.codegen.kernel import ForLoop, TileKernel
+from dtpoly.codegen.kernel import ForLoop, Load, TileKernel
 from dtpoly.codegen.module import OPERATIONS, Generated, Launch, Layout, generate, module_text
 from dtpoly.codegen.parts import inside
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
@@ -21,6 +21,7 @@ from dtpoly.schedule.pitch import Pitch
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
+from dtpoly.schedule.stream import Stream
 from dtpoly.schedule.tree import Kernel, Node, loops, paths
 from dtpoly.schedule.warp_specialize import WarpSpecialize
 from dtpoly.source import Span
@@ -109,6 +110,12 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
         if directive.name == Pitch.name and not state.program.func(directive.func).labels:
             why, way = f"'{directive.func}' is one number, and has no rows", "remove it"
             yield _vain(directive.name, directive.span, why, way)
+        if directive.name == Stream.name:
+            streamed = {tensor for kernel in kernels for tensor in _streamed(kernel)}
+            for argument in directive.arguments:
+                if argument.target not in streamed:
+                    why = f"all that is read of '{argument.target}' is outside of it, and padded"
+                    yield _vain(directive.name, argument.span or directive.span, why, "remove it")
         if directive.name == Descriptor.name:
             loaded = {one.tensor for kernel in kernels for one in kernel.described}
             for argument in directive.arguments:
@@ -123,6 +130,13 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
 def _is_flat(kernel: TileKernel, names: tuple[str, ...]) -> bool:
     """Whether one loop of a kernel goes over these labels."""
     return any(isinstance(one, ForLoop) and one.over == names for one in inside(kernel.body))
+
+
+def _streamed(kernel: TileKernel) -> Iterator[str]:
+    """The tensors of which loads leave the cache first."""
+    loads = (one for one in inside(kernel.body) if isinstance(one, Load) and one.is_streamed)
+    variables = {one.tensor for one in loads}
+    yield from (one.name for one in kernel.tensors if one.variable in variables)
 
 
 def _vain(name: str, span: Span | None, why: str, way: str) -> Diagnostic:
@@ -206,6 +220,7 @@ def launches(state: State) -> tuple[Launch, ...]:
             kernel.options.is_pitched,
             kernel.options.is_specialized,
             kernel.options.beside,
+            kernel.options.streamed,
         )
         for at, kernel in enumerate(state.kernels)
     )

@@ -73,6 +73,7 @@ class Options:
     flat: tuple[tuple[str, ...], ...] = ()  # labels of loops that are one, outermost first
     aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
     turned: tuple[str, ...] = ()  # labels whose loops take turns in direction
+    streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
 
 
 @dataclass(frozen=True, slots=True)

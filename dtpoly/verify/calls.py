@@ -99,6 +99,14 @@ OPTIONS = {
     "maximum": {"propagate_nan"},
     "minimum": {"propagate_nan"},
 }
+# What is said to the cache changes no value. It is one of these words as it is written, since
+# nothing else looks at it.
+CACHE = {
+    "eviction_policy": ("", "evict_first", "evict_last"),
+    "cache_modifier": ("", ".ca", ".cg", ".cs", ".cv", ".wb", ".wt"),
+}
+# Of accesses, what may be given without a name: an address, a value or a mask, and what is left.
+MOST = 3
 
 
 def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -> Value:
@@ -106,7 +114,12 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
     line = node.lineno
     if word not in IGNORED and set(named) - OPTIONS.get(word, set()):
         raise Unread(line, f"'{ast.unparse(node)}'")
+    for hint, words in CACHE.items():
+        if hint in named and not _is_one_of(named[hint], words):
+            raise Unread(line, f"{hint}={ast.unparse(named[hint])}")
     match word:
+        case "load" | "store" | "atomic_add" | "atomic_max" | "atomic_min" if len(args) > MOST:
+            raise Unread(line, f"'{ast.unparse(node)}'")
         case "program_id" | "num_programs" | "arange" | "full" | "zeros" | "cdiv":
             return _made(machine, word, args, named, node)
         case "cast" if len(args) == 2:
@@ -173,6 +186,10 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             return replace(tile, axes=result, item=item)
         case _:
             return _elementwise(machine, word, args, named, node)
+
+
+def _is_one_of(node: ast.expr, words: tuple[str, ...]) -> bool:
+    return isinstance(node, ast.Constant) and node.value in words
 
 
 def _elementwise(

@@ -25,7 +25,7 @@ from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.generate import code_of
 from dtpoly.reference.inputs import with_dtypes
 from dtpoly.reference.random_inputs import random_inputs
-from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.check import check_schedule, view_of
 from dtpoly.schedule.legality import judge_state
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
@@ -98,10 +98,15 @@ def random_case(seed: int) -> RandomCase:
 
 
 def launched_otherwise(case: RandomCase) -> RandomCase:
-    """A legal case whose kernels begin early, keep rows aligned, or store through descriptors."""
+    """A legal case whose kernels begin early, keep rows aligned, or store through descriptors.
+
+    Or what they load is the first to leave the cache.
+    """
     random = Random(f"otherwise {case.seed}")
     named = {func.name for func in case.program.funcs}  # a kernel that clears has a name of its own
     funcs = sorted(named & {kernel.func for kernel in verdict(case).scheduled.kernels})
+    known = view_of(case.program, bind(case.program.directives, USER)).kernels
+    reads = {func: sorted(known[func].inputs | known[func].stored) for func in funcs}
     more = [
         Directive(func, name, arguments)
         for func in funcs
@@ -109,6 +114,7 @@ def launched_otherwise(case: RandomCase) -> RandomCase:
             ("early", ()),
             ("pitch", ()),
             ("descriptor", (Argument(func),)),
+            *(("stream", (Argument(tensor),)) for tensor in reads[func]),
         )
         if random.random() < 0.7
     ]

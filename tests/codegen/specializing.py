@@ -47,7 +47,11 @@ def random_product(seed: int) -> str:
         random.choice(("map(m, n)", "map(n, m)", "map(m:mi/2, n, mi)")),
         "descriptor(A, B, f)",
         *(["precision(tf32)"] if is_rough else []),
-        *(word for word in ("persistent()", "pitch()", "early()") if random.random() < 0.5),
+        *(
+            word
+            for word in ("persistent()", "pitch()", "early()", "stream(A, B)")
+            if random.random() < 0.5
+        ),
     ]
     told = " ".join(f"f.{one};" for one in said)
     return f"Func f; In {types}; Var m, n; RVar k; f[m, n] = {body}; {told} f.compile();"

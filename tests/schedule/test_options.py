@@ -61,6 +61,21 @@ def test_align() -> None:
     assert told(f"{TWO} f.align(C);") == ["DT184 C"]
 
 
+def test_stream() -> None:
+    assert told(f"{TWO} f.stream(B); g.stream(A);") == []
+    assert told(f"{TWO} f.stream(B, g);") == []
+    assert told(f"{TWO} f.stream(A, B);") == ["DT197 A"]
+    assert told(f"{TWO} f.stream(f);") == ["DT197 f"]
+    assert told(f"{TWO} g.stream(f);") == ["DT197 f"]
+    assert told(f"{TWO} g.fuse_at(f, x); f.stream(A);") == []
+    assert told(f"{TWO} g.fuse_at(f, x); f.stream(g);") == ["DT197 g"]
+    assert told(f"{TWO} g.inline(); f.stream(A);") == []
+    assert told(f"{TWO} f.stream(C);") == ["DT184 C"]
+    assert told(f"{TWO} f.stream();") == ["DT181 f.stream()"]
+    assert told(f"{TWO} f.stream(B); f.stream(B, g);") == ["DT188 B"]
+    assert only(f"{TWO} f.stream(A);").title == "the kernel of 'f' does not read 'A'"
+
+
 def test_alternate() -> None:
     assert told(f"{MAP} f.alternate(y);") == []
     assert told(f"{MAP} f.alternate(z);") == ["DT185 z"]

@@ -102,6 +102,7 @@ def test_signatures() -> None:
     assert written["precision"] == ("f.precision(tf32, tf32x3 or ieee)",)
     assert written["descriptor"] == ("f.descriptor(input, ...)",)
     assert written["align"] == ("f.align(input, ...)",)
+    assert written["stream"] == ("f.stream(input, ...)",)
     assert written["alternate"] == ("f.alternate(label, ...)",)
 
 

@@ -56,7 +56,7 @@ def test_options_stand_on_the_kernel() -> None:
     text = TWO_PRODUCTS + (
         "_2mm.num_warps(8); _2mm.num_stages(3); _2mm.precision(tf32); _2mm.persistent();"
         "_2mm.descriptor(C); _2mm.warp_specialize(); _2mm.align(C); _2mm.alternate(m, l);"
-        "_2mm.early(); _2mm.pitch();"
+        "_2mm.early(); _2mm.pitch(); _2mm.stream(C);"
     )
     options = scheduled(text).kernels[-1].options
     assert (options.num_warps, options.num_stages, options.precision) == (8, 3, "tf32")
@@ -64,3 +64,4 @@ def test_options_stand_on_the_kernel() -> None:
     assert (options.is_early, options.is_pitched) == (True, True)
     assert options.descriptors == ("C",)
     assert (options.aligned, options.turned) == (("C",), ("m", "l"))
+    assert options.streamed == ("C",)
