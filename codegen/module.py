@@ -55,6 +55,8 @@ class Launch:
     is_early: bool = False  # while the kernel before it ends
     is_pitched: bool = False  # rows of the Func begin where memory is aligned
     is_specialized: bool = False  # some warps load for those that compute
+    # Label -> the most elements along it that are stored at once.
+    boxes: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 # isl's own words would help nobody.
@@ -199,6 +201,7 @@ def _generated(
                     launch.turned,
                     launch.is_early,
                     launch.is_specialized and may_specialize(launch.num_warps, launch.num_stages),
+                    launch.boxes,
                 )
                 for launch, name, own, nodes in zip(
                     launches, names, mine, layout.loops, strict=True

@@ -30,6 +30,7 @@ from dtpoly.schedule.precision import Precision
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, signatures
 from dtpoly.schedule.reorder import Reorder
 from dtpoly.schedule.split import Split
+from dtpoly.schedule.store import Store
 from dtpoly.schedule.tensorize import Tensorize
 from dtpoly.schedule.unroll import Unroll
 from dtpoly.schedule.warp_specialize import WarpSpecialize
@@ -60,6 +61,7 @@ PRIMITIVES: Primitives = (
     Early,
     Pitch,
     WarpSpecialize,
+    Store,
 )
 
 # What other scheduling languages call it.

@@ -72,6 +72,7 @@ class Options:
     flat: tuple[tuple[str, ...], ...] = ()  # labels of loops that are one, outermost first
     aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
     turned: tuple[str, ...] = ()  # labels whose loops take turns in direction
+    boxes: tuple[Sized, ...] = ()  # in which its tile is stored
 
 
 @dataclass(frozen=True, slots=True)
