@@ -42,8 +42,8 @@ def _halves(
     first, second = (fresh(f"{one.name or variable}_{word}", taken) for word in words)
     taken |= {first, second}
     at = one.offsets[axis] + shape[axis] // 2
-    offsets = (*one.offsets[:axis], at, *one.offsets[axis + 1 :])
-    return Halved(one.name, shape, axis, first, second), (Box(first, one.offsets), Box(second, offsets))
+    behind = Box(second, (*one.offsets[:axis], at, *one.offsets[axis + 1 :]))
+    return Halved(one.name, shape, axis, first, second), (Box(first, one.offsets), behind)
 
 
 def cut_along(body: tuple[Step, ...]) -> Iterator[int]:

@@ -231,9 +231,7 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
             return [Line(_line(one), origin)]
 
 
-def _if_described(
-    block: Block, through: Sequence[str], otherwise: str, origin: str
-) -> list[Line]:
+def _if_described(block: Block, through: Sequence[str], otherwise: str, origin: str) -> list[Line]:
     """What is done through a descriptor, if there is one; else by addresses."""
     return [
         Line(f"if {block.descriptor} is not None:", origin),
