@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 
+from .boxes import in_boxes
 from .kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Store
 from .parts import assigned, assigned_by
 from .sides import sides_of_products
@@ -28,22 +29,27 @@ class Wish:
     variable: str
     name: str
     extents: tuple[frozenset[str], ...]
+    boxes: Mapping[int, int] = field(default_factory=dict[int, int])  # axis -> most at once
 
 
 @dataclass(slots=True)
 class Describing:
-    """The wishes by variable, the sides of products, and the blocks that were found."""
+    """The wishes by variable, the sides of products, names, and the blocks that were found."""
 
     wishes: Mapping[str, Wish]
     sides: Mapping[str, Set[str]]
+    taken: set[str]
     blocks: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
 
 
 def described(
-    body: tuple[Step, ...], wishes: Mapping[str, Wish]
+    body: tuple[Step, ...], wishes: Mapping[str, Wish], taken: set[str]
 ) -> tuple[tuple[Step, ...], tuple[Described, ...]]:
-    """The body, and the descriptors that it uses, each with the first block that fits."""
-    describing = Describing(wishes, sides_of_products(body))
+    """The body, and the descriptors that it uses, each with the first block that fits.
+
+    Parts of tiles get names that are not taken, and are then.
+    """
+    describing = Describing(wishes, sides_of_products(body), taken)
     body = _block(describing, body, {})
     found = tuple(
         Described(wish.tensor, wish.name, block, _units_first(block))
@@ -129,7 +135,8 @@ def _stored(
     if block is None or block.order != tuple(range(len(block.order))):
         describing.blocks = before
         return None
-    return block
+    tile = tuple(n for name in store.axes if isinstance(n := known[name].count, int))
+    return in_boxes(block, tile, wish.variable, describing.taken)
 
 
 def _box(
@@ -154,7 +161,7 @@ def _box(
         starts.append(lanes.start + index - Affine(((name, 1),)))
         counts.append(lanes.count)
         lanes_of.append(name)
-    block = tuple(counts)
+    block = tuple(min(n, wish.boxes.get(at, n)) for at, n in enumerate(counts))
     axes = [name for name in lanes_of if name is not None]
     if len(set(axes)) < len(axes) or set(axes) != set(one.axes):
         return None
@@ -166,7 +173,7 @@ def _box(
     turned = _units_first(block)
     axes = [lane for at in turned if (lane := lanes_of[at]) is not None]
     order = tuple(axes.index(name) for name in one.axes)
-    shape = tuple(counts[at] for at in turned if lanes_of[at] is not None)
+    shape = tuple(block[at] for at in turned if lanes_of[at] is not None)
     return Block(wish.name, tuple(starts[at] for at in turned), shape, order)
 
 

@@ -125,17 +125,39 @@ class OnLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Halved:
+    """`first, second = name`, cut in the middle of one of its axes; without a name, of the tile."""
+
+    name: str
+    shape: tuple[int, ...]
+    axis: int
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What a descriptor stores of a tile: a part of it, and how far from its start that begins."""
+
+    name: str
+    offsets: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """What a descriptor loads or stores in the place of addresses, where there is one.
 
     It starts at an index for each axis of the descriptor. Those of one lane are left out of its
-    shape; of the others, `order` says which is each axis of the tile.
+    shape; of the others, `order` says which is each axis of the tile. A tile that is larger is
+    `halved`, until it is `boxes` of this shape, which are stored one after another.
     """
 
     descriptor: str
     starts: tuple[Affine, ...]
     shape: tuple[int, ...]
     order: tuple[int, ...]
+    halved: tuple[Halved, ...] = ()
+    boxes: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

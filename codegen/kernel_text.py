@@ -159,6 +159,7 @@ def _line(one: Instruction) -> str:
             place = _place(tensor, indices, one.base)
             alike = f", aligned if {' is '.join(one.line.shifts)}" if one.line else ""
             by = f" by {one.block.descriptor} if there is one" if one.block else ""
+            by += f", in {len(one.block.boxes)} boxes" if one.block and one.block.boxes else ""
             return f"{how} {place} = {show_value(value)}{_where(conditions)}{alike}{by}"
         case Accumulate(name=name, reduction=reduction, value=value):
             return f"{reduction} {name} with {show_value(value)}"

@@ -78,6 +78,7 @@ def lower(
     is_early: bool = False,
     is_specialized: bool = False,
     streamed: tuple[str, ...] = (),
+    boxes: Mapping[str, int] | None = None,
 ) -> TileKernel:
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
@@ -104,19 +105,16 @@ def lower(
     body = converted_at_loads(with_early_loads(body, _inputs(building), _largest(grid)))
     shared = _shared(building, body)
     body = hoisted(with_barriers(body, shared), frozenset(outermost.names))
-    wishes = _wishes(
-        building,
-        descriptors,
-        {*outermost.names, *assigned(body)},
-        # Walks move the lanes of what they store.
-        frozenset() if aligned or turned else _only_stored(body),
-    )
-    body, blocks = described(body, wishes)
+    taken = {*outermost.names, *assigned(body)}
+    # Walks move the lanes of what they store.
+    stored = frozenset[str]() if aligned or turned else _only_stored(body)
+    wishes = _wishes(building, descriptors, taken, stored, boxes or {})
+    body, blocks = described(body, wishes, taken)
     body = overhanging(body)
     # Where values pass through memory, nothing says that blocks of a program keep apart.
     each = each if grid and not shared else 0
     made: tuple[OwnDescriptor, ...] = ()
-    if is_specialized and not (shared or aligned or turned):
+    if is_specialized and not (shared or aligned or turned or boxes):
         body, made = specialized(body, blocks, wishes, is_persistent=bool(each))
     # Programs that take blocks in turn have one line after the other.
     lines = frozenset[str]() if each else _variables(building, aligned)
@@ -158,9 +156,16 @@ def _variables(building: Building, tensors: tuple[str, ...]) -> frozenset[str]:
 
 
 def _wishes(
-    building: Building, tensors: tuple[str, ...], taken: set[str], stored: frozenset[str]
+    building: Building,
+    tensors: tuple[str, ...],
+    taken: set[str],
+    stored: frozenset[str],
+    boxes: Mapping[str, int],
 ) -> dict[str, Wish]:
-    """What is to be loaded or stored through descriptors, by the variables of the tensors."""
+    """What is to be loaded or stored through descriptors, by the variables of the tensors.
+
+    The names that they get are taken then, too.
+    """
     found: dict[str, Wish] = {}
     for tensor in tensors:
         pointer = building.pointers.get(tensor)
@@ -171,7 +176,9 @@ def _wishes(
         name = fresh(f"{pointer.variable}_blocks", taken)
         taken.add(name)
         extents = tuple(_extents(building, tensor, axis) for axis in range(pointer.rank))
-        found[pointer.variable] = Wish(tensor, pointer.variable, name, extents)
+        dims = building.model.arrays[tensor].dims if pointer.is_written else ()
+        most = {at: boxes[dim] for at, dim in enumerate(dims) if dim in boxes}
+        found[pointer.variable] = Wish(tensor, pointer.variable, name, extents, most)
     return found
 
 

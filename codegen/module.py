@@ -58,6 +58,8 @@ class Launch:
     is_specialized: bool = False  # some warps load for those that compute
     beside: str = ""  # the kernel before it, if one launch computes both
     streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
+    # Label -> the most elements along it that are stored at once.
+    boxes: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 # isl's own words would help nobody.
@@ -204,6 +206,7 @@ def _generated(
                     launch.is_early,
                     launch.is_specialized and may_specialize(launch.num_warps, launch.num_stages),
                     launch.streamed,
+                    launch.boxes,
                 )
                 for launch, name, own, nodes in zip(
                     launches, names, mine, layout.loops, strict=True

@@ -9,6 +9,7 @@ from dtpoly.algorithm.expressions import Affine
 from .kernel import (
     Accumulate,
     Address,
+    Block,
     Collapse,
     Fill,
     ForLoop,
@@ -175,6 +176,9 @@ def assigned_by(one: Instruction) -> Iterator[str]:
             yield from (name, source, *(() if index is None else (index,)))
         case LineStart(name=name, shift=shift):
             yield from (shift, name)
+        case Store(block=Block(halved=halved)):
+            for half in halved:
+                yield from (half.first, half.second)
         case Lanes(name=name, shifted=shifted):
             yield from (name, *(() if shifted is None else (shifted.name,)))
         case (

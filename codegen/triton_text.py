@@ -24,10 +24,12 @@ from .kernel import (
     Barrier,
     Base,
     Block,
+    Box,
     Collapse,
     Fill,
     ForLoop,
     Given,
+    Halved,
     If,
     Instruction,
     Lanes,
@@ -240,16 +242,16 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
         case Store(block=Block() as block):
             return _if_described(block, _stored_block(one, block), _store(one), origin)
         case Load(block=Block() as block):
-            return _if_described(block, _loaded_block(one, block), _load(one), origin)
+            return _if_described(block, [_loaded_block(one, block)], _load(one), origin)
         case _:
             return [Line(_line(one), origin)]
 
 
-def _if_described(block: Block, through: str, otherwise: str, origin: str) -> list[Line]:
+def _if_described(block: Block, through: Sequence[str], otherwise: str, origin: str) -> list[Line]:
     """What is done through a descriptor, if there is one; else by addresses."""
     return [
         Line(f"if {block.descriptor} is not None:", origin),
-        Line(f"    {through}", origin),
+        *(Line(f"    {text}", origin) for text in through),
         Line("else:", origin),
         Line(f"    {otherwise}", origin),
     ]
@@ -393,11 +395,35 @@ def _loaded_block(one: Load, block: Block) -> str:
     return f"{one.name} = {text}{_kept(one)}"
 
 
-def _stored_block(one: Store, block: Block) -> str:
-    """The tile, into the box that a descriptor stores."""
-    starts = ", ".join(map(_start, block.starts))
+def _stored_block(one: Store, block: Block) -> list[str]:
+    """The tile, into the box that a descriptor stores, or its parts into several boxes.
+
+    It is cut as it was computed: the descriptor gives it the type in memory.
+    """
     value = value_text(one.value, one.axes)[0]
+    halved = [_halved(half, half.name or value) for half in block.halved]
+    boxes = block.boxes or (Box(value, (0,) * len(block.shape)),)
+    return [*halved, *(_stored_box(block, box) for box in boxes)]
+
+
+def _halved(half: Halved, value: str) -> str:
+    """Both halves: the axis becomes two, of which the one of two lanes is taken apart."""
+    outer, inner = half.shape[: half.axis], half.shape[half.axis + 1 :]
+    shape = (*outer, 2, half.shape[half.axis] // 2, *inner)
+    order = [axis for axis in range(len(shape)) if axis != half.axis]
+    last = ", ".join(map(str, (*order, half.axis)))
+    text = f"tl.permute(tl.reshape({value}, {_shape(shape)}), {last})"
+    return f"{half.first}, {half.second} = tl.split({text})"
+
+
+def _stored_box(block: Block, box: Box) -> str:
     units = len(block.starts) - len(block.shape)
+    offsets = ((0,) * units) + box.offsets
+    starts = ", ".join(
+        _start(start + Affine((), offset))
+        for start, offset in zip(block.starts, offsets, strict=True)
+    )
+    value = box.name
     if units:
         value = f"tl.reshape({value}, {_shape((1,) * units + block.shape)})"
     return f"{block.descriptor}.store([{starts}], {value})"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
+from dtpoly.codegen.boxes import cut_along
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.kernel import ForLoop, Load, TileKernel
 from dtpoly.codegen.module import OPERATIONS, Generated, Launch, Layout, generate, module_text
@@ -21,6 +22,7 @@ from dtpoly.schedule.pitch import Pitch
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
+from dtpoly.schedule.store import Store
 from dtpoly.schedule.stream import Stream
 from dtpoly.schedule.tree import Kernel, Node, loops, paths
 from dtpoly.schedule.warp_specialize import WarpSpecialize
@@ -107,6 +109,17 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
             func = directive.func
             way = f"name both inputs and {func} in {func}.descriptor(...), or remove it"
             yield _vain(directive.name, directive.span, why, way)
+        if directive.name == Store.name:
+            labels = state.program.func(directive.func).labels
+            cut = {labels[axis] for kernel in kernels for axis in cut_along(kernel.body)}
+            for argument in directive.arguments:
+                if argument.target not in cut:
+                    why = (
+                        "no tile that is stored through a descriptor has more elements along "
+                        f"'{argument.target}'"
+                    )
+                    way = "take a smaller number, or remove it"
+                    yield _vain(directive.name, argument.span or directive.span, why, way)
         if directive.name == Pitch.name and not state.program.func(directive.func).labels:
             why, way = f"'{directive.func}' is one number, and has no rows", "remove it"
             yield _vain(directive.name, directive.span, why, way)
@@ -221,6 +234,7 @@ def launches(state: State) -> tuple[Launch, ...]:
             kernel.options.is_specialized,
             kernel.options.beside,
             kernel.options.streamed,
+            {one.label: one.size for one in kernel.options.boxes},
         )
         for at, kernel in enumerate(state.kernels)
     )

@@ -84,8 +84,8 @@ SCHEDULE: dict[str, Entry] = {
     ),
     "DT197": Entry(
         "an option has nothing to act on",
-        "Put the option on a Func whose kernel has what it is about: an rdot, or a read of the "
-        "input.",
+        "Put the option on a Func whose kernel has what it is about: an rdot, a read of the "
+        "input, or a result that is stored through a descriptor.",
     ),
     "DT198": Entry(
         "a directive changes nothing",

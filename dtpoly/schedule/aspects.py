@@ -16,8 +16,9 @@ from dtpoly.schedule.counts import Count, blocks_of, program_blocks
 from dtpoly.schedule.state import Fusion, State
 from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, leaves, loops, paths
 from dtpoly.schedule.tree import Sequence as InSequence
+from dtpoly.schedule.values import Sized
 
-_Value = int | str | tuple[str | tuple[str, ...], ...] | None  # of an option
+_Value = int | str | tuple[str | Sized | tuple[str, ...], ...] | None  # of an option
 Places = tuple[Fusion | None, ...]
 LOST, ORDER = "the statements", "the order of statements"
 NUMBERING = "the numbering of programs"
@@ -156,7 +157,7 @@ def _kernel(kernel: Kernel, state: State) -> Iterator[Aspect]:
 
 def _option(value: _Value) -> str:
     if isinstance(value, tuple):
-        return ", ".join(one if isinstance(one, str) else " and ".join(one) for one in value)
+        return ", ".join(" and ".join(one) if isinstance(one, tuple) else str(one) for one in value)
     return "on" if value is True else str(value)
 
 

@@ -31,6 +31,7 @@ from dtpoly.schedule.precision import Precision
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, signatures
 from dtpoly.schedule.reorder import Reorder
 from dtpoly.schedule.split import Split
+from dtpoly.schedule.store import Store
 from dtpoly.schedule.stream import Stream
 from dtpoly.schedule.tensorize import Tensorize
 from dtpoly.schedule.unroll import Unroll
@@ -64,6 +65,7 @@ PRIMITIVES: Primitives = (
     Stream,
     WarpSpecialize,
     Beside,
+    Store,
 )
 
 # What other scheduling languages call it.

@@ -74,6 +74,7 @@ class Options:
     aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
     turned: tuple[str, ...] = ()  # labels whose loops take turns in direction
     streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
+    boxes: tuple[Sized, ...] = ()  # in which its tile is stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dtpoly.verify.operators import chosen, in_kind, joined, not_in_eight, value
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.residues import leaving, settled
 from dtpoly.verify.terms import Literal
-from dtpoly.verify.tiles import aligned, reshaped
+from dtpoly.verify.tiles import aligned, halves, reshaped
 from dtpoly.verify.values import (
     Descriptor,
     Function,
@@ -179,6 +179,8 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
         case "reshape" if len(args) == 2:
             shape = _shape(machine, machine.value(args[1]), node)
             return reshaped(machine, machine.tile(args[0]), shape, line)
+        case "split" if len(args) == 1:
+            return Group(halves(machine, machine.tile(args[0]), line))
         case "broadcast_to" if len(args) == 2:
             tile = machine.tile(args[0])
             shape = _shape(machine, machine.value(args[1]), node)

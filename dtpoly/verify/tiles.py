@@ -66,6 +66,15 @@ def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: i
     return Tile(axes, put_item(tile.item, put), tile.kind)
 
 
+def halves(machine: Machine, tile: Tile, line: int) -> tuple[Tile, Tile]:
+    """`tl.split`: what stands at each of the two lanes of the last axis, without that axis."""
+    *axes, last = tile.axes or (None,)
+    if last is None or not axes or machine.extents[last] != number(2):
+        raise Unread(line, "a split of what has no last axis of two lanes beside others")
+    first, second = (put_item(tile.item, {last: number(at)}) for at in (0, 1))
+    return Tile(tuple(axes), first, tile.kind), Tile(tuple(axes), second, tile.kind)
+
+
 Sized = list[tuple[str, int]]
 
 

@@ -7,7 +7,7 @@ import signal
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -30,6 +30,7 @@ from dtpoly.schedule.legality import judge_state
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import leaves
 from dtpoly.schedule.verdict import Verdict
 from tests.codegen.expert import expert
 from tests.codegen.inputs import Data, Layout, Recipe
@@ -118,6 +119,10 @@ def launched_otherwise(case: RandomCase) -> RandomCase:
         )
         if random.random() < 0.7
     ]
+    for directive in [one for one in more if one.name == "descriptor"]:
+        boxes = tuple(_boxes(case, directive.func, random))
+        if boxes:
+            more.append(Directive(directive.func, "store", boxes))
     directives = (*case.program.directives, *more)
     return replace(case, program=replace(case.program, directives=directives))
 
@@ -152,6 +157,28 @@ def has_code(state: State) -> bool:
             return False
         raise
     return True
+
+
+def _boxes(case: RandomCase, func: str, random: Random) -> Iterator[Argument]:
+    """Boxes in which the tile of a Func may be stored, eight of them at most."""
+    directives = (one for one in case.program.directives if one.func == func)
+    if any(one.name == "warp_specialize" for one in directives):
+        return
+    lanes = [
+        (lane.label, lane.extent)
+        for kernel in verdict(case).scheduled.kernels
+        if kernel.func == func
+        for leaf, _ in leaves(kernel.body)
+        for lane in leaf.lanes
+        if lane.extent is not None
+    ]
+    left = 8
+    for label in case.program.func(func).labels:
+        largest = max((extent for name, extent in lanes if name == label), default=0)
+        parts = random.choice([n for n in (1, 2, 4) if n <= left])
+        if largest >= 2 * parts:
+            left //= parts
+            yield Argument(label, largest // parts)
 
 
 def _program(kind: Kind, random: Random, seed: int) -> tuple[Program, dict[str, int]]:

@@ -55,6 +55,43 @@ def test_descriptor() -> None:
     assert told(f"{TWO} f.descriptor(C);") == ["DT184 C"]
 
 
+def test_store() -> None:
+    assert told(f"{TWO} f.descriptor(f); f.store(x:16);") == []
+    assert told(f"{TWO} f.descriptor(B, f); f.store(x:2); f.persistent();") == []
+    assert told(f"{TWO} f.descriptor(f); f.store(x:16); f.store(x:8);") == ["DT187 x:8"]
+    assert told(f"{TWO} f.descriptor(f); f.store(x:1);") == ["DT182 x:1"]
+    assert told(f"{TWO} f.descriptor(f); f.store(x:24);") == ["DT183 x:24"]
+    assert told(f"{TWO} f.descriptor(f); f.store(x);") == ["DT181 x"]
+    assert told(f"{TWO} f.descriptor(f); f.store(z:16);") == ["DT185 z"]
+    assert told(f"{TWO} g.descriptor(g); f.store(x:16);") == ["DT197 f.store(x:16)"]
+
+
+def test_store_without_a_descriptor_of_the_result() -> None:
+    found = only(f"{TWO} f.store(x:16);")
+    assert (found.code, found.hint) == ("DT197", "add f.descriptor(f);  or  remove it")
+    found = only(f"{TWO} f.descriptor(B); f.store(x:16);")
+    assert found.hint == "name f in its descriptor, too  or  remove it"
+    assert [note.span and note.span.text for note in found.notes] == ["f.descriptor(B)"]
+    # Where that is wrong itself, nothing more is said.
+    assert told(f"{TWO} f.descriptor(); f.store(x:16);") == ["DT181 f.descriptor()"]
+    assert told(f"{TWO} f.descriptor(C, f); f.store(x:16);") == ["DT184 C"]
+
+
+def test_store_is_about_labels_of_the_result() -> None:
+    described = f"{TWO_PRODUCTS} _2mm.descriptor(_2mm);"
+    assert told(f"{described} _2mm.store(m:16, n:16);") == []
+    found = only(f"{described} _2mm.store(l:16);")
+    assert (found.code, found.hint) == ("DT185", "write m or n")
+    found = only(f"{described} _2mm.split(n:ni/16); _2mm.store(ni:16);")
+    assert (found.code, found.title) == ("DT185", "'ni' is not a label of the result of '_2mm'")
+
+
+def test_store_where_warps_load_for_others() -> None:
+    found = only(f"{TWO} f.descriptor(f); f.warp_specialize(); f.store(x:16);")
+    assert found.code == "DT187"
+    assert found.title == "'f.store(x:16)' contradicts 'f.warp_specialize()'"
+
+
 def test_align() -> None:
     assert told(f"{TWO} f.align(B); g.align(A);") == []
     assert told(f"{TWO} f.align(A, B);") == ["DT197 A"]

@@ -6,6 +6,7 @@ from dtpoly.poly.model import by_name
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.tree import statements
+from dtpoly.schedule.values import Sized
 from tests.generation.algorithms import Limits
 from tests.generation.choice import seeded
 from tests.generation.schedules import program
@@ -65,3 +66,6 @@ def test_options_stand_on_the_kernel() -> None:
     assert options.descriptors == ("C",)
     assert (options.aligned, options.turned) == (("C",), ("m", "l"))
     assert options.streamed == ("C",)
+    assert options.boxes == ()
+    text = f"{TWO_PRODUCTS} _2mm.descriptor(_2mm); _2mm.store(m:16, n:8);"
+    assert scheduled(text).kernels[-1].options.boxes == (Sized("m", 16), Sized("n", 8))

@@ -1,7 +1,7 @@
 """A kernel and a device in; about how many registers and how much shared memory it takes, out."""
 
 from collections.abc import Iterator
-from math import ceil
+from math import ceil, prod
 
 from dtpoly.algorithm.expressions import Dot
 from dtpoly.explore.accesses.accesses import Launched
@@ -121,5 +121,11 @@ def _shared(kernel: Launched) -> int:
     if found and kernel.node.options.each:
         # The block that is stored goes through it while the next one is loaded.
         stores = [s for s in kernel.streams if s.is_store]
-        found += max((s.tile * s.size for s in stores), default=0) // 2
+        found += max((s.tile * s.size // max(2, _boxes(kernel, s)) for s in stores), default=0)
     return found
+
+
+def _boxes(kernel: Launched, store: Stream) -> int:
+    """The boxes in which a tile is stored, one after another."""
+    sizes = kernel.node.options.boxes
+    return prod(max(1, lanes_of(store.walk, (one.label,)) // one.size) for one in sizes)

@@ -1,0 +1,56 @@
+"""A block that is less than its tile in; how the tile is halved until it is boxes like it, out."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+
+from .building import Unsupported
+from .kernel import Block, Box, Halved, Step, Store
+from .names import fresh
+from .parts import inside
+
+MOST = 8  # boxes of a tile, which are written one after another
+
+
+def in_boxes(block: Block, tile: tuple[int, ...], variable: str, taken: set[str]) -> Block:
+    """The block with parts of its tile that have its shape, each with a name of its own.
+
+    Both have powers of two along their axes; a tile like the block stays whole. Raises Unsupported.
+    """
+    if tile == block.shape:
+        return block
+    number = prod(tile) // prod(block.shape)
+    if number > MOST:
+        raise Unsupported(f"a tile would be stored in {number} boxes, and {MOST} is the most")
+    halved: list[Halved] = []
+    boxes = [Box("", (0,) * len(tile))]
+    shape = tile
+    while shape != block.shape:
+        axis = next(at for at, n in enumerate(shape) if n > block.shape[at])
+        both = [_halves(one, shape, axis, variable, taken) for one in boxes]
+        halved += [half for half, _ in both]
+        boxes = [part for _, parts in both for part in parts]
+        shape = (*shape[:axis], shape[axis] // 2, *shape[axis + 1 :])
+    return replace(block, halved=tuple(halved), boxes=tuple(boxes))
+
+
+def _halves(
+    one: Box, shape: tuple[int, ...], axis: int, variable: str, taken: set[str]
+) -> tuple[Halved, tuple[Box, Box]]:
+    """The halves of a part that has a shape."""
+    words = ("left", "right") if axis == len(shape) - 1 else ("upper", "lower")
+    first, second = (fresh(f"{one.name or variable}_{word}", taken) for word in words)
+    taken |= {first, second}
+    at = one.offsets[axis] + shape[axis] // 2
+    behind = Box(second, (*one.offsets[:axis], at, *one.offsets[axis + 1 :]))
+    return Halved(one.name, shape, axis, first, second), (Box(first, one.offsets), behind)
+
+
+def cut_along(body: tuple[Step, ...]) -> Iterator[int]:
+    """The axes of the tensor along which a kernel cuts the tile that it stores."""
+    for one in inside(body):
+        if isinstance(one, Store) and one.block is not None:
+            cut = {one.axes[half.axis] for half in one.block.halved}
+            for axis, index in enumerate(one.indices):
+                if not cut.isdisjoint(index.labels):
+                    yield axis

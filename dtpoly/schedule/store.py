@@ -1,0 +1,100 @@
+"""The primitive `store`: a tile is stored in boxes, one after another."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from dtpoly.algorithm.program import Directive
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.frozen import dataclass
+from dtpoly.schedule.arguments import Integer, listed
+from dtpoly.schedule.descriptor import Descriptor
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.labels import SizedLabel
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.values import Sized, word_span
+from dtpoly.schedule.warp_specialize import WarpSpecialize
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Primitive):
+    """Store the tile of a Func through its descriptor in boxes of at most so many elements.
+
+        f_descriptor.store([x, y], tile)  -->  left, right = halves of tile
+                                               f_descriptor.store([x, y], left)
+                                               f_descriptor.store([x, y + size], right)
+
+    Shared memory then holds one box of the result and not all of it, so that one more stage of
+    loads may fit. Stores through addresses stay as they are.
+    """
+
+    name: ClassVar[str] = "store"
+    stage: ClassVar[Stage] = Stage.OPTIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        # A side of one element would be none of the box.
+        Parameter("boxes", SizedLabel(Integer(least=2, power_of_two=True)), Count.EACH),
+    )
+    is_tried: ClassVar[bool] = False
+
+    boxes: tuple[Sized, ...]
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """Labels of what the Func stores, through its descriptor, by warps that all do the same."""
+        labels = view.funcs[self.func].labels
+        for box in self.boxes:
+            if box.label not in labels:
+                yield self._not_stored(box, labels)
+        mine = [one for one in view.program.directives if one.func == self.func]
+        wrong = (self.func, Descriptor.name) in view.wrong
+        if not wrong and not any(self._describes(one) for one in mine):
+            yield self._no_descriptor(mine)
+        special = next((one for one in mine if one.name == WarpSpecialize.name), None)
+        if special is not None:
+            yield self._contradiction(special)
+
+    def apply(self, state: State) -> State:
+        """Recorded on the kernel."""
+        return state.with_kernels(
+            self.func, lambda k: with_options(k, boxes=(*k.options.boxes, *self.boxes))
+        )
+
+    def _describes(self, one: Directive) -> bool:
+        targets = (argument.target for argument in one.arguments)
+        return one.name == Descriptor.name and self.func in targets
+
+    def _not_stored(self, box: Sized, labels: tuple[str, ...]) -> Diagnostic:
+        known = f"it has {', '.join(labels)}" if labels else "it is one number"
+        return Diagnostic(
+            "DT185",
+            Severity.ERROR,
+            f"'{box.label}' is not a label of the result of '{self.func}'",
+            word_span(box.span, box.label),
+            "is none of what is stored",
+            (Note(known),),
+            f"write {listed(labels)}" if labels else "remove it",
+        )
+
+    def _no_descriptor(self, mine: list[Directive]) -> Diagnostic:
+        before = next((one for one in mine if one.name == Descriptor.name), None)
+        way = f"name {self.func} in its descriptor, too" if before else ""
+        return Diagnostic(
+            "DT197",
+            Severity.ERROR,
+            f"'{self.func}' is not stored through a descriptor",
+            self.span,
+            "says in which boxes that is done",
+            (Note("the descriptors of its kernel", before.span),) if before else (),
+            f"{way or f'add {self.func}.descriptor({self.func});'}  or  remove it",
+        )
+
+    def _contradiction(self, special: Directive) -> Diagnostic:
+        return Diagnostic(
+            "DT187",
+            Severity.ERROR,
+            f"'{str(self).rstrip(';')}' contradicts '{self.func}.{special.name}()'",
+            self.span,
+            "contradicts the other one",
+            (Note("each of two groups of warps stores its half of the rows there", special.span),),
+            "keep one of them",
+        )
