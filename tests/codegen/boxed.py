@@ -55,7 +55,7 @@ def main() -> None:
     """Compile all."""
     for said in SAID:
         state = judge(load(Source("f.dt", f"{PRODUCT} {said} f.compile();"))).scheduled
-        sizes = dict.fromkeys(("m", "n", "k"), 1024)
+        sizes: dict[str, int] = dict.fromkeys(("m", "n", "k"), 1024)
         (binary,) = build(state, code_of(state), Target("cuda", 90), sizes, DType.BF16).binaries
         text = str(binary.stages["ttgir"])
         found = {
