@@ -5,6 +5,7 @@ in which Triton does not interpret.
 """
 
 import json
+from random import Random
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.compile import load
@@ -19,15 +20,42 @@ PRODUCT = (
     "f.block(m:128, n:128); f.tensorize(m:0, n:0, k:64); f.descriptor(A, B, f); f.persistent();"
     "f.num_warps(8); f.num_stages(3);"
 )
+RANDOM = 16
 SAID = ("", "f.store(n:64);", "f.store(n:32);")
 TILE = 128 * 128 * 2  # bytes
+
+
+def random_product(seed: int) -> str:
+    """A product whose tile is stored in boxes, in any of the forms that there are."""
+    random = Random(f"boxed {seed}")
+    labels = random.choice(("m, n", "m, n", "b, m, n"))
+    left, right = ("A[b, m, k]", "B[b, k, n]") if "b" in labels else ("A[m, k]", "B[k, n]")
+    product = f"rdot({left}, {right}, k)"
+    body = random.choice(("{0}", "sigmoid({0})", "{0} + C[n]", "exp(0 - abs({0})) * C[n]"))
+    block = {one: random.choice((16, 32, 64)) for one in ("m", "n")}
+    if "b" in labels:
+        block["b"] = random.choice((1, 2))
+    parts = random.choice(((1, 2), (1, 4), (1, 8), (2, 1), (2, 2), (2, 4), (4, 2)))
+    boxes = [f"{one}:{block[one] // n}" for one, n in zip("mn", parts, strict=True) if n > 1]
+    inputs = "A, B, C" if "C" in body else "A, B"
+    said = [
+        f"block({', '.join(f'{one}:{n}' for one, n in block.items())})",
+        f"tensorize({', '.join(f'{one}:0' for one in block)}, k:{random.choice((16, 32))})",
+        f"descriptor({random.choice(('A, B, f', 'A, f', 'f'))})",
+        f"store({', '.join(boxes)})",
+        *(["map(m:mi/2, n, mi)"] if "b" not in labels and random.random() < 0.5 else []),
+        *(w for w in ("persistent()", "pitch()", "num_stages(4)") if random.random() < 0.5),
+    ]
+    told = " ".join(f"f.{one};" for one in said)
+    head = f"Func f{random.choice(('', ': f16'))}; In {inputs}; Var {labels}; RVar k;"
+    return f"{head} f[{labels}] = {body.format(product)}; {told} f.compile();"
 
 
 def main() -> None:
     """Compile all."""
     for said in SAID:
         state = judge(load(Source("f.dt", f"{PRODUCT} {said} f.compile();"))).scheduled
-        sizes = dict.fromkeys(("m", "n", "k"), 1024)
+        sizes: dict[str, int] = dict.fromkeys(("m", "n", "k"), 1024)
         (binary,) = build(state, code_of(state), Target("cuda", 90), sizes, DType.BF16).binaries
         text = str(binary.stages["ttgir"])
         found = {

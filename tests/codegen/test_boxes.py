@@ -9,8 +9,9 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import Code, code_of, vain
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from dtpoly.verify.verify import Verdict, verify
 from tests.cli.process import told_by
-from tests.codegen.boxed import TILE
+from tests.codegen.boxed import RANDOM, TILE, random_product
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
 
@@ -94,6 +95,19 @@ def test_ragged_sizes(said: str, more: str, dtype: DType) -> None:
         given: dict[str, int] = dict(zip(("m", "n", "k"), sizes, strict=True))
         inputs = Recipe(at, dtype).inputs(program, given)
         compared(made, program, ("f",), inputs, given)
+
+
+@pytest.mark.parametrize("seed", range(RANDOM))
+def test_random_products(seed: int) -> None:
+    text = random_product(seed)
+    program, made = load(Source("f.dt", text)), generated(text)
+    assert "tl.split(" in made.text
+    assert verify(program, made.text, seconds=60).verdict is Verdict.PROVED
+    for sizes in ((8, 136, 72), (133, 8, 40), (1, 24, 17), (40, 37, 24)):
+        given: dict[str, int] = dict(zip(("b", "m", "n", "k"), (3, *sizes), strict=True))
+        here = {label.name: given[label.name] for label in program.labels}
+        inputs = Recipe(seed).inputs(program, here)
+        compared(imported(made.text), program, ("f",), inputs, here)
 
 
 def test_what_has_no_descriptor_is_stored_by_addresses() -> None:

@@ -136,6 +136,17 @@ def test_too_much_shared_memory() -> None:
     assert cost_of(f"{MATMUL} {tiles}".replace("k:128", "k:32"), sizes, DType.F16).fits
 
 
+def test_boxes_of_what_is_stored_take_less_shared_memory() -> None:
+    said = "f.block(m:128, n:256); f.tensorize(m:0, n:0, k:64); f.num_stages(4); f.num_warps(8);"
+    said += " f.descriptor(A, B, f); f.persistent();"
+    sizes = {"m": 4096, "n": 4096, "k": 4096}
+    half, quarter = (
+        cost_of(f"{MATMUL} {said} f.store(n:{n});", sizes, DType.F16).kernels[0].resources.shared
+        for n in (128, 64)
+    )
+    assert half - quarter == 128 * 64 * 2
+
+
 def test_more_bandwidth_is_faster() -> None:
     state = state_of(f"{SUM} f.block(x:4); f.tensorize(x:0, y:1024);")
     sizes = {"x": 16384, "y": 16384}
