@@ -23,7 +23,7 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from tests.codegen.cases import launched_otherwise, random_case, verdict
+from tests.codegen.cases import in_one_launch, launched_otherwise, random_case, verdict
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.listings import (
     DTYPES,
@@ -44,6 +44,7 @@ from tests.gpu.plan import GROUPS, LOADING, RACES, Case, write
 # Some have nothing to run; of at least 300 there is a result to compare.
 RANDOM = 330
 OTHERWISE = 110
+TOGETHER = 20
 PRODUCTS_MADE = 24
 SIZES = (8, 128, 136, 64, 264, 32, 104, 200)
 FOURS = (4, 100, 52, 132, 20, 36, 60, 28)  # small, for some listings have tiles of whole sizes
@@ -63,6 +64,7 @@ def main() -> None:
         *loading(folder),
         *random_cases(folder, RANDOM),
         *otherwise_cases(folder, OTHERWISE),
+        *together_cases(folder, TOGETHER),
         *scratch(folder),
     ]
     write(folder, cases)
@@ -177,6 +179,16 @@ def otherwise_cases(folder: Path, count: int) -> Iterator[Case]:
         name = f"otherwise_{case.seed}"
         given = _written(folder, name, made), show(case.program), made.stages.outputs, case.sizes
         yield Case("otherwise", name, *given, case.recipe, case.out)
+
+
+def together_cases(folder: Path, count: int) -> Iterator[Case]:
+    """So many of them of which one launch computes two kernels; few have two that can be."""
+    legal = (case for case in map(random_case, range(50 * count)) if verdict(case).is_legal)
+    for case in islice(filter(None, map(in_one_launch, legal)), count):
+        made = code_of(verdict(case).scheduled)
+        name = f"together_{case.seed}"
+        given = _written(folder, name, made), show(case.program), made.stages.outputs, case.sizes
+        yield Case("together", name, *given, case.recipe, case.out)
 
 
 def scratch(folder: Path) -> Iterator[Case]:
