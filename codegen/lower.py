@@ -43,6 +43,7 @@ from .kernel import (
     TileKernel,
 )
 from .kinds import REAL
+from .launch import Launch
 from .loading import converted_at_loads
 from .names import fresh, plain
 from .overhanging import overhanging
@@ -62,31 +63,28 @@ PAIRED = ("rargmax", "rargmin")
 def lower(
     model: Model,
     name: str,
+    launch: Launch,
     tiles: Mapping[str, Tiles],
     loops: tuple[LoopNode, ...],
     storage: Storage,
     elements: Elements,
     whole: Mapping[tuple[str, int], tuple[str, ...]],
-    precision: str | None = None,
-    unrolled: Mapping[str, int] | None = None,
-    comment: tuple[str, ...] = (),
-    descriptors: tuple[str, ...] = (),
-    each: int = 0,
-    flat: tuple[tuple[str, ...], ...] = (),
-    aligned: tuple[str, ...] = (),
-    turned: Mapping[str, str] | None = None,
-    is_early: bool = False,
-    is_specialized: bool = False,
-    streamed: tuple[str, ...] = (),
-    boxes: Mapping[str, int] | None = None,
 ) -> TileKernel:
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
     own = {REAL.name, "offset", FOURS, "pid", "program", "block"}
-    own |= {name for name, said in ((EARLY, is_early), (SPECIALIZED, is_specialized)) if said}
+    own |= {EARLY} if launch.is_early else set()
+    own |= {SPECIALIZED} if launch.may_specialize else set()
     scopes = Scopes([Scope(set(), own)])
     building = Building(
-        model, tiles, storage, elements, scopes, precision, whole=whole, streamed=streamed
+        model,
+        tiles,
+        storage,
+        elements,
+        scopes,
+        launch.precision,
+        whole=whole,
+        streamed=launch.streamed,
     )
     for size in model.params:
         building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")
@@ -97,29 +95,29 @@ def lower(
     for axis in grid:  # what is computed on the way from the program's number
         outermost.names |= {f"{axis.label}_blocks", f"{axis.label}_in_group"}
         outermost.names |= {f"{axis.name}_{word}" for word in ("blocks", "in_group", "id")}
-    _nodes(building, loops, unrolled or {})
+    _nodes(building, loops, launch.unrolled)
     body = without_empty_starts((*outermost.head, *outermost.body))
     sizes = [*(building.variables[size] for size in model.params), *building.shapes.values()]
-    body = flattened(without_detours(body, sizes), flat, _labels(tiles), outermost.names)
+    body = flattened(without_detours(body, sizes), launch.flat, _labels(tiles), outermost.names)
     body = joined_loops(body, frozenset(outermost.names))
     body = converted_at_loads(with_early_loads(body, _inputs(building), _largest(grid)))
     shared = _shared(building, body)
     body = hoisted(with_barriers(body, shared), frozenset(outermost.names))
     taken = {*outermost.names, *assigned(body)}
     # Walks move the lanes of what they store.
-    stored = frozenset[str]() if aligned or turned else _only_stored(body)
-    wishes = _wishes(building, descriptors, taken, stored, boxes or {})
+    stored = frozenset[str]() if launch.aligned or launch.turned else _only_stored(body)
+    wishes = _wishes(building, launch.descriptors, taken, stored, launch.boxes)
     body, blocks = described(body, wishes, taken)
     body = overhanging(body)
     # Where values pass through memory, nothing says that blocks of a program keep apart.
-    each = each if grid and not shared else 0
+    each = launch.each if grid and not shared else 0
     made: tuple[OwnDescriptor, ...] = ()
-    if is_specialized and not (shared or aligned or turned or boxes):
+    if launch.may_specialize and not (shared or launch.aligned or launch.turned or launch.boxes):
         body, made = specialized(body, blocks, wishes, is_persistent=bool(each))
     # Programs that take blocks in turn have one line after the other.
-    lines = frozenset[str]() if each else _variables(building, aligned)
+    lines = frozenset[str]() if each else _variables(building, launch.aligned)
     flags = tuple(building.flags.values())
-    done = walked(body, lines, turned or {}, frozenset(outermost.names))
+    done = walked(body, lines, launch.turned, frozenset(outermost.names))
     names = frozenset({*outermost.names, *assigned(done.body)})
     body = with_own_counters(done.body, sizes, names)
     return TileKernel(
@@ -133,12 +131,12 @@ def lower(
         tuple(building.passed.items()),
         grid,
         body,
-        comment,
+        launch.comment,
         blocks,
         each,
         tuple(name for name, one in building.pointers.items() if one.variable in done.lined),
         done.turned,
-        is_early,
+        launch.is_early,
         made,
     )
 

@@ -21,46 +21,19 @@ from .elements import PAIRED, Elements, elements_of
 from .fours import with_fours
 from .header import comment
 from .kernel import TileKernel
+from .launch import Launch
 from .launch_text import launcher_lines
 from .lower import lower
 from .names import FileNames, file_names, fresh
 from .prelude import DESCRIPTORS, IMPORTS, SHARED, shared_by
 from .reference_terms import SHARED as COMPUTING
-from .specializing import may_specialize
 from .storage import INDEX, Storage, overwritten, plan
 from .test_text import SHARED as COMPARING
 from .test_text import test_lines
-from .together import Together, together, together_lines
+from .together import Together, pairs_of, together_lines
 from .triton_text import helpers, kernel_lines
 from .wrapper import again_lines, like_lines, operator_lines, wrapper_lines
 from .wrapping import Launched, Wrapping
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """What one kernel of the tree is: its name, the ways to its statements, its options."""
-
-    name: str
-    paths: tuple[Path, ...]
-    unrolled: Mapping[str, int]
-    precision: str | None = None
-    num_warps: int | None = None
-    num_stages: int | None = None
-    comment: tuple[str, ...] = ()
-    func: str = ""  # whose directives they are
-    descriptors: tuple[str, ...] = ()
-    each: int = 0  # programs for each multiprocessor; 0 if there is one for each block
-    flat: tuple[tuple[str, ...], ...] = ()  # labels of loops that are one, outermost first
-    aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
-    turned: Mapping[str, str] = field(default_factory=dict[str, str])  # axis -> label
-    is_early: bool = False  # while the kernel before it ends
-    is_pitched: bool = False  # rows of the Func begin where memory is aligned
-    is_specialized: bool = False  # some warps load for those that compute
-    beside: str = ""  # the kernel before it, if one launch computes both
-    streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
-    # Label -> the most elements along it that are stored at once.
-    boxes: Mapping[str, int] = field(default_factory=dict[str, int])
-
 
 # isl's own words would help nobody.
 BEYOND = "its loops, or which of its lanes compute, cannot be told for all sizes"
@@ -187,27 +160,7 @@ def _generated(
             )
         try:
             kernels = tuple(
-                lower(
-                    model,
-                    name,
-                    own,
-                    nodes,
-                    storage,
-                    elements,
-                    whole,
-                    launch.precision,
-                    launch.unrolled,
-                    launch.comment,
-                    launch.descriptors,
-                    launch.each,
-                    launch.flat,
-                    launch.aligned,
-                    launch.turned,
-                    launch.is_early,
-                    launch.is_specialized and may_specialize(launch.num_warps, launch.num_stages),
-                    launch.streamed,
-                    launch.boxes,
-                )
+                lower(model, name, launch, own, nodes, storage, elements, whole)
                 for launch, name, own, nodes in zip(
                     launches, names, mine, layout.loops, strict=True
                 )
@@ -220,34 +173,13 @@ def _generated(
             replace(with_fours(program, model, kernel), is_beside=bool(launch.beside))
             for launch, kernel in zip(launches, kernels, strict=True)
         )
-        found = _pairs(_names(program, outputs, launches).pairs, launches, kernels)
+        found = pairs_of(_names(program, outputs, launches).pairs, launches, kernels)
         return Generated(tuple(launches), tuple(outputs), layout, storage, elements, kernels, found)
 
 
 def _names(program: Program, outputs: Sequence[str], launches: Sequence[Launch]) -> FileNames:
     pairs = [f"{one.beside}_{one.name}" for one in launches if one.beside]
     return file_names(program, outputs, [launch.name for launch in launches], pairs)
-
-
-def _pairs(
-    names: Sequence[str], launches: Sequence[Launch], kernels: Sequence[TileKernel]
-) -> dict[str, Together]:
-    """What is launched for two kernels, by the name of the second one. Raises Unsupported."""
-    found: dict[str, Together] = {}
-    seconds = [at for at, launch in enumerate(launches) if launch.beside]
-    for name, at in zip(names, seconds, strict=True):
-        one, other = launches[at - 1], launches[at]
-        if one.name != other.beside or one.beside:
-            raise Unsupported("a launch is of two kernels: say beside once for each of them")
-        options = [(launch.num_warps, launch.num_stages) for launch in (one, other)]
-        if options[0] != options[1]:
-            raise Unsupported(
-                f"'{one.name}' and '{other.name}' share a launch, which has one num_warps and one "
-                "num_stages: say the same for both"
-            )
-        said = f"{other.func}.beside({one.func});"
-        found[kernels[at].name] = together(name, kernels[at - 1], kernels[at], said)
-    return found
 
 
 def with_indices(model: Model) -> Model:

@@ -4,7 +4,7 @@ Each stays a function of its own, which the kernel that is launched calls: the f
 those of the first one. The other one counts its programs from there.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from dtpoly.frozen import dataclass
 
 from .building import Unsupported
 from .kernel import BEFORE, FOURS, OFFSET, Pointer, TileKernel
+from .launch import Launch
 from .layout import call, inside
 from .names import fresh
 from .triton_text import head_lines, parameters, pointer, strides
@@ -28,6 +29,27 @@ class Together:
     kernel: TileKernel
     parts: tuple[TileKernel, TileKernel]
     given: tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def pairs_of(
+    names: Sequence[str], launches: Sequence[Launch], kernels: Sequence[TileKernel]
+) -> dict[str, Together]:
+    """What is launched for two kernels, by the name of the second one. Raises Unsupported."""
+    found: dict[str, Together] = {}
+    seconds = [at for at, launch in enumerate(launches) if launch.beside]
+    for name, at in zip(names, seconds, strict=True):
+        one, other = launches[at - 1], launches[at]
+        if one.name != other.beside or one.beside:
+            raise Unsupported("a launch is of two kernels: say beside once for each of them")
+        options = [(launch.num_warps, launch.num_stages) for launch in (one, other)]
+        if options[0] != options[1]:
+            raise Unsupported(
+                f"'{one.name}' and '{other.name}' share a launch, which has one num_warps and one "
+                "num_stages: say the same for both"
+            )
+        said = f"{other.func}.beside({one.func});"
+        found[kernels[at].name] = together(name, kernels[at - 1], kernels[at], said)
+    return found
 
 
 def together(name: str, first: TileKernel, second: TileKernel, comment: str) -> Together:
@@ -51,6 +73,7 @@ def together(name: str, first: TileKernel, second: TileKernel, comment: str) -> 
         (),
         (),
         (comment,),
+        lined=_each(one.lined for one in renamed),
         fours=_each(one.fours for one in renamed),
         is_beside=True,
     )

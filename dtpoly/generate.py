@@ -8,10 +8,12 @@ from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.boxes import cut_along
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.kernel import ForLoop, Load, TileKernel
-from dtpoly.codegen.module import OPERATIONS, Generated, Launch, Layout, generate, module_text
+from dtpoly.codegen.launch import Launch
+from dtpoly.codegen.module import OPERATIONS, Generated, Layout, generate, module_text
 from dtpoly.codegen.parts import inside
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.poly.axes import Path
 from dtpoly.schedule.align import Align
 from dtpoly.schedule.alternate import Alternate
 from dtpoly.schedule.compile import Compile
@@ -215,28 +217,33 @@ def launches(state: State) -> tuple[Launch, ...]:
     """What each kernel of a tree is launched as."""
     ways = paths(state.kernels)
     return tuple(
-        Launch(
-            kernel.name,
-            tuple(way for way in ways if way.kernel == at),
-            dict(_unrolled(kernel.body)),
-            kernel.options.precision,
-            kernel.options.num_warps,
-            kernel.options.num_stages,
-            tuple(_comment(state, kernel)),
-            kernel.func,
-            kernel.options.descriptors,
-            kernel.options.each,
-            kernel.options.flat,
-            kernel.options.aligned,
-            dict(_turned(kernel)),
-            kernel.options.is_early,
-            kernel.options.is_pitched,
-            kernel.options.is_specialized,
-            kernel.options.beside,
-            kernel.options.streamed,
-            {one.label: one.size for one in kernel.options.boxes},
-        )
+        _launch(state, kernel, tuple(way for way in ways if way.kernel == at))
         for at, kernel in enumerate(state.kernels)
+    )
+
+
+def _launch(state: State, kernel: Kernel, ways: tuple[Path, ...]) -> Launch:
+    options = kernel.options
+    return Launch(
+        kernel.name,
+        ways,
+        dict(_unrolled(kernel.body)),
+        options.precision,
+        options.num_warps,
+        options.num_stages,
+        tuple(_comment(state, kernel)),
+        kernel.func,
+        options.descriptors,
+        options.each,
+        options.flat,
+        options.aligned,
+        dict(_turned(kernel)),
+        options.is_early,
+        options.is_pitched,
+        options.is_specialized,
+        options.beside,
+        options.streamed,
+        {one.label: one.size for one in options.boxes},
     )
 
 

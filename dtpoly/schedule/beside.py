@@ -41,7 +41,7 @@ class Beside(Primitive):
             way = f"name one of {', '.join(view.kernels)}"
             yield self._refused(title, "has no kernel of its own", way)
         elif len(several := [one for one in (self.func, other) if _is_in_parts(view, one)]):
-            why = Note(f"'{several[0]}' has a kernel of partial results, and one for the end")
+            why = Note(f"'{several[0]}' has two, since a label that it reduces over is blocked")
             yield self._refused(title, "one of them has two kernels", "remove it", why)
         elif some := _needs_one(view, self.func, other):
             why = Note(f"'{some}' needs one of them, and not the other")
@@ -61,7 +61,7 @@ class Beside(Primitive):
 
 
 def _is_in_parts(view: View, func: str) -> bool:
-    """Whether a Func has two kernels: one of partial results, and its own."""
+    """Whether a Func has two kernels: one before its own, for partial results or for the start."""
     blocked = view.blocked.get(func, {})
     return any(label in blocked for label in view.partial_labels(func))
 

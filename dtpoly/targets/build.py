@@ -6,7 +6,7 @@ from types import ModuleType
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.sizes import Sizes
 from dtpoly.code_map import code_map
-from dtpoly.codegen.module import Launch
+from dtpoly.codegen.launch import Launch
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
