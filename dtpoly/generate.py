@@ -13,7 +13,6 @@ from dtpoly.codegen.module import OPERATIONS, Generated, Layout, generate, modul
 from dtpoly.codegen.parts import inside
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
-from dtpoly.poly.axes import Path
 from dtpoly.schedule.align import Align
 from dtpoly.schedule.alternate import Alternate
 from dtpoly.schedule.compile import Compile
@@ -215,18 +214,15 @@ def outputs(program: Program) -> tuple[str, ...]:
 
 def launches(state: State) -> tuple[Launch, ...]:
     """What each kernel of a tree is launched as."""
-    ways = paths(state.kernels)
-    return tuple(
-        _launch(state, kernel, tuple(way for way in ways if way.kernel == at))
-        for at, kernel in enumerate(state.kernels)
-    )
+    return tuple(_launch(state, at) for at in range(len(state.kernels)))
 
 
-def _launch(state: State, kernel: Kernel, ways: tuple[Path, ...]) -> Launch:
+def _launch(state: State, at: int) -> Launch:
+    kernel = state.kernels[at]
     options = kernel.options
     return Launch(
         kernel.name,
-        ways,
+        tuple(way for way in paths(state.kernels) if way.kernel == at),
         dict(_unrolled(kernel.body)),
         options.precision,
         options.num_warps,
