@@ -14,7 +14,7 @@ from benchmarks.gpu.rows import KINDS, USUAL
 from benchmarks.terminal import console
 from dtpoly.cli.lazy import load
 
-TINY_ROUNDS = 2
+ROUNDS, TINY_ROUNDS = 5, 2
 
 
 @click.command(short_help="Time what was prepared, and all peers, on this machine's GPU.")
@@ -29,6 +29,13 @@ TINY_ROUNDS = 2
 @click.option("--kernels", multiple=True, help="Only this kernel, file or row; may be given again.")
 @click.option("--seconds", type=float, default=540.0, show_default=True, help="For everything.")
 @click.option("--each", type=float, default=0.3, show_default=True, help="For each candidate.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1),
+    default=ROUNDS,
+    show_default=True,
+    help="In which candidates take turns, each in another order.",
+)
 @click.option("--row", type=float, default=90.0, show_default=True, help="At most, for a row.")
 @click.option(
     "--peers",
@@ -55,6 +62,7 @@ def command(
     kernels: tuple[str, ...],
     seconds: float,
     each: float,
+    rounds: int,
     row: float,
     peers: str,
     host: bool,
@@ -85,7 +93,7 @@ def command(
         output,
         " ".join(("python", "-m", "benchmarks", *typed(given))),
         kinds,
-        measure.Plan(each, row, TINY_ROUNDS if tiny else measure.ROUNDS),
+        measure.Plan(each, row, TINY_ROUNDS if tiny else rounds),
         kernels,
         seconds,
         device,

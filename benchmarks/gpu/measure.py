@@ -24,7 +24,7 @@ from dtpoly.timing.spread import quarters
 
 T = TypeVar("T")
 
-ROUNDS = 5
+ROUNDS = 5  # as the command has it, too
 
 
 @dataclass(frozen=True, slots=True)
