@@ -54,3 +54,8 @@ def cut_along(body: tuple[Step, ...]) -> Iterator[int]:
             for axis, index in enumerate(one.indices):
                 if not cut.isdisjoint(index.labels):
                     yield axis
+
+
+def is_stored(body: tuple[Step, ...]) -> bool:
+    """Whether a kernel stores something through a descriptor."""
+    return any(isinstance(one, Store) and one.block is not None for one in inside(body))

@@ -254,6 +254,14 @@ def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping
         own = {part: fresh(f"{names.funcs[func]}_{part}", taken) for part in ("like", "operator")}
         taken.update(own.values())
         needed = _needed(launched, func)
+        for pair in made.pairs.values():
+            there = [any(one.kernel is part for one in needed) for part in pair.parts]
+            if there[0] != there[1]:
+                one, other = (part.name for part in pair.parts)
+                raise Unsupported(
+                    f"'{func}' is computed without one of '{one}' and '{other}', which share a "
+                    "launch: let each have its own"
+                )
         wrappings.append(
             Wrapping(program, model, made.elements, made.storage, needed, func, names, **own)
         )

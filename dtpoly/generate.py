@@ -5,16 +5,17 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
-from dtpoly.codegen.boxes import cut_along
+from dtpoly.codegen.boxes import cut_along, is_stored
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.kernel import ForLoop, Load, TileKernel
 from dtpoly.codegen.launch import Launch
 from dtpoly.codegen.module import OPERATIONS, Generated, Layout, generate, module_text
 from dtpoly.codegen.parts import inside
-from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.align import Align
 from dtpoly.schedule.alternate import Alternate
+from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.descriptor import Descriptor
 from dtpoly.schedule.flatten import Flatten
@@ -115,11 +116,11 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
             cut = {labels[axis] for kernel in kernels for axis in cut_along(kernel.body)}
             for argument in directive.arguments:
                 if argument.target not in cut:
-                    why = (
-                        "no tile that is stored through a descriptor has more elements along "
-                        f"'{argument.target}'"
-                    )
+                    why = f"no tile that is stored has more elements along '{argument.target}'"
                     way = "take a smaller number, or remove it"
+                    if not any(is_stored(kernel.body) for kernel in kernels):
+                        why = f"no tile of '{directive.func}' is stored through a descriptor"
+                        way = "tensorize its labels by numbers, or remove it"
                     yield _vain(directive.name, argument.span or directive.span, why, way)
         if directive.name == Pitch.name and not state.program.func(directive.func).labels:
             why, way = f"'{directive.func}' is one number, and has no rows", "remove it"
@@ -194,11 +195,12 @@ def _unsupported(state: State, wanted: tuple[str, ...], test: Test, reason: str)
 def _helps(state: State, wanted: tuple[str, ...], test: Test, directive: Directive) -> bool:
     """Whether there is code without a directive."""
     left = tuple(d for d in state.program.directives if d is not directive)
-    bound = bind(left)
-    if bound.found:  # those of users' primitives say nothing here
+    bound, program = bind(left), replace(state.program, directives=left)
+    # Those of users' primitives say nothing here.
+    if bound.found or has_errors(check_schedule(program)):
         return False
     try:
-        without = resolve(replace(state.program, directives=left), bound.primitives)
+        without = resolve(program, bound.primitives)
         _code(without, wanted, "", test, TRIED)
     except (DtpolyError, Unsupported):
         return False

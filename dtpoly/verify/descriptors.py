@@ -43,7 +43,8 @@ def made(
     pointer = machine.tile(args[0])
     if not isinstance(pointer.item, Pointer) or pointer.axes:
         raise Unread(node.lineno, "a descriptor of what is not one address")
-    if not len(shape) == len(strides) == len(block) or 0 in block or strides[-1] != number(1):
+    is_box = all(size > 0 and size & (size - 1) == 0 for size in block)
+    if not len(shape) == len(strides) == len(block) or not is_box or strides[-1] != number(1):
         raise Unread(node.lineno, "a descriptor whose shape, strides and block do not agree")
     return Descriptor(pointer, shape, strides, block)
 
@@ -87,6 +88,7 @@ def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
         index = start + (name(lane) if lane else number(0))
         where = both(where, within(number(0), index, size))
         offset = offset + index * stride
+    machine.described.add(of.pointer.item.tensor)
     pointer = Tile(tuple(axes), Pointer(of.pointer.item.tensor, offset), of.pointer.kind)
     mask = Tile(tuple(axes), where)
     if word == "load":
@@ -96,3 +98,16 @@ def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
         raise Unread(node.lineno, f"'{ast.unparse(node)}': what is stored has other axes")
     accessing.store(machine, "store", pointer, value, mask, node.lineno)
     return Nothing()
+
+
+def check(machine: Machine) -> None:
+    """What goes through a descriptor may not be seen by what goes by address, for all barriers.
+
+    So a tensor that a kernel stores, or loads, through one it must not load and store.
+    """
+    for one in machine.accesses:
+        if one.kind != "load" and one.tensor in machine.described:
+            for other in machine.accesses:
+                if other.kind == "load" and other.tensor == one.tensor:
+                    what = f"'{one.tensor}' is loaded and stored, and not by address alone"
+                    raise Unread(other.line, what)

@@ -212,7 +212,7 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
     match function:
         case "dt_lanes":
             size = wrapper.size(value(wrapper, args[0]), node)
-            lanes = name(f"lanes({ast.unparse(args[0])})")
+            lanes = name(f"lanes({rank(size)})")
             wrapper.facts.append(compare(">=", lanes, size))
             wrapper.facts.append(compare(">=", lanes, number(16)))
             # Of more than this, Triton makes no tile.
@@ -287,9 +287,9 @@ def _blocks(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
     block = [
         wrapper.size(one, node).constant for one in wrapper.parts(value(wrapper, args[1]), node)
     ]
-    if len(block) != len(array.shape) or None in block:
+    if len(block) != len(array.shape) or not all(one and one & (one - 1) == 0 for one in block):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    flag = name(ast.unparse(node))
+    flag = name(f"blocks({array.name} {' '.join(map(str, block))})")
     there = compare("==", flag, number(1))
     wrapper.facts.append(within(number(0), flag, number(2)))
     # One choice, and not one for each axis: isl looks at all that may be chosen together.

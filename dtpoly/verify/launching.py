@@ -35,6 +35,7 @@ from dtpoly.verify.whole import (
 
 OPTIONS = ("num_warps", "num_stages")
 LAUNCHER = "dt_launcher"
+CONSTANTS = ("tl.constexpr", "triton.language.constexpr")
 # Whether a launcher passes on what is true, of rows by itself, and descriptors.
 KEPT, KEPT_FOURS, KEPT_BLOCKS = "kept.truths", "kept.fours", "kept.blocks"
 
@@ -337,12 +338,23 @@ def _check_sign(wrapper: Wrapper, extents: Sequence[Whole], node: ast.expr) -> N
             raise Unread(node.lineno, f"a grid '{ast.unparse(node)}' of what may be negative")
 
 
+def _types(wrapper: Wrapper, held: Held) -> tuple[str, ...]:
+    """The types that a parameter may be declared to have: those that change no number."""
+    match held:
+        case Given(name=one):
+            return (wrapper.scalars[one],) if wrapper.scalars[one] else ("tl.float32", "tl.float64")
+        case _:
+            return ()
+
+
 def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, line: int) -> Value:
+    if annotation not in ("", *CONSTANTS) and annotation not in _types(wrapper, held):
+        raise Unread(line, f"'{parameter}: {annotation}', which is a type for Triton")
     match held:
         case TensorOf(array=array):
             return scalar(Pointer(array.name, number(0)), array.kind)
         case Whole():
-            return scalar(held, kinds.WEAK if "constexpr" in annotation else kinds.SIZE)
+            return scalar(held, kinds.WEAK if annotation in CONSTANTS else kinds.SIZE)
         case Given(name=one):
             return scalar(held, wrapper.scalars[one])
         case Kind(name=kind):

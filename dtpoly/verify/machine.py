@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify import calls, loops, persistent, shifts, wrapping
+from dtpoly.verify import calls, descriptors, loops, persistent, shifts, wrapping
 from dtpoly.verify.access import Access, Array, Barrier, Computed, Launch, Ran, Shift
 from dtpoly.verify.asking import about
 from dtpoly.verify.building import literal
@@ -89,6 +89,8 @@ class Machine:
     line: int = 0
     # Branches that are read as if they were not taken, and may be.
     doubts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    # Tensors that it loads or stores through descriptors.
+    described: set[str] = field(default_factory=set[str])
     # How many loops are being tried out: nothing that is noted there is kept.
     trials: int = 0
 
@@ -300,6 +302,7 @@ def run_kernel(file: File, arrays: Mapping[str, Array], launch: Launch, facts: T
         machine.digits.of(f"program_{axis}", extents)
     body = after_waiting(definition) if launch.is_early else definition.body
     machine.block(after_making(machine, body) if launch.is_specialized else body)
+    descriptors.check(machine)
     persistent.check(machine)
     wrapping.check(machine)
     shifts.check(machine)

@@ -50,7 +50,7 @@ def pair_of(file: File, definition: ast.FunctionDef) -> Pair | None:
             one, other = _part(file, definition, first), _part(file, definition, second)
         case _:
             return None
-    if _passed_on(other, before) != [before]:
+    if len(_passed_on(other, before)) != 1 or _annotation_of(definition, before):
         raise Unread(second.lineno, f"programs that do not count from '{before}'")
     if _passed_on(one, before):
         raise Unread(first.lineno, f"programs that count from '{before}'")
@@ -71,6 +71,10 @@ def _part(file: File, definition: ast.FunctionDef, call: ast.Call) -> Part:
         if _annotation(mine[word]) != _annotation(one):
             raise Unread(call.lineno, f"'{word}', which is not what '{one.arg}' is")
     return Part(called, dict(zip((one.arg for one in theirs), words, strict=True)))
+
+
+def _annotation_of(definition: ast.FunctionDef, word: str) -> str:
+    return "".join(_annotation(one) for one in definition.args.args if one.arg == word)
 
 
 def _annotation(one: ast.arg) -> str:

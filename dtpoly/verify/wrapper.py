@@ -12,6 +12,7 @@ from dtpoly.verify.access import Array, Launch
 from dtpoly.verify.asking import about
 from dtpoly.verify.expressions import condition, look_at, value
 from dtpoly.verify.file import File
+from dtpoly.verify.harmless import check_calls
 from dtpoly.verify.held import Held, Product, TensorOf, Wrapper
 from dtpoly.verify.kinds import BOOL, stored
 from dtpoly.verify.launching import launch, launch_by
@@ -108,9 +109,8 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
         case _ if (names := _counts(test)) and not orelse:
             # No programs, no launch: there is nothing that a launch of none would do.
             before, apart = len(wrapper.launches), wrapper.apart
-            if _block(wrapper, body):
-                raise Unread(test.lineno, "a branch that returns")
             programs = [_programs(wrapper.names.get(one)) for one in names]
+            _launching(wrapper, body)
             launched = [_all_programs(one) for one in wrapper.launches[before:]]
             if launched and (None in programs or launched != programs):
                 raise Unread(test.lineno, f"a launch only if '{text}'")
@@ -124,6 +124,26 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
             return
         case _:
             raise Unread(test.lineno, f"a branch of the wrapper: 'if {text}'")
+
+
+def _launching(wrapper: Wrapper, body: list[ast.stmt]) -> None:
+    """What is done if there are programs: memory for these, and launches.
+
+    What else is done or refused there is so for some calls only.
+    """
+    outside = dict(wrapper.names)
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=one)]) if one not in outside:
+                pass
+            case ast.Expr(value=ast.Call()):
+                pass
+            case _:
+                what = ast.unparse(statement).splitlines()[0]
+                raise Unread(statement.lineno, f"'{what}' only if there are programs")
+        _statement(wrapper, statement)
+    wrapper.names.clear()
+    wrapper.names.update(outside)
 
 
 def _counts(test: ast.expr) -> list[str]:
@@ -248,6 +268,7 @@ def wrapper_of(
     if file.again:
         wrapper.must_know("dt_again", definition.lineno)
     started = dict(names)
+    check_calls(file, definition)
     if not _block(wrapper, definition.body):
         raise Unread(definition.lineno, f"'{wanted}' returns nothing")
     for one in tensors:

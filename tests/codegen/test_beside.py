@@ -84,3 +84,28 @@ def test_each_gpu_has_code_for_it() -> None:
     found = told_by("tests.codegen.joined")
     assert [one["target"] for one in found] == [str(target) for target in TARGETS] * 2
     assert all(one["registers"] for one in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # One wrapper needs the second kernel, and not the first.
+        "Func f0, f1, f2, f3; In A; Var k; f0[k] = A[k] + 1.0; f1[k] = f0[k] * 2.0;"
+        "f2[k] = f0[k] * 3.0; f3[k] = f1[k] + f2[k]; f0.fuse_at(f2, k, recompute);"
+        "f2.beside(f0); f2.compile(); f3.compile();",
+        # What is read of the other one is padded.
+        "Func f, g; In A; Var x; g[x] = A[x] + 1.0; f[x] = A[x] + pad(g, 0.0)[-7];"
+        "f.compile(); f.beside(g);",
+        # It comes after its only reader, which reads nothing of it.
+        "Func f, g; In A; Var x; f[x] = A[x] + 1.0; g[x] = A[x] + pad(f, 0.0)[-x - 1];"
+        "g.compile(); f.beside(g);",
+    ],
+)
+def test_a_wrapper_that_needs_one_of_them(text: str) -> None:
+    checked = check(Source("f.dt", text))
+    assert checked.verdict is not None
+    with pytest.raises(DtpolyError) as refused:
+        code_of(checked.verdict.scheduled)
+    (found,) = refused.value.diagnostics
+    assert found.code == "DT300"
+    assert "let each have its own" in found.notes[0].text

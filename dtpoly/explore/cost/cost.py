@@ -121,6 +121,8 @@ def _kernel(
     job = Job(kernel, device, programs, resources, work_of(kernel), operands, is_warm)
     units = dict(limits(job))
     launch = device["launch"] if is_first and not is_warm else device["next_launch"]
+    if kernel.node.options.beside:
+        launch = 0.0  # it is that of the kernel before it
     busy = _together(units.values())
     return KernelCost(
         kernel.node.name,

@@ -121,11 +121,13 @@ def _shared(kernel: Launched) -> int:
     if found and kernel.node.options.each:
         # The block that is stored goes through it while the next one is loaded.
         stores = [s for s in kernel.streams if s.is_store]
-        found += max((s.tile * s.size // max(2, _boxes(kernel, s)) for s in stores), default=0)
+        found += max((s.tile * s.size // _parts(kernel, s) for s in stores), default=0)
     return found
 
 
-def _boxes(kernel: Launched, store: Stream) -> int:
-    """The boxes in which a tile is stored, one after another."""
+def _parts(kernel: Launched, store: Stream) -> int:
+    """The boxes in which a tile is stored, one after another; by address about in halves."""
+    if kernel.node.func not in kernel.node.options.descriptors:
+        return 2
     sizes = kernel.node.options.boxes
     return prod(max(1, lanes_of(store.walk, (one.label,)) // one.size) for one in sizes)

@@ -31,7 +31,7 @@ def head(cost: Cost, name: str) -> str:
 
 def summary(cost: Cost) -> str:
     """How long it takes, and how long it takes at the least."""
-    launches = len(cost.kernels)
+    launches = sum(kernel.launch > 0 for kernel in cost.kernels)
     each = f" in {launches} launches" if launches > 1 else ""
     return (
         f"about {time(cost.seconds)}{each}; what it must move and multiply takes"

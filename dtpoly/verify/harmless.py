@@ -1,0 +1,64 @@
+"""A wrapper in; Unread, if it calls what may do something that a proof does not look at.
+
+Much of a wrapper only refuses calls, or decides about warps, and is not followed. So nothing in it
+may call what could change a tensor, run something else, or give a name another meaning.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from dtpoly.verify import known
+from dtpoly.verify.file import File
+from dtpoly.verify.values import Unread
+
+# What a wrapper calls of the functions that each file has: they make, look or refuse.
+HELPERS = frozenset(
+    f"dt_{word}"
+    for word in (
+        *("is_traced", "check", "device", "is_current", "float", "int", "bool", "number", "fit"),
+        *("disagree", "other_shape", "outside", "nothing", "wrong", "promoted", "real", "operand"),
+        *("check_atomic", "check_out", "blocks", "turned", "rows", "lanes", "too_large", "grid"),
+        *("early", "specialized", "turns", "offset"),
+    )
+)
+PYTHON = ("max", "min", "ValueError", "TypeError", "RuntimeError", "IndexError")
+TORCH = ("torch.empty", "torch.cuda.device")
+METHODS = ("stride", "size", "numel", "dim", "element_size")
+HIDDEN = (
+    *(ast.Lambda, ast.NamedExpr, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    *(ast.Await, ast.Yield, ast.YieldFrom),
+)
+
+
+def check_calls(file: File, definition: ast.FunctionDef) -> None:
+    """Raises Unread for the first call that is none of these."""
+    # Launches and operators stand alone: nothing is made of what they give.
+    alone = {
+        id(node.value)
+        for node in ast.walk(definition)
+        if isinstance(node, ast.Expr | ast.Return) and isinstance(node.value, ast.Call)
+    }
+    for statement in definition.body:
+        for node in ast.walk(statement):
+            if isinstance(node, HIDDEN):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}' in the wrapper")
+            if isinstance(node, ast.Call) and not _is_harmless(file, node, id(node) in alone):
+                raise Unread(node.lineno, f"a call of '{ast.unparse(node.func)}' in the wrapper")
+
+
+def _is_harmless(file: File, call: ast.Call, is_alone: bool) -> bool:
+    match call.func:
+        case ast.Name(id=one) if one in HELPERS:
+            return known.is_known(file, one)
+        case ast.Name(id=one):
+            return one in PYTHON or (is_alone and (one in file.values or one in file.plain))
+        case ast.Subscript():  # a kernel, with its grid
+            return is_alone
+        case ast.Attribute(attr=word) as dotted if ast.unparse(dotted) not in TORCH:
+            numbers = all(isinstance(arg, ast.Constant) for arg in call.args)
+            return word in METHODS and numbers and not call.keywords
+        case ast.Attribute():
+            return True
+        case _:
+            return False
