@@ -134,9 +134,13 @@ def _launching(wrapper: Wrapper, body: list[ast.stmt]) -> None:
     outside = dict(wrapper.names)
     for statement in body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=one)]) if one not in outside:
+            case ast.Assign(targets=[ast.Name(id=one)], value=ast.Call(func=made)) if (
+                one not in outside and ast.unparse(made) == "torch.empty"
+            ):
                 pass
-            case ast.Expr(value=ast.Call()):
+            case ast.Expr(value=ast.Call(func=ast.Subscript())):
+                pass
+            case ast.Expr(value=ast.Call(func=ast.Name(id=one))) if one in wrapper.file.values:
                 pass
             case _:
                 what = ast.unparse(statement).splitlines()[0]

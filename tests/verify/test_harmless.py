@@ -44,6 +44,8 @@ def test_as_written_it_is_proved(program: Program) -> None:
         (BRANCH, f"{BRANCH}        if k_size == 0:\n            raise ValueError(1)\n"),
         (BRANCH, f"{BRANCH}        m_size = n_size\n"),
         (BRANCH, f"{BRANCH}        return out\n"),
+        (BRANCH, f"{BRANCH}        lanes = dt_lanes(m_size)\n"),
+        (BRANCH, f'{BRANCH}        dt_check("B", B, 2, dt_floats, device)\n'),
         # Calls of what may do anything, where nothing else is looked at.
         (GRID, "dt_grid(A.zero_(), before + after)"),
         (GRID, 'dt_grid("turned" if A.zero_() is None else "", before + after)'),
