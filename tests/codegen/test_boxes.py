@@ -180,10 +180,10 @@ def test_what_another_kernel_reads_may_be_stored_so() -> None:
 @pytest.mark.parametrize("is_first", [False, True])
 def test_more_boxes_than_are_written_out(*, is_first: bool) -> None:
     """Of directives that are wrong without another one, that one is to blame."""
-    more = " f.store(m:2, n:16);"
+    more, last = " f.store(m:2, n:16);", " f.descriptor(A, B, f);"
+    text = PRODUCT.replace(last, f"{more}{last}") if is_first else f"{PRODUCT}{more}"
     with pytest.raises(DtpolyError) as raised:
-        last = " f.descriptor(A, B, f);"
-        generated(PRODUCT.replace(last, f"{more}{last}") if is_first else f"{PRODUCT}{more}")
+        generated(text)
     (found,) = raised.value.diagnostics
     assert (found.code, found.span and found.span.text) == ("DT300", "f.store(m:2, n:16)")
     assert [note.text for note in found.notes] == [
