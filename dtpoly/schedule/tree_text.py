@@ -14,7 +14,8 @@ def show_tree(kernels: Iterable[Kernel]) -> str:
 
 
 def _kernel(kernel: Kernel) -> Iterator[str]:
-    yield f"kernel {kernel.name}"
+    beside = f", launched with {kernel.options.beside}" if kernel.options.beside else ""
+    yield f"kernel {kernel.name}{beside}"
     for axis in kernel.grid:
         yield f"  grid {show_axis(axis)}"
     yield from _node(kernel.body, "  ")

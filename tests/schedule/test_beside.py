@@ -12,6 +12,7 @@ from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.legality import judge_state
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.tree_text import show_tree
 from dtpoly.source import Source
 from tests.oracle.cases import Case, ordinary_case
 from tests.oracle.nest import Placed, build, defining
@@ -27,6 +28,12 @@ def codes(text: str) -> list[str]:
 def test_two_that_need_nothing_of_each_other() -> None:
     for one, other in (("g", "h"), ("h", "g")):
         assert codes(f"{TWO} {one}.block(x:4); {one}.beside({other}); f.compile();") == []
+
+
+def test_the_tree_says_so() -> None:
+    verdict = check(Source("f.dt", f"{TWO} h.beside(g); f.compile();")).verdict
+    assert verdict is not None
+    assert "\nkernel h, launched with g\n" in show_tree(verdict.scheduled.kernels)
 
 
 @pytest.mark.parametrize(
