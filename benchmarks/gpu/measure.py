@@ -24,16 +24,14 @@ from dtpoly.timing.spread import quarters
 
 T = TypeVar("T")
 
-ROUNDS = 5  # as the command has it, too
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How long to measure."""
 
-    seconds: float = 0.3  # of the device's time for each candidate
-    row_seconds: float = 90.0  # for all of a row
-    rounds: int = ROUNDS
+    seconds: float  # of the device's time for each candidate
+    row_seconds: float  # for all of a row
+    rounds: int
 
 
 @dataclass(slots=True)

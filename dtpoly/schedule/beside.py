@@ -40,7 +40,7 @@ class Beside(Primitive):
         elif other not in view.kernels:
             way = f"name one of {', '.join(view.kernels)}"
             yield self._refused(title, "has no kernel of its own", way)
-        elif len(several := [one for one in (self.func, other) if _is_in_parts(view, one)]):
+        elif several := [one for one in (self.func, other) if _is_in_parts(view, one)]:
             why = Note(f"'{several[0]}' has two, since a label that it reduces over is blocked")
             yield self._refused(title, "one of them has two kernels", "remove it", why)
         elif some := _needs_one(view, self.func, other):

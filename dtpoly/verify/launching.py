@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
 
 from dtpoly.verify import expressions, kinds
 from dtpoly.verify.access import Launch
@@ -220,7 +219,9 @@ def _note(
     turns: tuple[Whole, ...] | None,
     call: ast.Call,
     options: Options,
-    **part: Any,
+    *,
+    is_part: bool = False,
+    before: str = "",
 ) -> None:
     """A launch of a kernel with these arguments."""
     annotated = {
@@ -246,8 +247,10 @@ def _note(
         wrapper.is_finite,
         is_early,
         is_specialized,
+        is_part,
+        before,
     )
-    wrapper.launches.append(replace(launched, **part))
+    wrapper.launches.append(launched)
 
 
 def _note_both(
@@ -273,8 +276,8 @@ def _note_both(
         given = {one: bound[word] for one, word in part.given.items() if word != pair.before}
         before = next((one for one, word in part.given.items() if word == pair.before), "")
         programs = _grid(wrapper, own, value)
-        parts = {"is_part": True, "before": before}
-        _note(wrapper, part.definition, given, programs, None, call, options, **parts)
+        kernel = part.definition
+        _note(wrapper, kernel, given, programs, None, call, options, is_part=True, before=before)
 
 
 def _check_told(call: ast.Call, given: Sequence[Held], told: ast.Call) -> None:

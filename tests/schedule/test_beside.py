@@ -63,9 +63,9 @@ def test_a_func_of_two_kernels() -> None:
 
 
 @pytest.mark.parametrize("more", ["g.num_warps(8);", "h.num_stages(2);", "g.early();"])
-def test_they_share_all_that_is_said_of_a_launch(more: str) -> None:
+def test_other_launches_are_no_matter_of_what_is_legal(more: str) -> None:
+    """There is no code for them then, which is told where code is made."""
     assert codes(f"{TWO} g.block(x:4); h.block(x:4); h.beside(g); {more} f.compile();") == []
-    # It is legal, and has no code: a launch has one number of warps.
 
 
 def pairs(case: Case) -> Iterator[tuple[Program, str, str]]:

@@ -4,16 +4,8 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.verify.verify import Verdict, verify
-from tests.verify.texts import changed, text_of, written
+from tests.verify.texts import COPIES, changed, text_of, written
 
-COPIES = written(
-    "Func f, lines, turned; In A, B; Var m, n; RVar k;"
-    "lines[m, k] = A[m, k]; turned[n, k] = B[k, n];"
-    "f[m, n] = rdot(lines[m, k], turned[n, k], k);"
-    "lines.block(m:4, k:16); lines.tensorize(m:0, k:0);"
-    "turned.block(n:8, k:8); turned.tensorize(n:0, k:0); turned.beside(lines);"
-    "f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.num_warps(4); f.compile();"
-)
 SUMS = written(
     "Func f, g, h; In A, B; Var x, y; RVar k, l;"
     "g[x] = rsum(A[x, k], k); h[y] = rsum(B[y, l], l);"

@@ -33,3 +33,14 @@ def changed(text: str, old: str, new: str, count: int = 1) -> str:
     """The text with a mistake in it; what is replaced must be there."""
     assert old in text, old
     return text.replace(old, new, count)
+
+
+# A product whose sides are copied first, by one launch.
+COPIES = written(
+    "Func f, lines, turned; In A, B; Var m, n; RVar k;"
+    "lines[m, k] = A[m, k]; turned[n, k] = B[k, n];"
+    "f[m, n] = rdot(lines[m, k], turned[n, k], k);"
+    "lines.block(m:4, k:16); lines.tensorize(m:0, k:0);"
+    "turned.block(n:8, k:8); turned.tensorize(n:0, k:0); turned.beside(lines);"
+    "f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.num_warps(4); f.compile();"
+)

@@ -126,7 +126,7 @@ def _shared(kernel: Launched) -> int:
 
 
 def _parts(kernel: Launched, store: Stream) -> int:
-    """The boxes in which a tile is stored, one after another; by address about in halves."""
+    """In how many parts, one after another, a tile is stored: by address they are about halves."""
     if kernel.node.func not in kernel.node.options.descriptors:
         return 2
     sizes = kernel.node.options.boxes
