@@ -402,6 +402,8 @@ FOURS = "fours"
 OFFSET = "offset"
 # How many programs of a launch are of the kernel before one.
 BEFORE = "before"
+# Where the panel of a launch begins.
+PANEL = "panel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,3 +439,6 @@ class TileKernel:
     own: tuple[OwnDescriptor, ...] = ()
     fours: tuple[Row, ...] = ()  # what may be told to be multiples of four
     is_beside: bool = False  # the first programs of its launch are those of another kernel
+    # It begins before the last kernel of the panel before ends; that one says that it may.
+    is_first_of_panel: bool = False
+    is_last_of_panel: bool = False

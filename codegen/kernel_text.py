@@ -10,6 +10,7 @@ from dtpoly.algorithm.show import show_affine
 from .kernel import (
     BEFORE,
     FOURS,
+    PANEL,
     Accumulate,
     Address,
     Barrier,
@@ -78,8 +79,12 @@ def show_kernel(kernel: TileKernel) -> Iterator[str]:
         yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"
     if kernel.is_beside:
         yield f"  programs from number {BEFORE} on, of a launch that has others before"
-    if kernel.is_early:
+    if kernel.is_first_of_panel:
+        yield f"  wait for the kernel before it, first if {PANEL} is 0, and in the end"
+    elif kernel.is_early:
         yield "  wait for the kernel before it, if this one began early"
+    if kernel.is_last_of_panel:
+        yield "  let the first kernel of the next panel begin"
     if kernel.own:
         names = " and ".join(one.name for one in kernel.own)
         yield f"  make {names} here, if some warps load for the others"

@@ -33,6 +33,8 @@ class Launch:
     streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
     # Label -> the most elements along it that are stored at once.
     boxes: Mapping[str, int] = field(default_factory=dict[str, int])
+    panel: tuple[str, int] | None = None  # label, and how many are computed at a time
+    is_first_of_panel: bool = False  # beside the last kernel of the panel before
 
     @property
     def may_specialize(self) -> bool:

@@ -24,11 +24,10 @@ GOOD_TILE = 2**14
 
 
 def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
-    """One kernel: memory that it is the first to write, grid, arguments.
+    """One kernel: lanes, grid, arguments.
 
     One that is launched with the next one has what it needs, and is launched there.
     """
-    yield from _new_arrays(wrapping, own, one)
     yield from _lanes(wrapping, own, one)
     kernel = one.kernel
     if wrapping.is_first(one):
@@ -38,16 +37,27 @@ def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str
         return
     yield from _descriptors(wrapping, own, kernel)
     if not kernel.grid:
-        yield from _scratch(wrapping, own, kernel, "1", 4)
-        yield from _call(wrapping, own, one, "(1,)", 4)
+        yield from _scratch(wrapping, own, kernel, "1", own.indent)
+        yield from _call(wrapping, own, one, "(1,)", own.indent)
         return
     yield from _programs(wrapping, own, kernel, own.programs)
     yield f"if {own.programs}:"
-    yield from inside(list(_scratch(wrapping, own, kernel, own.programs, 8)))
-    grid = f'dt_grid("{one.func}", {own.programs})'
-    if kernel.each:
-        grid = f'dt_turns("{one.func}", {own.programs}, {own.device}, {kernel.each})'
-    yield from inside(list(_call(wrapping, own, one, grid, 8)))
+    deeper = own.indent + 4
+    yield from inside(list(_scratch(wrapping, own, kernel, own.programs, deeper)))
+    yield from inside(list(_call(wrapping, own, one, _grid(own, one), deeper)))
+
+
+def _grid(own: Locals, one: Launched) -> str:
+    """How many programs are launched."""
+    kernel, arguments = one.kernel, f'"{one.func}", {own.programs}'
+    if not kernel.each:
+        return f"dt_grid({arguments})"
+    arguments += f", {own.device}, {kernel.each}"
+    if kernel.is_first_of_panel:
+        return f"dt_turns_beside({arguments}, {own.panel})"
+    if kernel.is_last_of_panel:
+        return f"dt_turns_sparing({arguments}, {own.is_last})"
+    return f"dt_turns({arguments})"
 
 
 def _pair(wrapping: Wrapping, own: Locals, one: Launched, pair: Together) -> Iterator[str]:
@@ -58,7 +68,7 @@ def _pair(wrapping: Wrapping, own: Locals, one: Launched, pair: Together) -> Ite
     yield f"if {programs}:"
     grid = f'dt_grid("{one.func}", {programs})'
     launched = replace(one, kernel=pair.kernel)
-    yield from inside(list(_call(wrapping, own, launched, grid, 8)))
+    yield from inside(list(_call(wrapping, own, launched, grid, own.indent + 4)))
 
 
 def _programs(wrapping: Wrapping, own: Locals, kernel: TileKernel, name: str) -> Iterator[str]:
@@ -70,11 +80,11 @@ def _programs(wrapping: Wrapping, own: Locals, kernel: TileKernel, name: str) ->
     ]
     if len(blocks) > 1:
         blocks = [f"({one})" if " " in one else one for one in blocks]
-    yield from joined(f"{name} =", "*", blocks or ["1"])
+    yield from joined(f"{name} =", "*", blocks or ["1"], indent=own.indent)
 
 
-def _new_arrays(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
-    """What this kernel leaves for later ones."""
+def memory_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
+    """Memory that this kernel is the first to write, for later ones."""
     written: set[str] = set()
     for before in wrapping.launched[: wrapping.launched.index(one)]:
         written |= {p.name for p in before.kernel.tensors if p.is_written}
@@ -129,7 +139,7 @@ def _lanes(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
             number = " * ".join(([str(tile.number)] if tile.number > 1 else []) + factors)
             yield f"if {number} > {MOST}:"
             arguments = [f'"{one.func}"', number, f'"{_advice(wrapping, one, tile)}"']
-            yield from inside(call("raise dt_too_large", arguments, indent=8))
+            yield from inside(call("raise dt_too_large", arguments, indent=own.indent + 4))
         elif tile.number > MOST:
             raise Unsupported(
                 f"a tile of '{one.func}' has {tile.number} elements, and Triton's limit is {MOST}: "
@@ -144,11 +154,11 @@ def _descriptors(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterato
         name = own.descriptors[kernel.name, described.tensor]
         arguments = [_argument(wrapping, own, pointer), tuple_of(list(map(str, described.block)))]
         if described.axes == tuple(range(len(described.axes))):
-            yield from call(f"{name} = dt_blocks", arguments)
+            yield from call(f"{name} = dt_blocks", arguments, indent=own.indent)
         else:
             blocks = f"dt_blocks({', '.join(arguments)})"
             axes = tuple_of(list(map(str, described.axes)))
-            yield from call(f"{name} = dt_turned", [blocks, axes])
+            yield from call(f"{name} = dt_turned", [blocks, axes], indent=own.indent)
 
 
 def _advice(wrapping: Wrapping, one: Launched, tile: Elements) -> str:
@@ -175,6 +185,7 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
     shapes = [f"{wrapping.names.inputs[one]}.shape[{axis}]" for one, axis, _ in kernel.shapes]
     arguments += shapes
     arguments += [own.before] if kernel.is_beside else []
+    arguments += [own.panel] if kernel.is_first_of_panel else []
     arguments += [own.descriptors[kernel.name, one.tensor] for one in kernel.described]
     arguments += [
         f"{name}={own.lanes[label_with(wrapping, kernel, size)]}" for name, size in kernel.counts
@@ -300,6 +311,12 @@ def _rounds(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
 
 def _argument(wrapping: Wrapping, own: Locals, pointer: Pointer) -> str:
     return wrapping.names.inputs.get(pointer.name) or own.arrays[pointer.name]
+
+
+def largest_lines(wrapping: Wrapping, own: Locals) -> Iterator[str]:
+    """The largest of all indices, if it has a name."""
+    if is_named(wrapping, indices := indices_of(wrapping, own)):
+        yield from call(f"{own.largest} = max", indices, indent=own.indent)
 
 
 def is_named(wrapping: Wrapping, indices: Sequence[str]) -> bool:

@@ -111,6 +111,42 @@ def dt_turns(name, programs, device, each):
         return (min(programs, 3),)
     return (min(programs, each * dt_gpu(device)[1], 1 << 20),)
 ''',
+    "dt_turns_sparing": '''\
+def dt_turns_sparing(name, programs, device, each, is_last):
+    """The same, but some multiprocessors are left to the first kernel of the next panel.
+
+    No more programs than are needed for as many rounds: more would take power, and no time off.
+    """
+    (most,), spared = dt_turns(name, programs, device, each), dt_spared(device)
+    if not spared:
+        return (most,)
+    most = min(most, each * (dt_gpu(device)[1] - (0 if is_last else spared)))
+    rounds = (programs + most - 1) // most
+    return ((programs + rounds - 1) // rounds,)
+''',
+    "dt_turns_beside": '''\
+def dt_turns_beside(name, programs, device, each, panel):
+    """The same, but on multiprocessors that are left to it, unless nothing runs: at panel 0."""
+    (most,), spared = dt_turns(name, programs, device, each), dt_spared(device)
+    return (min(most, each * spared) if spared and panel else most,)
+''',
+    "dt_spared": '''\
+def dt_spared(device):
+    """How many multiprocessors are left to a kernel that runs beside another one: one of 32."""
+    if dt_interpreted or dt_gpu(device)[0] < 9:
+        return 0  # none does there
+    return dt_gpu(device)[1] // 32
+''',
+    "dt_part": '''\
+def dt_part(tensor, axis, start, size):
+    """So many indices of an axis of a tensor: where that is not all, the call is not kept."""
+    if start == 0 and size == tensor.shape[axis]:
+        return tensor
+    seen = getattr(dt_seen, "launches", None)
+    if seen is not None:
+        seen.append(None)
+    return tensor.narrow(axis, start, size)
+''',
 }
 
 # Which variant of a kernel a call runs, and how without Triton's binding.

@@ -30,6 +30,7 @@ from .hoisting import hoisted
 from .kernel import (
     EARLY,
     FOURS,
+    PANEL,
     SPECIALIZED,
     Flag,
     ForLoop,
@@ -73,7 +74,9 @@ def lower(
     """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
     own = {REAL.name, "offset", FOURS, "pid", "program", "block"}
-    own |= {EARLY} if launch.is_early else set()
+    is_early = launch.is_early or launch.is_first_of_panel or launch.panel is not None
+    own |= {EARLY} if is_early else set()
+    own |= {PANEL} if launch.is_first_of_panel else set()
     own |= {SPECIALIZED} if launch.may_specialize else set()
     scopes = Scopes([Scope(set(), own)])
     building = Building(
@@ -136,8 +139,10 @@ def lower(
         each,
         tuple(name for name, one in building.pointers.items() if one.variable in done.lined),
         done.turned,
-        launch.is_early,
+        is_early,
         made,
+        is_first_of_panel=launch.is_first_of_panel,
+        is_last_of_panel=launch.panel is not None,
     )
 
 

@@ -244,6 +244,7 @@ def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping
             launch.num_stages,
             launch.is_pitched,
             made.pairs.get(kernel.name),
+            launch.panel,
         )
         for kernel, launch in zip(made.kernels, made.launches, strict=True)
     ]

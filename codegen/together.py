@@ -99,6 +99,8 @@ def _own_launch(kernel: TileKernel) -> str | None:
     """Why a kernel must have a launch to itself."""
     if kernel.each:
         return "its programs take blocks in turn: remove persistent"
+    if kernel.is_first_of_panel or kernel.is_last_of_panel:
+        return "is the first or the last one of a panel: remove beside, or panels"
     if kernel.is_early:
         return "begins early: remove early"
     if kernel.described:

@@ -18,6 +18,7 @@ from .kernel import (
     EARLY,
     FOURS,
     OFFSET,
+    PANEL,
     SPECIALIZED,
     Accumulate,
     Address,
@@ -75,6 +76,15 @@ WAITING = (
     f"if {EARLY}:",
     "    tl.extra.cuda.gdc_wait()",
 )
+# At the head of the last kernel of a panel, all of which runs by then: the next one may begin.
+LETTING = "    tl.extra.cuda.gdc_launch_dependents()"
+# At the head of the first kernel of a panel, which needs nothing of panels before. It ends as
+# `WAITING`: when it has ended, all before it has.
+WAITING_FIRST = (
+    f"if {EARLY}:",
+    f"    if {PANEL} == 0:",
+    "        tl.extra.cuda.gdc_wait()",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +110,23 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
     lines = [Line(text, "") for text in head_lines(kernel)]
     comment = [*(kernel.comment or (NO_DIRECTIVES,)), *grid_comment(kernel)]
     lines.extend(Line(f"    # {text}", "") for text in comment)
-    lines.extend(Line(f"    {text}", "") for text in (WAITING if kernel.is_early else ()))
+    lines.extend(Line(f"    {text}", "") for text in waiting_lines(kernel))
     lines.extend(Line(f"    {text}", "") for text in making_lines(kernel))
     lines.extend(Line(f"    {text}", "") for text in fours_lines(kernel))
     body = _on_grid(kernel, _block(kernel.body) or [Line("pass", "")])
     lines.extend(Line(f"    {text}", one.origin) for one in body for text in fitted([one.text]))
+    if kernel.is_first_of_panel:
+        lines.extend(Line(f"    {text}", "") for text in WAITING)
     return lines
+
+
+def waiting_lines(kernel: TileKernel) -> tuple[str, ...]:
+    """What a kernel does first that may be placed while others run."""
+    if kernel.is_first_of_panel:
+        return WAITING_FIRST
+    if kernel.is_last_of_panel:
+        return (*WAITING, LETTING)
+    return WAITING if kernel.is_early else ()
 
 
 def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
@@ -152,6 +173,8 @@ def parameters(kernel: TileKernel) -> list[str]:
         found.append(", ".join(variable for *_, variable in kernel.shapes))
     if kernel.is_beside:
         found.append(BEFORE)
+    if kernel.is_first_of_panel:
+        found.append(PANEL)
     if kernel.described:
         found.append(", ".join(one.name for one in kernel.described))
     known = [name for name, _ in kernel.counts]

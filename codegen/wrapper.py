@@ -11,8 +11,9 @@ from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.algorithm.program import Scalar, Tensor, in_order
 
 from .kinds import REAL, Kind, stored_parameter
-from .launch_text import indices_of, is_named, launch_lines
+from .launch_text import largest_lines, launch_lines, memory_lines
 from .layout import call, fitted, inside, tuple_of
+from .panels import panel_lines
 from .size_text import check_lines, passed_labels, size_lines
 from .type_text import TORCH, meetings, promoted, real
 from .wrapping import Locals, Wrapping, first_tensor, locals_of, read_tensors, sizing_of
@@ -31,10 +32,13 @@ def wrapper_lines(wrapping: Wrapping) -> list[str]:
     rest += _scalars(wrapping)
     rest += _types(wrapping, own)
     rest += _outputs(wrapping, own)
-    if is_named(wrapping, indices := indices_of(wrapping, own)):
-        rest += call(f"{own.largest} = max", indices)
-    for one in wrapping.launched:
-        rest += launch_lines(wrapping, own, one)
+    if wrapping.panel is not None:
+        rest += panel_lines(wrapping, own, *wrapping.panel)
+    else:
+        rest += largest_lines(wrapping, own)
+        for one in wrapping.launched:
+            rest += memory_lines(wrapping, own, one)
+            rest += launch_lines(wrapping, own, one)
     rest.append("return out")
     # Not every label's size is used: several may share one.
     used = set(re.findall(r"\w+", "\n".join(rest)))

@@ -27,6 +27,7 @@ class Launched:
     num_stages: int | None = None
     is_pitched: bool = False  # rows of the Func begin where memory is aligned
     pair: Together | None = None  # what is launched for it and the one before it
+    panel: tuple[str, int] | None = None  # label, and how many are computed at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ class Wrapping:
     def is_first(self, one: Launched) -> bool:
         """Whether a kernel is launched with the next one."""
         return any(o.pair is not None and o.pair.parts[0] is one.kernel for o in self.launched)
+
+    @property
+    def panel(self) -> tuple[str, int] | None:
+        """The label and the number of the panels that the Func is computed in."""
+        return next((one.panel for one in self.launched if one.func == self.func), None)
 
     def is_pitched(self, func: str) -> bool:
         """Whether the rows of a Func begin where memory is aligned."""
@@ -67,6 +73,9 @@ class Locals:
     programs: str
     before: str  # programs of a launch that are of the first of two kernels
     after: str
+    panel: str  # where one begins
+    is_last: str = ""  # whether none comes after it
+    indent: int = 4  # of launches
 
 
 def locals_of(wrapping: Wrapping) -> Locals:
@@ -102,6 +111,7 @@ def locals_of(wrapping: Wrapping) -> Locals:
         programs=name("programs"),
         before=name("before"),
         after=name("after"),
+        panel=name("panel"),
     )
 
 

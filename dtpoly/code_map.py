@@ -3,10 +3,12 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from dtpoly.algorithm.program import in_order
 from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.kernel import (
     BEFORE,
     EARLY,
+    PANEL,
     SPECIALIZED,
     ForLoop,
     If,
@@ -17,16 +19,26 @@ from dtpoly.codegen.kernel import (
     WhereDescribed,
 )
 from dtpoly.codegen.together import Together, together_lines
-from dtpoly.codegen.triton_text import WAITING, Line, kernel_lines, making_lines, pointer
+from dtpoly.codegen.triton_text import (
+    LETTING,
+    WAITING,
+    WAITING_FIRST,
+    Line,
+    kernel_lines,
+    making_lines,
+    pointer,
+)
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_option, origin_of
 from dtpoly.poly.model import by_name
+from dtpoly.schedule.panels import Panels
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 
 START = "_start"  # ends the names of where loops and blocks are
 BARRIER = "tl.debug_barrier()"
+WAITS = {text.strip() for text in (*WAITING, LETTING, *WAITING_FIRST)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +176,10 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
             return find_directive(state, node, GROUPS, axis.label)
     if kernel.is_beside and word == f"{BEFORE},":
         return find_option(state, node, "beside")
-    if kernel.is_early and (word.startswith(f"{EARLY}:") or word in map(str.strip, WAITING)):
-        return find_option(state, node, "early")
+    if kernel.is_early and (word.startswith(f"{EARLY}:") or word in WAITS):
+        return find_option(state, node, "early") if node.options.is_early else _panels(state, node)
+    if kernel.is_first_of_panel and word == f"{PANEL},":
+        return _panels(state, node)
     making = {f"{SPECIALIZED}: tl.constexpr,", *map(str.strip, making_lines(kernel))}
     if kernel.own and word in making:
         return find_option(state, node, "warp_specialize")
@@ -173,6 +187,16 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
         return find_option(state, node, "persistent")
     if variable == "pid" or word.startswith("# Grid"):
         return find_option(state, node, *GROUPS, *GRID)
+    return Origin()
+
+
+def _panels(state: State, node: Kernel) -> Origin:
+    """The directive that says of a Func that it is computed in panels, with what it needs."""
+    for one in state.program.directives:
+        if one.name == Panels.name:
+            needed = in_order(state.program, [one.func])
+            if node.func in {func.name for func in needed}:
+                return Origin(None, one, one.span)
     return Origin()
 
 

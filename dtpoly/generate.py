@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from dtpoly.algorithm.program import Directive, Program
+from dtpoly.algorithm.program import Directive, Program, in_order
 from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.boxes import cut_along, is_stored
 from dtpoly.codegen.building import Unsupported
@@ -242,7 +242,17 @@ def _launch(state: State, at: int) -> Launch:
         options.beside,
         options.streamed,
         {one.label: one.size for one in options.boxes},
+        None if options.panel is None else (options.panel.label, options.panel.size),
+        kernel.name in _first_of_panels(state),
     )
+
+
+def _first_of_panels(state: State) -> Iterator[str]:
+    """The first kernel of each Func that is computed in panels."""
+    for last in state.kernels:
+        if last.options.panel is not None:
+            needed = {func.name for func in in_order(state.program, [last.func])}
+            yield next(kernel.name for kernel in state.kernels if kernel.func in needed)
 
 
 def _unrolled(body: Node) -> Iterator[tuple[str, int]]:

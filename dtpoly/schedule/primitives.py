@@ -25,6 +25,7 @@ from dtpoly.schedule.inline import Inline
 from dtpoly.schedule.map import Map
 from dtpoly.schedule.num_stages import NumStages
 from dtpoly.schedule.num_warps import NumWarps
+from dtpoly.schedule.panels import Panels
 from dtpoly.schedule.persistent import Persistent
 from dtpoly.schedule.pitch import Pitch
 from dtpoly.schedule.precision import Precision
@@ -66,6 +67,7 @@ PRIMITIVES: Primitives = (
     WarpSpecialize,
     Beside,
     Store,
+    Panels,
 )
 
 # What other scheduling languages call it.

@@ -75,6 +75,7 @@ class Options:
     turned: tuple[str, ...] = ()  # labels whose loops take turns in direction
     streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
     boxes: tuple[Sized, ...] = ()  # in which its tile is stored
+    panel: Sized | None = None  # of what it and those before it compute at a time
 
 
 @dataclass(frozen=True, slots=True)

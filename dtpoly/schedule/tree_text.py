@@ -15,7 +15,9 @@ def show_tree(kernels: Iterable[Kernel]) -> str:
 
 def _kernel(kernel: Kernel) -> Iterator[str]:
     beside = f", launched with {kernel.options.beside}" if kernel.options.beside else ""
-    yield f"kernel {kernel.name}{beside}"
+    panel = kernel.options.panel
+    parts = f", in panels of {panel.size} of {panel.label}" if panel is not None else ""
+    yield f"kernel {kernel.name}{beside}{parts}"
     for axis in kernel.grid:
         yield f"  grid {show_axis(axis)}"
     yield from _node(kernel.body, "  ")

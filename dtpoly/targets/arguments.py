@@ -12,7 +12,15 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import Sizes, input_shapes
 from dtpoly.codegen.axis_words import axis_words
 from dtpoly.codegen.functions import is_float_element
-from dtpoly.codegen.kernel import BEFORE, EARLY, FOURS, SPECIALIZED, Pointer, TileKernel
+from dtpoly.codegen.kernel import (
+    BEFORE,
+    EARLY,
+    FOURS,
+    PANEL,
+    SPECIALIZED,
+    Pointer,
+    TileKernel,
+)
 from dtpoly.codegen.kinds import REAL, Element, Kind, Named, widest
 from dtpoly.codegen.module import Generated
 from dtpoly.codegen.specializing import most_bytes, multiplied
@@ -71,6 +79,7 @@ def _passed(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
         *(_number(name, size) for name, size in known.items()),
         *(_number(name, shape_of(call, kernel, t)[axis]) for t, axis, name in kernel.shapes),
         *([_number(BEFORE, 1)] if kernel.is_beside else []),  # of which nothing is told
+        *([_number(PANEL, 1)] if kernel.is_first_of_panel else []),
         *_descriptors(call, kernel),
         *(_chosen(name, _lanes(known[size])) for name, size in kernel.counts),
         *_flags(kernel, known),

@@ -50,6 +50,7 @@ class Lemma(StrEnum):
     PROGRAMS = "a loop over programs"
     PART = "a part of an address is below the reach that is promised"
     BELOW = "a product is below what is promised"
+    PANELS = "what is proved for all sizes is proved for parts of one"
     PROMISED = "what the file says that callers promise"
 
 

@@ -20,9 +20,10 @@ HELPERS = frozenset(
         *("disagree", "other_shape", "outside", "nothing", "wrong", "promoted", "real", "operand"),
         *("check_atomic", "check_out", "blocks", "turned", "rows", "lanes", "too_large", "grid"),
         *("early", "specialized", "turns", "offset"),
+        *("turns_sparing", "turns_beside", "part"),
     )
 )
-PYTHON = ("max", "min", "ValueError", "TypeError", "RuntimeError", "IndexError")
+PYTHON = ("max", "min", "range", "ValueError", "TypeError", "RuntimeError", "IndexError")
 TORCH = ("torch.empty", "torch.cuda.device")
 METHODS = ("stride", "size", "numel", "dim", "element_size")
 HIDDEN = (

@@ -61,6 +61,17 @@ class Opaque:
     text: str
 
 
+@dataclass(frozen=True)
+class Panels:
+    """A loop over parts of a size: the axes of tensors that are cut, and where a part begins."""
+
+    lines: tuple[int, int]  # its first and its last one
+    size: Whole
+    parts: Mapping[str, int]
+    start: Whole
+    alike: frozenset[str]  # what the size is called: extents of tensors
+
+
 Plain = Whole | TensorOf | Product | Bound | Kind | Blocks | Opaque
 Held = Plain | tuple["Held", ...] | Given | Truth
 
@@ -105,6 +116,11 @@ class Wrapper:
     maker: str = ""
     # Sizes that are refused if they are just below 2^31, by this launch or those before it.
     apart: frozenset[Whole] = frozenset()
+    # Where all launches are in a loop over panels; whether it has been read.
+    panels: Panels | None = None
+    is_over: bool = False
+    # What the caller gives.
+    inputs: frozenset[str] = frozenset()
 
     def must_know(self, function: str, line: int) -> None:
         """Refuse a function whose text is not the one that is known."""

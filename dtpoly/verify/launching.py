@@ -9,7 +9,7 @@ from math import prod
 
 from dtpoly.verify import expressions, kinds
 from dtpoly.verify.access import Launch
-from dtpoly.verify.early import EARLY
+from dtpoly.verify.early import EARLY, panel_of
 from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.pairs import Pair, pair_of
@@ -33,6 +33,8 @@ from dtpoly.verify.whole import (
 )
 
 OPTIONS = ("num_warps", "num_stages")
+# What says how many programs there are that take blocks in turn, and how much more it is told.
+TURNS = {"dt_turns": 0, "dt_turns_sparing": 1, "dt_turns_beside": 1}
 LAUNCHER = "dt_launcher"
 CONSTANTS = ("tl.constexpr", "triton.language.constexpr")
 # Whether a launcher passes on what is true, of rows by itself, and descriptors.
@@ -197,6 +199,9 @@ def launch(
             bound[one] = value(wrapper, default)
     if missing := [one for one in parameters if one not in bound]:
         raise Unread(call.lineno, f"'{kernel}' is not given '{missing[0]}'")
+    first = panel_of(definition)
+    if first is not None and not _waits_for_others(wrapper, bound[first]):
+        raise Unread(call.lineno, f"'{kernel}' is launched beside others, and may need them")
     options = stages, is_early, is_specialized
     pair = pair_of(wrapper.file, definition)
     if pair is None:
@@ -205,6 +210,13 @@ def launch(
     else:
         _note_both(wrapper, pair, bound, func.slice, call, options, value)
     wrapper.largest, wrapper.reaches = (), frozenset()
+
+
+def _waits_for_others(wrapper: Wrapper, panel: Held) -> bool:
+    """Whether a kernel waits that does so at 0: always, or in a first panel that it begins."""
+    if panel == number(0):
+        return True
+    return wrapper.panels is not None and panel == wrapper.panels.start and not wrapper.launches
 
 
 Options = tuple[int | None, bool, bool]  # stages, whether it is early, and specialized
@@ -291,8 +303,12 @@ def _check_told(call: ast.Call, given: Sequence[Held], told: ast.Call) -> None:
 def _turns(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[Whole, ...] | None:
     """The blocks that programs take in turn, as factors, if they do."""
     match node:
-        case ast.Call(func=ast.Name(id="dt_turns"), args=[_, programs, _, _]):
-            wrapper.must_know("dt_turns", node.lineno)
+        case ast.Call(
+            func=ast.Name(id=one),
+            args=[_, programs, _, ast.Constant(value=int() as each), *more],
+            keywords=[],
+        ) if TURNS.get(one) == len(more) and each >= 1:
+            wrapper.must_know(one, node.lineno)
             found = value(wrapper, programs)
             factors = found.factors if isinstance(found, Product) else (found,)
             return tuple(wrapper.size(one, node) for one in factors)

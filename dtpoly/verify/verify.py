@@ -28,6 +28,7 @@ from dtpoly.verify.machine import run_kernel
 from dtpoly.verify.memory import Memory, Unwritten
 from dtpoly.verify.naming import file_of
 from dtpoly.verify.pairs import check_apart
+from dtpoly.verify.panels import check_panels
 from dtpoly.verify.regions import NotAffine
 from dtpoly.verify.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
 from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, smallest
@@ -197,6 +198,7 @@ def proof_of(
     facts = both(*wrapper.facts)
     runs = [run_kernel(file, wrapper.arrays, launch, facts) for launch in wrapper.launches]
     check_apart(runs)
+    check_panels(wrapper, runs, meaning, func)
     wrapper.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
     facts = both(facts, *(ran.facts for ran in runs))
     types = {one.name: one.kind for one in wrapper.arrays.values()}

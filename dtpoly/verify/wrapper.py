@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from dtpoly.verify.access import Array, Launch
 from dtpoly.verify.asking import about
@@ -17,6 +18,7 @@ from dtpoly.verify.held import Held, Product, TensorOf, Wrapper
 from dtpoly.verify.kinds import BOOL, stored
 from dtpoly.verify.launching import launch, launch_by
 from dtpoly.verify.overflow import HALF, NEAR
+from dtpoly.verify.panels import over_panels
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.shared import rank
 from dtpoly.verify.terms import Given
@@ -35,6 +37,8 @@ def _block(wrapper: Wrapper, body: Sequence[ast.stmt]) -> bool:
 
 def _statement(wrapper: Wrapper, node: ast.stmt) -> bool:
     """Read one statement; True if it ends the call."""
+    if wrapper.is_over and not isinstance(node, ast.Return):
+        raise Unread(node.lineno, "what is done after a loop over panels")
     match node:
         case ast.Expr(value=ast.Constant()) | ast.Pass():
             return False
@@ -46,6 +50,9 @@ def _statement(wrapper: Wrapper, node: ast.stmt) -> bool:
             return False
         case ast.Assign(targets=[target], value=expression):
             _assign(wrapper, target, value(wrapper, expression))
+            return False
+        case ast.For():
+            over_panels(wrapper, node, _statement)
             return False
         case ast.Expr(value=ast.Call(func=ast.Subscript() as func) as call):
             if wrapper.file.again:
@@ -69,13 +76,17 @@ def _statement(wrapper: Wrapper, node: ast.stmt) -> bool:
 
 
 def _refusal(wrapper: Wrapper, test: ast.expr, what: ast.expr | None) -> None:
-    """Calls that are refused need no proof; where it is not read which those are, all do."""
-    try:
-        wrapper.facts.append(negation(condition(wrapper, test)))
-    except Unread:
-        # That a tile is too large says nothing that a proof or a counterexample needs.
-        if what is None or "dt_too_large" not in ast.unparse(what):
-            wrapper.skipped.append(test.lineno)
+    """Calls that are refused need no proof; where it is not read which those are, all do.
+
+    So do those that are refused only after something was launched.
+    """
+    if not wrapper.launches:
+        with suppress(Unread):
+            wrapper.facts.append(negation(condition(wrapper, test)))
+            return
+    # That a tile is too large says nothing that a proof or a counterexample needs.
+    if what is None or "dt_too_large" not in ast.unparse(what):
+        wrapper.skipped.append(test.lineno)
 
 
 def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
@@ -261,7 +272,14 @@ def wrapper_of(
     parameters = (*definition.args.args, *definition.args.kwonlyargs)
     callers = frozenset(one for one in tensors if one not in declared)
     wrapper = Wrapper(
-        file, wanted, names, arrays, callers, tuple(one.arg for one in parameters), scalars
+        file,
+        wanted,
+        names,
+        arrays,
+        callers,
+        tuple(one.arg for one in parameters),
+        scalars,
+        inputs=frozenset(arrays),
     )
     for array in arrays.values():
         wrapper.facts += [compare(">=", extent, number(0)) for extent in array.shape]

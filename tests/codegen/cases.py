@@ -141,19 +141,43 @@ def in_one_launch(case: RandomCase) -> RandomCase | None:
         if check_schedule(program, USER):
             continue
         found = verdict(mine)
-        if found.is_legal and has_code(found.scheduled):
+        if found.is_legal and has_code(found.scheduled, "launch"):
             assert any(kernel.options.beside for kernel in found.scheduled.kernels)
             return mine
     return None
 
 
-def has_code(state: State) -> bool:
-    """Whether two kernels can share a launch: both want the same one, and none of their own."""
+def in_panels(case: RandomCase) -> RandomCase | None:
+    """A legal case of which a Func is computed in panels; None if none can be."""
+    random = Random(f"panels {case.seed}")
+    compiled = {
+        d.func for d in case.program.directives if d.name in ("compile", "compile_to_kernel")
+    }
+    for func in [func for func in case.program.funcs if func.name in compiled]:
+        for label in random.sample(func.labels, len(func.labels)):
+            panel = Argument(label, random.choice((1, 2, 3, 5)))
+            directive = Directive(func.name, "panels", (panel,))
+            program = replace(case.program, directives=(*case.program.directives, directive))
+            if not check_schedule(program, USER):
+                mine = replace(case, program=program)
+                found = verdict(mine)
+                assert found.is_legal
+                if has_code(found.scheduled, "panel"):
+                    return mine
+    return None
+
+
+def has_code(state: State, word: str) -> bool:
+    """Whether there is code for it, which may be refused for something of that name.
+
+    Two kernels share a launch only if both want the same one, and none of their own; those of
+    panels have no memory for each program.
+    """
     try:
         code_of(state)
     except DtpolyError as error:
         notes = [note.text for one in error.diagnostics for note in one.notes]
-        if any("launch" in note for note in notes):
+        if any(word in note for note in notes):
             return False
         raise
     return True

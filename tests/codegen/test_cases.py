@@ -18,6 +18,7 @@ from tests.codegen.cases import (
     Outcome,
     RandomCase,
     in_one_launch,
+    in_panels,
     launched_otherwise,
     outcome,
     random_case,
@@ -72,6 +73,15 @@ def test_two_kernels_in_one_launch_compute_the_same(first: int) -> None:
     cases = [random_case(seed) for seed in range(first, first + 100)]
     pairs = [in_one_launch(case) for case in cases if verdict(case).is_legal]
     found = run(one for one in pairs if one is not None)
+    assert found[Outcome.RIGHT]
+    assert not found[Outcome.REFUSED]
+
+
+@pytest.mark.parametrize("first", range(0, 1400, 350))
+def test_panels_compute_the_same(first: int) -> None:
+    cases = [random_case(seed) for seed in range(first, first + 350)]
+    panels = [in_panels(case) for case in cases if verdict(case).is_legal]
+    found = run(one for one in panels if one is not None)
     assert found[Outcome.RIGHT]
     assert not found[Outcome.REFUSED]
 

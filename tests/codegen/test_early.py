@@ -53,6 +53,6 @@ def test_a_chain_shows_what_is_read_too_early() -> None:
 
 def test_a_gpu_that_can_wait_does_so_before_it_touches_memory() -> None:
     found = told_by("tests.codegen.waiting")
-    assert len(found) == 3 * 6
+    assert len(found) == 3 * 8
     for one in found:
         assert one["waits"] == (one["is_early"] and one["target"] == "cuda:90"), one

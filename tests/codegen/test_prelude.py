@@ -44,6 +44,14 @@ PROGRAMS = (
     "Func product; In A, B; Var m, n; RVar k; product[m, n] = rdot(A[m, k], B[k, n], k);"
     "product.block(m:128, n:64); product.tensorize(m:0, n:0, k:32); product.persistent();"
     "product.descriptor(A, B, product); product.warp_specialize(); product.num_warps(8);",
+    "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n];"
+    "f[m, n] = rdot(A[m, k], g[n, k], k); g.block(n:16); g.persistent(2);"
+    "f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.persistent(); f.panels(n:64);"
+    "f.compile();",
+    "Func f, g; In weights, rows; Var m, n; g[m, n] = rows[n, m];"
+    "f[m, n] = g[m, n] * weights[m, n];"
+    "g.block(m:16, n:16); g.tensorize(m:0, n:0); f.block(m:2, n:2); f.tensorize(m:0, n:0);"
+    "f.panels(m:64); f.compile();",
 )
 
 

@@ -44,6 +44,7 @@ def main() -> None:
                     "target": str(target),
                     "is_early": kernel.is_early,
                     "waits": isinstance(cubin, bytes) and waits(sass(cubin)),
+                    "count": sass(cubin).count(WAITS) if isinstance(cubin, bytes) else 0,
                 }
                 print(json.dumps(found), flush=True)
 

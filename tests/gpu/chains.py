@@ -18,7 +18,7 @@ from tests.codegen.running import imported
 CHAINS = "chains.json"
 EVERY = 100  # launches between two looks
 SIDE = 128  # so that there are few programs, which all may be placed at once
-HOLD = 20_000_000  # cycles that a GPU waits, so that all these launches are there when it begins
+HOLD = 60_000_000  # cycles that a GPU waits, so that all these launches are there when it begins
 WAIT = "        tl.extra.cuda.gdc_wait()\n"
 # A kernel that says so at its head and does not wait is overtaken by the next launch.
 HASTE = "        tl.extra.cuda.gdc_launch_dependents()\n"
@@ -26,7 +26,14 @@ HASTE = "        tl.extra.cuda.gdc_launch_dependents()\n"
 HEAD = "Func f; In A, B; Var m, n; RVar k;"
 CHAOS = "f[m, n] = sin(4 * rdot(A[m, k], B[k, n], k));"
 TWO = "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n] * A[k, n];"
-# Of each chain what is launched; the same without `early` is what it is held against.
+# The side that the launch before wrote is turned first.
+TURNED = (
+    "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = A[k, n];"
+    "f[m, n] = sin(4 * rdot(B[m, k], g[n, k], k));"
+)
+# Directives that let a launch begin before the one before it ends.
+WORDS = ("early", "panels")
+# Of each chain what is launched; the same without these is what it is held against.
 PROGRAMS = {
     "one kernel": f"""{HEAD} {CHAOS}
         f.precision(tf32); f.block(m:16, n:32); f.tensorize(m:0, n:0, k:64); f.num_stages(2);
@@ -38,6 +45,9 @@ PROGRAMS = {
         g.block(n:32, k:32); g.tensorize(n:0, k:0); g.early();
         f.precision(tf32); f.block(m:32, n:32); f.tensorize(m:0, n:0, k:64); f.early(); f.compile();
         """,
+    "panels": f"""{TURNED} g.block(n:32, k:32); g.tensorize(n:0, k:0); g.persistent(2);
+        f.precision(tf32); f.block(m:32, n:32); f.tensorize(m:0, n:0, k:64); f.persistent();
+        f.panels(n:32); f.compile();""",
     "the second of two": f"""{TWO} f[m, n] = sin(4 * rdot(A[m, k], g[n, k], k));
         g.block(n:32, k:32); g.tensorize(n:0, k:0);
         f.precision(tf32); f.block(m:32, n:32); f.tensorize(m:0, n:0, k:64); f.early(); f.compile();

@@ -23,7 +23,7 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from tests.codegen.cases import in_one_launch, launched_otherwise, random_case, verdict
+from tests.codegen.cases import in_one_launch, in_panels, launched_otherwise, random_case, verdict
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.listings import (
     DTYPES,
@@ -38,13 +38,14 @@ from tests.codegen.listings import (
 )
 from tests.codegen.scratch import BARRIER, VARIANTS
 from tests.codegen.specializing import random_product
-from tests.gpu.chains import CHAINS, HASTE, PROGRAMS, WAIT, Chain
+from tests.gpu.chains import CHAINS, HASTE, PROGRAMS, WAIT, WORDS, Chain
 from tests.gpu.plan import GROUPS, LOADING, RACES, Case, write
 
 # Some have nothing to run; of at least 300 there is a result to compare.
 RANDOM = 330
 OTHERWISE = 110
 TOGETHER = 20
+IN_PANELS = 20
 PRODUCTS_MADE = 24
 SIZES = (8, 128, 136, 64, 264, 32, 104, 200)
 FOURS = (4, 100, 52, 132, 20, 36, 60, 28)  # small, for some listings have tiles of whole sizes
@@ -65,6 +66,7 @@ def main() -> None:
         *random_cases(folder, RANDOM),
         *otherwise_cases(folder, OTHERWISE),
         *together_cases(folder, TOGETHER),
+        *panel_cases(folder, IN_PANELS),
         *scratch(folder),
     ]
     write(folder, cases)
@@ -191,6 +193,21 @@ def together_cases(folder: Path, count: int) -> Iterator[Case]:
         yield Case("together", name, *given, case.recipe, case.out)
 
 
+def panel_cases(folder: Path, count: int) -> Iterator[Case]:
+    """So many of them that are computed in panels; and large products that are, at all sizes."""
+    legal = (case for case in map(random_case, range(50 * count)) if verdict(case).is_legal)
+    for case in islice(filter(None, map(in_panels, legal)), count):
+        made = code_of(verdict(case).scheduled)
+        name = f"panels_{case.seed}"
+        given = _written(folder, name, made), show(case.program), made.stages.outputs, case.sizes
+        yield Case("panels", name, *given, case.recipe, case.out)
+    name = "tf32_matmul"
+    for at, (m, n, k) in enumerate(product((1, 520), (2047, 2048, 6152), (8, 264))):
+        given = _kept(folder, name), _text(name), _outputs(name), {"m": m, "n": n, "k": k}
+        recipe = Recipe(at, layout=(Layout.PLAIN, Layout.TRANSPOSED)[at % 2])
+        yield Case("panels", name, *given, recipe, (Layout.PLAIN, Layout.SLICED)[at % 2])
+
+
 def scratch(folder: Path) -> Iterator[Case]:
     """The kernel whose lanes read what other lanes wrote, with and without what makes it right."""
     for variant in VARIANTS:
@@ -208,7 +225,7 @@ def chains(folder: Path) -> Iterator[Chain]:
     """Launches of which each needs the one before, early ones and others."""
     for number, (name, text) in enumerate(PROGRAMS.items()):
         given = load(Source(f"{name}.dt", text))
-        others = tuple(one for one in given.directives if one.name != "early")
+        others = tuple(one for one in given.directives if one.name not in WORDS)
         early, late = (
             code_of(judge(one).scheduled).text for one in (given, replace(given, directives=others))
         )

@@ -56,6 +56,8 @@ def _has_form(of: Assumption) -> bool:
             return one not in names_of(value)
         case Lemma.PROGRAMS, (str(), Whole(), Whole()):
             return True
+        case Lemma.PANELS, (Whole() as size, int() as step):
+            return size.plain is not None and step >= 1
         case Lemma.PROMISED, (str() as text,):
             return bool(text)
         case _:

@@ -1,0 +1,83 @@
+"""A label of a Func in; the axes along which all that it needs can be cut there, or why not, out.
+
+Where each Func has an index for the label, and each read of it is at that very index, some indices
+of the result need the same indices of everything else, and the rest of nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from dtpoly.algorithm.expressions import Index, ProgramId, Reshape, Size, reads, walk
+from dtpoly.algorithm.program import Func, Program, in_order, reduced_labels
+from dtpoly.algorithm.sizes import size_rules
+from dtpoly.frozen import dataclass
+from dtpoly.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Why some indices need more than the same of everything else, and where that is said."""
+
+    why: str
+    span: Span | None
+
+
+def cut_along(program: Program, func: str, label: str) -> dict[str, int] | Crossing:
+    """For each tensor and Func that has such an axis, which one it is."""
+    needed = in_order(program, [func])
+    axes = {one.name: one.labels.index(label) for one in needed if label in one.labels}
+    funcs = {one.name for one in needed}
+    for one in needed:
+        if one.name not in axes:
+            return Crossing(f"'{one.name}' has no '{label}'", one.span)
+        if label in reduced_labels(one):
+            return Crossing(f"'{one.name}' reduces over '{label}'", one.span)
+        for why, span in _values(one, label):
+            return Crossing(why, span)
+    found = [read for one in needed for read in reads(one.body)]
+    for read in found:
+        at = [axis for axis, index in enumerate(read.indices) if index.plain == label]
+        if at and read.tensor not in funcs:
+            axes.setdefault(read.tensor, at[0])
+    for read in found:
+        at = [axis for axis, index in enumerate(read.indices) if label in index.labels]
+        wanted = [axes[read.tensor]] if read.tensor in axes else []
+        if at != wanted or any(read.indices[axis].plain != label for axis in at):
+            why = f"'{read.tensor}' is read at other indices than '{label}'"
+            return Crossing(why, read.span)
+    for tensor, axis in axes.items():
+        mine = [read for read in found if read.tensor == tensor and tensor not in funcs]
+        if mine and all(read.padding is not None for read in mine):
+            why = f"'{tensor}' may have another size along axis {axis}: it is read with padding"
+            return Crossing(why, mine[0].span)
+    return _other_sizes(program, axes, label) or axes
+
+
+def _other_sizes(program: Program, axes: Mapping[str, int], label: str) -> Crossing | None:
+    """A label whose size would be another one for parts."""
+    for rule in size_rules(program):
+        for read in rule.reads:
+            if rule.label == label:
+                if not read.index.is_plain:
+                    return Crossing(
+                        f"its size is not that of an axis of '{read.tensor}'", read.span
+                    )
+            elif (read.tensor, read.axis) in axes.items() or label in read.index.labels:
+                why = f"the size of '{rule.label}' comes of that axis, too"
+                return Crossing(why, read.span)
+    return None
+
+
+def _values(func: Func, label: str) -> Iterator[tuple[str, Span | None]]:
+    """Where a value depends on which index it is, or on how many there are."""
+    for node in walk(func.body):
+        match node:
+            case Index(label=one, span=span) if one == label:
+                yield f"'{func.name}' computes with '{label}' itself", span
+            case Size(label=one, span=span) if one == label:
+                yield f"'{func.name}' computes with the size of '{label}'", span
+            case ProgramId(span=span):
+                yield f"'{func.name}' asks which program computes it", span
+            case Reshape(span=span):
+                yield f"'{func.name}' lays labels out anew", span
+            case _:
+                pass

@@ -1,0 +1,90 @@
+"""The primitive `panels`: a result is computed in panels, each with all that it needs."""
+
+from collections.abc import Iterator, Set
+from typing import ClassVar
+
+from dtpoly.algorithm.panels import Crossing, cut_along
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.frozen import dataclass
+from dtpoly.schedule.arguments import Integer, listed
+from dtpoly.schedule.kernels import View, reached
+from dtpoly.schedule.labels import SizedLabel
+from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.values import Sized, word_span
+
+# Not so many that the numbers of a panel are near to what 32 bits hold.
+MOST = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Panels(Primitive):
+    """Compute a Func in panels of so many elements of a label, with all that it needs.
+
+        launch g; launch f  -->  for each panel: launch g for it || launch f for it
+
+    The first kernel of a panel runs beside the last one of the panel before, on multiprocessors
+    that are left to it: what it computes takes no time of its own but for the first panel.
+    """
+
+    name: ClassVar[str] = "panels"
+    stage: ClassVar[Stage] = Stage.OPTIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("panel", SizedLabel(Integer(1, MOST))),
+    )
+    order: ClassVar[str] = "no panel needs what another one computes"
+    is_tried: ClassVar[bool] = False
+
+    panel: Sized
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """It is compiled, needs another kernel, and no panel needs another one."""
+        label, title = self.panel.label, f"'{self.func}' cannot be computed in panels"
+        labels = view.funcs[self.func].labels
+        if label not in labels:
+            span = word_span(self.panel.span, label)
+            known = f"it has {', '.join(labels)}" if labels else "it is one number"
+            title = f"'{label}' is not a label of the result of '{self.func}'"
+            way = f"write {listed(labels)}" if labels else "remove it"
+            note = Note(known)
+            yield Diagnostic("DT185", Severity.ERROR, title, span, "is none of it", (note,), way)
+            return
+        before = reached(self.func, view.below) & view.kernels.keys()
+        found = cut_along(view.program, self.func, label)
+        if isinstance(found, Crossing):
+            note = Note(found.why, found.span)
+            yield self._refused(title, "would need more than its panel", note)
+        elif self.func not in view.compiled:
+            yield self._refused(
+                title, "has no function of its own", way=f"add {self.func}.compile()"
+            )
+        elif several := [one for one in (self.func, *before) if _is_in_parts(view, one)]:
+            note = Note(f"'{several[0]}' has, since a label that it reduces over is blocked")
+            yield self._refused(title, "what it needs has two kernels", note)
+        elif not before:
+            note = Note("one kernel computes it, so that nothing could run beside it")
+            yield self._refused(title, "needs no other kernel", note)
+        elif others := [
+            one for one in sorted(view.compiled - {self.func}) if _needs(view, one, before)
+        ]:
+            is_own = others[0] in before
+            note = Note(f"'{others[0]}' is {'compiled' if is_own else 'one that needs it'} itself")
+            yield self._refused(title, "not alone in needing what it needs", note)
+
+    def _refused(self, title: str, label: str, *notes: Note, way: str = "remove it") -> Diagnostic:
+        return Diagnostic("DT197", Severity.ERROR, title, self.span, label, notes, way)
+
+    def apply(self, state: State) -> State:
+        """Recorded on the kernel."""
+        return state.with_kernels(self.func, lambda k: with_options(k, panel=self.panel))
+
+
+def _needs(view: View, func: str, kernels: Set[str]) -> bool:
+    """Whether a Func needs one of the kernels."""
+    return not kernels.isdisjoint({func} | reached(func, view.below))
+
+
+def _is_in_parts(view: View, func: str) -> bool:
+    """Whether a Func has two kernels: one before its own, for partial results or for the start."""
+    return any(label in view.blocked.get(func, {}) for label in view.partial_labels(func))
