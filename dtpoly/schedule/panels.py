@@ -68,8 +68,8 @@ class Panels(Primitive):
         elif others := [
             one for one in sorted(view.compiled - {self.func}) if _needs(view, one, before)
         ]:
-            is_own = others[0] in before
-            note = Note(f"'{others[0]}' is {'compiled' if is_own else 'one that needs it'} itself")
+            why = "is compiled itself" if others[0] in before else "needs it, too"
+            note = Note(f"'{others[0]}' {why}")
             yield self._refused(title, "not alone in needing what it needs", note)
 
     def _refused(self, title: str, label: str, *notes: Note, way: str = "remove it") -> Diagnostic:

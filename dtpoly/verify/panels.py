@@ -81,8 +81,9 @@ def over_panels(wrapper: Wrapper, node: ast.For, read: ReadStatement) -> None:
     size = wrapper.size(outside.get(whole, Opaque(whole)), node.iter)
     if size.plain is None or wrapper.panels is not None or wrapper.launches:
         raise Unread(node.lineno, "a loop of the wrapper")
-    parts, inside, alike = dict[str, int](), dict[str, Held](), {size.plain}
     known = [*_apart(wrapper.facts)]
+    parts = dict[str, int]()
+    inside, alike = dict[str, Held](), {size.plain}
     while body and (made := _part(wrapper, body[0], start, part)) is not None:
         one, array, axis = made
         extent = array.shape[axis]
@@ -92,16 +93,8 @@ def over_panels(wrapper: Wrapper, node: ast.For, read: ReadStatement) -> None:
         parts[array.name], inside[one] = axis, TensorOf(array)
         alike.add(extent.plain)
         body = body[1:]
-    bound = [one.id for one in ast.walk(node) if _is_bound(one)]
-    names = [start, part, *inside]
-    if not outside.keys().isdisjoint(bound) or any(bound.count(one) > 1 for one in names):
-        raise Unread(node.lineno, "a loop of the wrapper that binds a name again")
-    if any(isinstance(one, ast.Return) for one in ast.walk(node)):
-        raise Unread(node.lineno, "a loop of the wrapper that ends the call")
-    for array in (held.array for held in inside.values() if isinstance(held, TensorOf)):
-        others = array.shape[: parts[array.name]] + array.shape[parts[array.name] + 1 :]
-        if any(names_of(extent) & alike for extent in others):
-            raise Unread(node.lineno, f"parts of '{array.name}', which has such an axis besides")
+    _check_names(node, outside, [start, part, *inside])
+    _check_axes(wrapper, node, parts, alike)
     # What is known of the size, and need not hold of a part, is known no more.
     wrapper.facts[:] = [fact for fact in known if _holds_of_parts(fact, alike)]
     if len(wrapper.facts) < len(known):
@@ -120,6 +113,23 @@ def over_panels(wrapper: Wrapper, node: ast.For, read: ReadStatement) -> None:
     wrapper.names |= outside
     wrapper.is_over = True
     assume(Lemma.PANELS, size, step)
+
+
+def _check_names(node: ast.For, outside: Mapping[str, Held], own: Sequence[str]) -> None:
+    """No name that is needed in the next round, or after the loop, is bound in it again."""
+    bound = [one.id for one in ast.walk(node) if _is_bound(one)]
+    if not outside.keys().isdisjoint(bound) or any(bound.count(one) > 1 for one in own):
+        raise Unread(node.lineno, "a loop of the wrapper that binds a name again")
+    if any(isinstance(one, ast.Return) for one in ast.walk(node)):
+        raise Unread(node.lineno, "a loop of the wrapper that ends the call")
+
+
+def _check_axes(wrapper: Wrapper, node: ast.For, parts: Mapping[str, int], alike: set[str]) -> None:
+    """A tensor that is cut along an axis has no other one of that size."""
+    for one, axis in parts.items():
+        shape = wrapper.arrays[one].shape
+        if any(names_of(extent) & alike for extent in shape[:axis] + shape[axis + 1 :]):
+            raise Unread(node.lineno, f"parts of '{one}', which has such an axis besides")
 
 
 def _is_bound(node: ast.AST) -> TypeGuard[ast.Name]:

@@ -26,10 +26,11 @@ HASTE = "        tl.extra.cuda.gdc_launch_dependents()\n"
 HEAD = "Func f; In A, B; Var m, n; RVar k;"
 CHAOS = "f[m, n] = sin(4 * rdot(A[m, k], B[k, n], k));"
 TWO = "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n] * A[k, n];"
-# The side that the launch before wrote is turned first.
+# The first panel of a call needs what the last one of the call before wrote, though not for what
+# it turns: it has to wait in the end.
 TURNED = (
-    "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = A[k, n];"
-    "f[m, n] = sin(4 * rdot(B[m, k], g[n, k], k));"
+    "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n];"
+    "f[m, n] = sin(4 * rdot(A[m, k], g[n, k], k));"
 )
 # Directives that let a launch begin before the one before it ends.
 WORDS = ("early", "panels")

@@ -178,7 +178,7 @@ def layer_of(report: Report, name: str) -> tuple[Verdict, ...]:
 def test_a_mistake_is_refuted(name: str) -> None:
     path, old, new, layer = MUTANTS[name]
     program = program_of(path)
-    report = verify(program, changed(text_of(program), old, new))
+    report = verify(program, changed(text_of(program), old, new), seconds=60)
     assert Verdict.REFUTED in layer_of(report, layer), report.layers
     wrong = [one for one in report.layers if one.verdict is Verdict.REFUTED]
     assert all(one.line > 0 and one.why and one.example for one in wrong)
@@ -209,5 +209,5 @@ UNSURE: dict[str, tuple[Path, str, str]] = {
 def test_a_mistake_is_never_proved(name: str) -> None:
     path, old, new = UNSURE[name]
     program = program_of(path)
-    report = verify(program, changed(text_of(program), old, new))
+    report = verify(program, changed(text_of(program), old, new), seconds=60)
     assert Verdict.UNKNOWN in layer_of(report, "value") + layer_of(report, "stores"), report.layers
