@@ -49,6 +49,7 @@ def test_the_tree_says_so() -> None:
         ("g.panels(n:64); g.compile();", "DT197"),  # nothing runs beside it
         ("f.panels(n:64); f.compile(); g.compile();", "DT197"),  # both need it
         ("f.block(k:8); f.panels(n:64); f.compile();", "DT197"),  # two kernels
+        ("f.block(k:8); f.atomic(k); f.panels(n:64); f.compile();", "DT197"),
         ("g.inline(); f.panels(n:64); f.compile();", "DT197"),
     ],
 )
@@ -63,6 +64,8 @@ def test_mistakes(directives: str, code: str) -> None:
         ("g[x] = A[x] + A[x + 1]; f[x] = g[x];", "'A' is read at other indices than 'x'"),
         ("g[x] = A[2 * x]; f[x] = g[x];", "'A' is read at other indices than 'x'"),
         ("g[x] = A[x]; f[x] = g[x] + A[0];", "'A' is read at other indices than 'x'"),
+        ("g[x] = A[0]; f[x] = g[x] + A[x];", "'A' is read at other indices than 'x'"),
+        ("g[x] = A[x]; f[x] = g[x] + pad(B, 0.0)[x];", "'B' may have another size along axis 0"),
         ("g[x] = A[x]; f[x] = g[x] * x;", "'f' computes with 'x' itself"),
         ("g[x] = A[x] / len(x); f[x] = g[x];", "'g' computes with the size of 'x'"),
         ("g[x] = A[x]; f[x] = g[x] + program_id(0);", "'f' asks which program computes it"),

@@ -197,3 +197,11 @@ def test_launches_after_the_loop() -> None:
     )
     assert verdict(in_a_loop(text_of(program)), program) is Verdict.PROVED
     assert verdict(in_a_loop(text_of(program), 1), program) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("made", ["n_size", "n_size + 0", "B.shape[1]", "max(n_size, n_size)"])
+def test_a_size_by_another_name(made: str) -> None:
+    """In the loop it would stand for that of a part, which it is not."""
+    text = changed(text_of(PRODUCT), f"    {LOOP}", f"    whole = {made}\n    {LOOP}")
+    assert verdict(text) is Verdict.PROVED
+    assert verdict(changed(text, SIZES, SIZES.replace("n_part", "whole"))) is not Verdict.PROVED
