@@ -41,8 +41,13 @@ def panel_lines(wrapping: Wrapping, own: Locals, label: str, size: int) -> Itera
     there = replace(wrapping, names=replace(wrapping.names, inputs=inputs))
     size_of = wrapping.model.size_of
     alike = [one for one in own.sizes if size_of.get(one) == size_of[label]]
-    parts = replace(own, sizes={**own.sizes, **dict.fromkeys(alike, part)}, arrays=arrays)
-    parts = replace(parts, is_last=f"{whole} - {own.panel} == {part}", indent=8)
+    parts = replace(
+        own,
+        sizes={**own.sizes, **dict.fromkeys(alike, part)},
+        arrays=arrays,
+        is_last=f"{whole} - {own.panel} == {part}",
+        indent=8,
+    )
     body += largest_lines(there, parts)
     for one in wrapping.launched:
         body += launch_lines(there, parts, one)

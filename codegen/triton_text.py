@@ -67,24 +67,11 @@ from .value_text import (
     tests_text,
     value_text,
 )
+from .waiting_text import WAITING, waiting_lines
 from .widths import is_large
 
 # At the head of a kernel that nothing was said about.
 NO_DIRECTIVES = "No directives: loops as the algorithm has them."
-# At the head of one that is placed while others run: nothing is read or written before.
-WAITING = (
-    f"if {EARLY}:",
-    "    tl.extra.cuda.gdc_wait()",
-)
-# At the head of the last kernel of a panel, all of which runs by then: the next one may begin.
-LETTING = "    tl.extra.cuda.gdc_launch_dependents()"
-# At the head of the first kernel of a panel, which needs nothing of panels before. It ends as
-# `WAITING`: when it has ended, all before it has.
-WAITING_FIRST = (
-    f"if {EARLY}:",
-    f"    if {PANEL} == 0:",
-    "        tl.extra.cuda.gdc_wait()",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +105,6 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
     if kernel.is_first_of_panel:
         lines.extend(Line(f"    {text}", "") for text in WAITING)
     return lines
-
-
-def waiting_lines(kernel: TileKernel) -> tuple[str, ...]:
-    """What a kernel does first that may be placed while others run."""
-    if kernel.is_first_of_panel:
-        return WAITING_FIRST
-    if kernel.is_last_of_panel:
-        return (*WAITING, LETTING)
-    return WAITING if kernel.is_early else ()
 
 
 def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:

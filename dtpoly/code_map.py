@@ -19,15 +19,8 @@ from dtpoly.codegen.kernel import (
     WhereDescribed,
 )
 from dtpoly.codegen.together import Together, together_lines
-from dtpoly.codegen.triton_text import (
-    LETTING,
-    WAITING,
-    WAITING_FIRST,
-    Line,
-    kernel_lines,
-    making_lines,
-    pointer,
-)
+from dtpoly.codegen.triton_text import Line, kernel_lines, making_lines, pointer
+from dtpoly.codegen.waiting_text import LETTING, WAITING, WAITING_FIRST
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_option, origin_of

@@ -1,0 +1,27 @@
+"""A kernel that may be placed while others run in; the lines with which it waits for them, out."""
+
+from .kernel import EARLY, PANEL, TileKernel
+
+# At the head of one that is placed while others run: nothing is read or written before.
+WAITING = (
+    f"if {EARLY}:",
+    "    tl.extra.cuda.gdc_wait()",
+)
+# At the head of the last kernel of a panel, all of which runs by then: the next one may begin.
+LETTING = "    tl.extra.cuda.gdc_launch_dependents()"
+# At the head of the first kernel of a panel, which needs nothing of panels before. It ends as
+# `WAITING`: when it has ended, all before it has.
+WAITING_FIRST = (
+    f"if {EARLY}:",
+    f"    if {PANEL} == 0:",
+    "        tl.extra.cuda.gdc_wait()",
+)
+
+
+def waiting_lines(kernel: TileKernel) -> tuple[str, ...]:
+    """What a kernel does first that may be placed while others run."""
+    if kernel.is_first_of_panel:
+        return WAITING_FIRST
+    if kernel.is_last_of_panel:
+        return (*WAITING, LETTING)
+    return WAITING if kernel.is_early else ()
