@@ -12,6 +12,7 @@ from benchmarks.commands.legality import as_json, table
 from benchmarks.files import RESULTS
 from benchmarks.timing import Result, isl_calls
 from dtpoly.schedule.legality import judge
+from tests.pace import is_kept, is_kept_once
 from tests.schedule.told import SUM, read
 
 RUN: tuple[Callable[[], Result], ...] = (
@@ -35,8 +36,8 @@ def written() -> dict[str, dict[str, Any]]:
 def test_a_limit_is_kept(run: Callable[[], Result]) -> None:
     result = run()
     assert result.limit is not None
-    # The limits are for a quiet machine; one that others share is at times half as fast.
-    assert result.best < 1.5 * result.limit
+    # Measured again if it is over: a machine may have been slow for that run.
+    assert is_kept(result.limit, result.best) or is_kept_once(result.limit, lambda: run().best, 3)
     # Calls do not depend on the machine: what takes half as many again is a change to look at.
     before = written()[result.what]["counts"]
     for what, count in result.counts.items():

@@ -11,6 +11,7 @@ from dtpoly.frontend.format import format_source
 from dtpoly.frontend.reading import decode
 from dtpoly.render.text import plain, render
 from dtpoly.source import Source
+from tests.pace import is_kept
 
 SECONDS = 5.0  # of processor time
 LINE = "Func f; Var x; In A; f[x] = A[x];\n"
@@ -77,7 +78,7 @@ def refused(text: str, code: str) -> None:
     start = time.process_time()
     checked = check(decode("big.dt", text.encode()))
     shown = plain(render(checked.diagnostics))
-    assert time.process_time() - start < SECONDS
+    assert is_kept(SECONDS, time.process_time() - start)
     assert checked.program is None
     assert code in {diagnostic.code for diagnostic in checked.diagnostics}
     assert code in shown
@@ -90,7 +91,7 @@ def test_not_formatted(name: str) -> None:
     start = time.process_time()
     with pytest.raises(DtpolyError) as caught:
         format_source(Source("big.dt", REFUSED[name][0]))
-    assert time.process_time() - start < SECONDS
+    assert is_kept(SECONDS, time.process_time() - start)
     assert REFUSED[name][1] in {diagnostic.code for diagnostic in caught.value.diagnostics}
 
 
@@ -109,11 +110,11 @@ def answered(text: str) -> None:
     start = time.process_time()
     checked = check(decode("big.dt", text.encode()))
     plain(render(checked.diagnostics))
-    assert time.process_time() - start < SECONDS
+    assert is_kept(SECONDS, time.process_time() - start)
     assert checked.program is not None
     middle = time.process_time()
     formatted = format_source(checked.file.source)
-    assert time.process_time() - middle < SECONDS
+    assert is_kept(SECONDS, time.process_time() - middle)
     assert check(Source("big.dt", formatted)).program == checked.program
 
 

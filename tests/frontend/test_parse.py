@@ -12,6 +12,7 @@ from dtpoly.frontend.limit import MAX_ERRORS
 from dtpoly.frontend.parse import MAX_CHARACTERS, parse
 from dtpoly.render.text import plain, render_one
 from dtpoly.source import Source
+from tests.pace import is_kept
 
 HEAD = "Func f; In A; SIn a, b, c, d; Var x, y; "
 
@@ -296,7 +297,7 @@ def test_so_many_errors_are_told_quickly(unit: str) -> None:
     start = time.process_time()
     codes = found(unit * (MAX_CHARACTERS // len(unit) // 10))
     assert len(codes) <= MAX_ERRORS + 1
-    assert time.process_time() - start < 5
+    assert is_kept(5, time.process_time() - start)
 
 
 def test_what_was_not_read_is_no_mistake() -> None:

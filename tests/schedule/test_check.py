@@ -1,8 +1,8 @@
 """All checks of a schedule together: no cascades, no surprises, fast."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from dtpoly.schedule.check import check_schedule
 from tests.generation.algorithms import Limits
 from tests.generation.choice import Choose, pick, seeded
 from tests.generation.schedules import program
+from tests.pace import is_kept_once, seconds_of
 from tests.schedule.told import ATTENTION, MAP, TWO, TWO_PRODUCTS, only, read, told
 
 CODES = ["DT177", "DT178", *(f"DT{number}" for number in range(180, 198))]
@@ -148,13 +149,6 @@ def long_chain(count: int, *directives: Directive) -> Program:
     return Program((Label("x"), Label("y")), (Tensor("A"),), tuple(funcs), directives)
 
 
-def seconds(built: Program) -> float:
-    """What checking a program takes, in processor time, as CI is a busy machine."""
-    start = time.process_time()
-    check_schedule(built)
-    return time.process_time() - start
-
-
 @pytest.mark.alone
 def test_500_funcs_and_1000_directives() -> None:
     blocks = [
@@ -166,7 +160,8 @@ def test_500_funcs_and_1000_directives() -> None:
     compiled = [Directive(f"f{at}", "compile") for at in range(500)]
     for directives in ([*blocks, *compiled], [*fusions, *compiled], [*blocks, *fusions]):
         built = long_chain(500, *directives)
-        assert min(seconds(built) for _ in range(3)) < 1  # it takes a tenth of that
+        check = partial(check_schedule, built)
+        assert is_kept_once(1, partial(seconds_of, check))  # it takes a tenth of that
 
 
 def test_a_func_of_rank_0_has_a_hint_too() -> None:
