@@ -205,3 +205,57 @@ def test_a_size_by_another_name(made: str) -> None:
     text = changed(text_of(PRODUCT), f"    {LOOP}", f"    whole = {made}\n    {LOOP}")
     assert verdict(text) is Verdict.PROVED
     assert verdict(changed(text, SIZES, SIZES.replace("n_part", "whole"))) is not Verdict.PROVED
+
+
+@pytest.mark.parametrize(("made", "used"), [("{} * {}", "{} // {}"), ("{} + {}", "{} - {}")])
+def test_a_size_in_what_is_computed_of_it(made: str, used: str) -> None:
+    """It may be taken out of that again."""
+    whole = made.format("n_size", "m_size")
+    text = changed(text_of(PRODUCT), f"    {LOOP}", f"    whole = {whole}\n    {LOOP}")
+    again = SIZES.replace("n_part", used.format("whole", "m_size"))
+    assert verdict(changed(text, SIZES, again)) is not Verdict.PROVED
+
+
+def test_two_labels_of_what_is_cut() -> None:
+    """The one that is not cut would have its whole size, of a part of what has it."""
+    program = written(
+        "Func f, g; In A, B; Var m, n, p; RVar k; g[p, k] = B[k, p];"
+        "f[m, n] = rdot(A[m, k], g[n, k], k);"
+        "g.block(p:16, k:16); f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.compile();"
+    )
+    assert verdict(text_of(program), program) is Verdict.PROVED
+    assert verdict(in_a_loop(text_of(program)), program) is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("how", "around_it"),
+    [("f.atomic(k);", Verdict.PROVED), ("", Verdict.UNKNOWN)],
+    ids=["added up in memory", "kept apart"],
+)
+def test_sums_in_parts_of_their_rows(how: str, around_it: Verdict) -> None:
+    """Each panel begins its own; memory for those kept apart would be made in each of them."""
+    program = written(
+        "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n];"
+        "f[m, n] = rdot(A[m, k], g[n, k], k);"
+        f"g.block(n:16, k:16); f.block(m:16, n:16, k:16); {how}"
+        "f.tensorize(m:0, n:0, k:0); f.compile();"
+    )
+    assert verdict(text_of(program), program) is Verdict.PROVED
+    text = in_a_loop(text_of(program))
+    assert verdict(text, program) is around_it
+
+
+def test_sums_that_begin_before_the_panels() -> None:
+    """All at once: right, but not of what one panel does."""
+    program = written(
+        "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n];"
+        "f[m, n] = rdot(A[m, k], g[n, k], k);"
+        "g.block(n:16, k:16); f.block(m:16, n:16, k:16); f.atomic(k);"
+        "f.tensorize(m:0, n:0, k:0); f.compile();"
+    )
+    text = in_a_loop(text_of(program))
+    start = text.index("        f_init_launch(")
+    begun = text[start : text.index("        programs = ", start)]
+    before = begun.replace("n_part", "n_size").replace("_part", "").replace("    " * 2, "    ")
+    moved = changed(changed(text, begun, ""), f"    {LOOP}", f"{before}    {LOOP}")
+    assert verdict(moved, program) is Verdict.UNKNOWN
