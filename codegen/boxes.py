@@ -46,7 +46,7 @@ def _halves(
     return Halved(one.name, shape, axis, first, second), (Box(first, one.offsets), behind)
 
 
-def cut_along(body: tuple[Step, ...]) -> Iterator[int]:
+def boxed_axes(body: tuple[Step, ...]) -> Iterator[int]:
     """The axes of the tensor along which a kernel cuts the tile that it stores."""
     for one in inside(body):
         if isinstance(one, Store) and one.block is not None:

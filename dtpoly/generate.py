@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program, in_order
 from dtpoly.algorithm.show import show_directive
-from dtpoly.codegen.boxes import cut_along, is_stored
+from dtpoly.codegen.boxes import boxed_axes, is_stored
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.kernel import ForLoop, Load, TileKernel
 from dtpoly.codegen.launch import Launch
@@ -113,7 +113,7 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
             yield _vain(directive.name, directive.span, why, way)
         if directive.name == Store.name:
             labels = state.program.func(directive.func).labels
-            cut = {labels[axis] for kernel in kernels for axis in cut_along(kernel.body)}
+            cut = {labels[axis] for kernel in kernels for axis in boxed_axes(kernel.body)}
             for argument in directive.arguments:
                 if argument.target not in cut:
                     why = f"no tile that is stored has more elements along '{argument.target}'"

@@ -6,11 +6,20 @@ of the result need the same indices of everything else, and the rest of nothing.
 
 from collections.abc import Iterator, Mapping
 
-from dtpoly.algorithm.expressions import Index, ProgramId, Reshape, Size, reads, walk
+from dtpoly.algorithm.expressions import Index, ProgramId, Read, Reshape, Size, reads, walk
 from dtpoly.algorithm.program import Func, Program, in_order, reduced_labels
 from dtpoly.algorithm.sizes import size_rules
 from dtpoly.frozen import dataclass
 from dtpoly.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A read of a Func that is not at the same indices, of a tensor that is cut along an axis."""
+
+    func: Func
+    read: Read
+    axis: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +28,7 @@ class Crossing:
 
     why: str
     span: Span | None
+    read: Reading | None = None  # that shows it
 
 
 def cut_along(program: Program, func: str, label: str) -> dict[str, int] | Crossing:
@@ -28,22 +38,25 @@ def cut_along(program: Program, func: str, label: str) -> dict[str, int] | Cross
     funcs = {one.name for one in needed}
     for one in needed:
         if one.name not in axes:
-            return Crossing(f"'{one.name}' has no '{label}'", one.span)
+            return Crossing(f"'{one.name}' has no '{label}': all panels need it", one.span)
         if label in reduced_labels(one):
-            return Crossing(f"'{one.name}' reduces over '{label}'", one.span)
+            why = f"'{one.name}' reduces over '{label}', so over what all panels have"
+            return Crossing(why, one.span)
         for why, span in _values(one, label):
             return Crossing(why, span)
-    found = [read for one in needed for read in reads(one.body)]
+    readings = [(one, read) for one in needed for read in reads(one.body)]
+    found = [read for _, read in readings]
     for read in found:
         at = [axis for axis, index in enumerate(read.indices) if index.plain == label]
         if at and read.tensor not in funcs:
             axes.setdefault(read.tensor, at[0])
-    for read in found:
+    for reader, read in readings:
         at = [axis for axis, index in enumerate(read.indices) if label in index.labels]
         wanted = [axes[read.tensor]] if read.tensor in axes else []
         if at != wanted or any(read.indices[axis].plain != label for axis in at):
-            why = f"'{read.tensor}' is read at other indices than '{label}'"
-            return Crossing(why, read.span)
+            others = "along two axes" if len(at) > 1 else f"at other indices than '{label}'"
+            why = f"'{read.tensor}' is read {others}"
+            return Crossing(why, read.span, Reading(reader, read, (wanted or at)[0]))
     for tensor, axis in axes.items():
         mine = [read for read in found if read.tensor == tensor and tensor not in funcs]
         if mine and all(read.padding is not None for read in mine):

@@ -83,9 +83,10 @@ SCHEDULE: dict[str, Entry] = {
         "reduction.",
     ),
     "DT197": Entry(
-        "an option has nothing to act on",
+        "an option does not fit what it is put on",
         "Put the option on a Func whose kernel has what it is about: an rdot, a read of the "
-        "input, or a result that is stored through a descriptor.",
+        "input, or a result that is stored through a descriptor. Panels are for a Func that needs "
+        "others, where all of them have the label and read at that label itself.",
     ),
     "DT198": Entry(
         "a directive changes nothing",

@@ -1,9 +1,12 @@
 """The primitive `panels`: a result is computed in panels, each with all that it needs."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
+from itertools import product
 from typing import ClassVar
 
-from dtpoly.algorithm.panels import Crossing, cut_along
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.panels import Crossing, Reading, cut_along
+from dtpoly.algorithm.program import reduced_labels
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Integer, listed
@@ -53,8 +56,8 @@ class Panels(Primitive):
         before = reached(self.func, view.below) & view.kernels.keys()
         found = cut_along(view.program, self.func, label)
         if isinstance(found, Crossing):
-            note = Note(found.why, found.span)
-            yield self._refused(title, "would need more than its panel", note)
+            notes = (Note(found.why, found.span), *self._example(found.read))
+            yield self._refused(title, "would need more than its panel", *notes)
         elif self.func not in view.compiled:
             yield self._refused(
                 title, "has no function of its own", way=f"add {self.func}.compile()"
@@ -72,12 +75,32 @@ class Panels(Primitive):
             note = Note(f"'{others[0]}' {why}")
             yield self._refused(title, "not alone in needing what it needs", note)
 
+    def _example(self, one: Reading | None) -> Iterator[Note]:
+        """An element, and what it reads in another panel; near the ends of the first ones."""
+        if one is None:
+            return
+        label, size = self.panel.label, self.panel.size
+        for at, other in product(sorted({0, size // 2, size - 1, size, 2 * size}), (0, size)):
+            labels = (*one.func.labels, *reduced_labels(one.func))
+            put = {**{x: Affine((), other) for x in labels}, label: Affine((), at)}
+            read = [index.substitute(put).constant for index in one.read.indices]
+            mine, theirs = at // size, read[one.axis] // size
+            if min(read) >= 0 and mine != theirs:
+                element = _element(one.func.name, [put[x].constant for x in one.func.labels])
+                what = _element(one.read.tensor, read)
+                yield Note(f"example: {element}, in panel {mine}, reads {what}, in panel {theirs}")
+                return
+
     def _refused(self, title: str, label: str, *notes: Note, way: str = "remove it") -> Diagnostic:
         return Diagnostic("DT197", Severity.ERROR, title, self.span, label, notes, way)
 
     def apply(self, state: State) -> State:
         """Recorded on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, panel=self.panel))
+
+
+def _element(tensor: str, indices: Iterable[int]) -> str:
+    return f"{tensor}[{', '.join(map(str, indices))}]"
 
 
 def _needs(view: View, func: str, kernels: Set[str]) -> bool:

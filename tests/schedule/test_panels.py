@@ -72,7 +72,7 @@ def test_mistakes(directives: str, code: str) -> None:
         ("g[x] = A[x]; f[x] = g[x] + reshape(A[x], x);", "'f' lays labels out anew"),
         ("g[] = rsum(A[y], y); f[x] = A[x] / g[];", "'g' has no 'x'"),
         ("g[x] = A[x]; B[y] = A[y]; f[x] = g[x];", "the size of 'y' comes of that axis, too"),
-        ("g[x] = B[x, x]; f[x] = g[x];", "'B' is read at other indices than 'x'"),
+        ("g[x] = B[x, x]; f[x] = g[x];", "'B' is read along two axes"),
         ("g[x] = A[x]; f[x] = g[x] + pad(A, 0.0)[x - 1];", "'A' is read at other indices"),
     ],
 )
@@ -83,6 +83,24 @@ def test_what_needs_more_than_its_panel(body: str, why: str) -> None:
     text = f"{names} {body} f.panels(x:16); f.compile();"
     found = [one for one in check(Source("f.dt", text)).diagnostics if one.code == "DT197"]
     assert any(why in note.text for one in found for note in one.notes), found
+
+
+@pytest.mark.parametrize(
+    ("body", "example"),
+    [
+        ("g[x] = A[x]; f[x] = pad(g, 0.0)[x + 1];", "f[15], in panel 0, reads g[16], in panel 1"),
+        ("g[x] = A[x]; f[x] = g[x] + A[0];", "f[16], in panel 1, reads A[0], in panel 0"),
+        ("g[x] = A[2 * x]; f[x] = g[x];", "g[8], in panel 0, reads A[16], in panel 1"),
+        ("g[x] = A[3 * x + 40]; f[x] = g[x];", "g[0], in panel 0, reads A[40], in panel 2"),
+        ("g[x] = rsum(A[x + y], y); f[x] = g[x];", "g[0], in panel 0, reads A[16], in panel 1"),
+        ("g[x] = B[x, x]; f[x] = g[x];", ""),  # its parts would have it
+    ],
+)
+def test_an_element_of_another_panel(body: str, example: str) -> None:
+    text = f"Func f, g; In A, B; Var x; RVar y; {body} f.panels(x:16); f.compile();"
+    (told,) = (one for one in check(Source("f.dt", text)).diagnostics if one.code == "DT197")
+    examples = [one.text for one in told.notes if one.text.startswith("example")]
+    assert examples == ([f"example: {example}"] if example else [])
 
 
 def test_what_is_cut_is_what_is_needed() -> None:
