@@ -5,30 +5,17 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program, in_order
 from dtpoly.algorithm.show import show_directive
-from dtpoly.codegen.boxes import boxed_axes, is_stored
 from dtpoly.codegen.building import Unsupported
-from dtpoly.codegen.kernel import ForLoop, Load, TileKernel
 from dtpoly.codegen.launch import Launch
 from dtpoly.codegen.module import OPERATIONS, Generated, Layout, generate, module_text
-from dtpoly.codegen.parts import inside
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.align import Align
-from dtpoly.schedule.alternate import Alternate
 from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.compile import Compile
-from dtpoly.schedule.descriptor import Descriptor
-from dtpoly.schedule.flatten import Flatten
-from dtpoly.schedule.persistent import Persistent
-from dtpoly.schedule.pitch import Pitch
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
-from dtpoly.schedule.store import Store
-from dtpoly.schedule.stream import Stream
 from dtpoly.schedule.tree import Kernel, Node, loops, paths
-from dtpoly.schedule.warp_specialize import WarpSpecialize
-from dtpoly.source import Span
 
 Test = Mapping[str, int] | None  # sizes of all labels, for a test function
 
@@ -66,97 +53,6 @@ def code_of(
 def stages_of(state: State, wanted: Sequence[str] | None = None) -> Generated:
     """Loops, storage and kernels of a state that was judged legal. Raises DtpolyError."""
     return code_of(state, wanted=wanted).stages
-
-
-def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
-    """Directives that are right and that the code is the same without."""
-    for directive in state.program.directives:
-        both = zip(made.launches, made.kernels, strict=True)
-        kernels = [kernel for launch, kernel in both if launch.func == directive.func]
-        if directive.name == Persistent.name and not any(kernel.each for kernel in kernels):
-            why = "values pass through memory in each program, so that blocks take no turns"
-            way = "tensorize so that they stay in registers, or remove it"
-            if not any(kernel.grid for kernel in kernels):
-                why = "there is one program, so that no other could take blocks in turn"
-                way = "block a label, or remove it"
-            yield _vain(directive.name, directive.span, why, way)
-        if directive.name == Flatten.name:
-            names = tuple(str(argument.target) for argument in directive.arguments)
-            if not any(_is_flat(kernel, names) for kernel in kernels):
-                why = "the loops are not directly inside of each other, or not as long as a size"
-                way = "reorder them, or remove it"
-                yield _vain(directive.name, directive.span, why, way)
-        if directive.name == Align.name:
-            lined = {tensor for kernel in kernels for tensor in kernel.lined}
-            for argument in directive.arguments:
-                if argument.target not in lined:
-                    why = f"no loop over tiles of a line of '{argument.target}' may begin anywhere"
-                    way = "block all other labels by 1, tensorize that one, or remove it"
-                    yield _vain(directive.name, argument.span or directive.span, why, way)
-        if directive.name == Alternate.name:
-            turned = {label for kernel in kernels for label in kernel.turned}
-            for argument in directive.arguments:
-                if argument.target not in turned:
-                    why = (
-                        f"no second loop over tiles of '{argument.target}' has rounds in any order"
-                    )
-                    way = "remove it"
-                    yield _vain(directive.name, argument.span or directive.span, why, way)
-        if directive.name == WarpSpecialize.name and not any(kernel.own for kernel in kernels):
-            why = (
-                "no kernel of it is one loop that multiplies two matrices into a block of 128 rows "
-                "or more, loads both and stores the result through descriptors, and reads nothing "
-                "else row by row, with num_warps(8) and two stages"
-            )
-            func = directive.func
-            way = f"name both inputs and {func} in {func}.descriptor(...), or remove it"
-            yield _vain(directive.name, directive.span, why, way)
-        if directive.name == Store.name:
-            labels = state.program.func(directive.func).labels
-            cut = {labels[axis] for kernel in kernels for axis in boxed_axes(kernel.body)}
-            for argument in directive.arguments:
-                if argument.target not in cut:
-                    why = f"no tile that is stored has more elements along '{argument.target}'"
-                    way = "take a smaller number, or remove it"
-                    if not any(is_stored(kernel.body) for kernel in kernels):
-                        why = f"no tile of '{directive.func}' is stored through a descriptor"
-                        way = "tensorize its labels by numbers, or remove it"
-                    yield _vain(directive.name, argument.span or directive.span, why, way)
-        if directive.name == Pitch.name and not state.program.func(directive.func).labels:
-            why, way = f"'{directive.func}' is one number, and has no rows", "remove it"
-            yield _vain(directive.name, directive.span, why, way)
-        if directive.name == Stream.name:
-            streamed = {tensor for kernel in kernels for tensor in _streamed(kernel)}
-            for argument in directive.arguments:
-                if argument.target not in streamed:
-                    why = f"all that is read of '{argument.target}' is outside of it, and padded"
-                    yield _vain(directive.name, argument.span or directive.span, why, "remove it")
-        if directive.name == Descriptor.name:
-            loaded = {one.tensor for kernel in kernels for one in kernel.described}
-            for argument in directive.arguments:
-                if argument.target not in loaded:
-                    why = f"no tile of '{argument.target}' is a box, of which what is outside is 0"
-                    if argument.target == directive.func:
-                        why = "no tile that is stored is a box, as it lies in memory"
-                    way = "tensorize its labels by numbers, or remove it"
-                    yield _vain(directive.name, argument.span or directive.span, why, way)
-
-
-def _is_flat(kernel: TileKernel, names: tuple[str, ...]) -> bool:
-    """Whether one loop of a kernel goes over these labels."""
-    return any(isinstance(one, ForLoop) and one.over == names for one in inside(kernel.body))
-
-
-def _streamed(kernel: TileKernel) -> Iterator[str]:
-    """The tensors of which loads leave the cache first."""
-    loads = (one for one in inside(kernel.body) if isinstance(one, Load) and one.is_streamed)
-    variables = {one.tensor for one in loads}
-    yield from (one.name for one in kernel.tensors if one.variable in variables)
-
-
-def _vain(name: str, span: Span | None, why: str, way: str) -> Diagnostic:
-    title = f"'{name}' changes nothing here"
-    return Diagnostic("DT198", Severity.WARNING, title, span, "has no effect", (Note(why),), way)
 
 
 def _wanted(state: State, wanted: Sequence[str] | None) -> tuple[str, ...]:

@@ -16,10 +16,11 @@ from dtpoly.algorithm.program import Program
 from dtpoly.compile import check, load
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.frontend.reading import read_file
-from dtpoly.generate import code_of, vain
+from dtpoly.generate import code_of
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.source import Source
+from dtpoly.vain import vain
 from tests.code_examples import CALLS as CODE_CALLS
 from tests.plugin_examples import CALLS as PLUGIN_CALLS
 from tests.refusal_examples import CALLS as REFUSAL_CALLS

@@ -27,10 +27,11 @@ from dtpoly.codegen.header import MARK, header
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError, in_source_order
 from dtpoly.frontend.reading import STANDARD_INPUT
-from dtpoly.generate import Code, code_of, vain
+from dtpoly.generate import Code, code_of
 from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.targets.target import LIMITS, Target, parse_target
+from dtpoly.vain import vain
 from dtpoly.verdict_messages import of_emitted
 from dtpoly.verification import SECONDS, proved
 from dtpoly.verify.report import Verdict

@@ -6,9 +6,10 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.generate import Code, code_of, vain
+from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from dtpoly.vain import vain
 from dtpoly.verify.verify import Verdict, verify
 from tests.cli.process import told_by
 from tests.codegen.boxed import RANDOM, TILE, random_product

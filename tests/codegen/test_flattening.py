@@ -5,8 +5,8 @@ import torch
 
 from dtpoly.codegen.kernel import ForLoop
 from dtpoly.codegen.parts import inside
-from dtpoly.generate import vain
 from dtpoly.schedule.legality import judge
+from dtpoly.vain import vain
 from tests.codegen.running import imported
 from tests.codegen.test_descriptors import described, generated
 from tests.verify.texts import written

@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from dtpoly.compile import load
-from dtpoly.generate import Code, code_of, vain
+from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from dtpoly.vain import vain
 from tests.codegen.running import imported
 
 HEAD = "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"

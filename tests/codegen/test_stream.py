@@ -11,9 +11,10 @@ from dtpoly.algorithm.sizes import input_shapes
 from dtpoly.code_map import code_map
 from dtpoly.codegen.kernel_text import show_kernel
 from dtpoly.compile import load
-from dtpoly.generate import Code, code_of, vain
+from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from dtpoly.vain import vain
 from tests.cli.process import told_by
 from tests.codegen.running import imported
 from tests.codegen.streaming import COPIED, DESCRIBED, HINT, PRODUCT, PROGRAMS, ROW, WALKED

@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from dtpoly.compile import load
-from dtpoly.generate import Code, code_of, vain
+from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from dtpoly.vain import vain
 from tests.codegen.running import imported
 
 SOFTMAX = """
