@@ -1,6 +1,6 @@
 """A checked file in; a stage of code generation as text, or as data for JSON, out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dtpoly.codegen.kernel_text import show_kernel
 from dtpoly.codegen.loops_text import loops_data as loops_items
@@ -8,12 +8,14 @@ from dtpoly.codegen.loops_text import show_loops as loop_lines
 from dtpoly.codegen.module import Generated
 from dtpoly.codegen.storage_text import show_storage as storage_lines
 from dtpoly.codegen.storage_text import storage_data as storage_items
+from dtpoly.codegen.together import together_lines
 from dtpoly.codegen.triton_text import kernel_lines
 from dtpoly.compile import Checked
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import stages_of
 from dtpoly.schedule.state import State
+from dtpoly.schedule.tree_text import head
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ def show_loops(checked: Checked) -> str:
     if found is None:
         return ""
     parts: list[str] = []
-    for launch, nodes in zip(found.made.launches, found.made.loops, strict=True):
-        parts.append(f"kernel {launch.name}")
+    for kernel, nodes in zip(found.state.kernels, found.made.loops, strict=True):
+        parts.append(head(kernel))
         parts.extend(f"  {line}" for line in loop_lines(nodes))
     return _lines(parts)
 
@@ -84,11 +86,14 @@ def _kernels(checked: Checked) -> Iterator[tuple[str, Iterator[str]]]:
 
 
 def show_triton(checked: Checked) -> str:
-    """Each kernel as Triton code."""
+    """Each kernel as Triton code, then what is launched for two of them."""
     found = stages(checked)
-    kernels = () if found is None else found.made.kernels
-    return "\n\n".join(_lines(line.text for line in kernel_lines(kernel)) for kernel in kernels)
+    if found is None:
+        return ""
+    kernels = [_lines(line.text for line in kernel_lines(one)) for one in found.made.kernels]
+    pairs = [_lines(together_lines(one)) for one in found.made.pairs.values()]
+    return "\n\n".join([*kernels, *pairs])
 
 
-def _lines(words: "Iterator[str] | list[str]") -> str:
+def _lines(words: Iterable[str]) -> str:
     return "".join(f"{word}\n" for word in words)

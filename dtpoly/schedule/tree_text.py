@@ -13,11 +13,16 @@ def show_tree(kernels: Iterable[Kernel]) -> str:
     return "\n".join(line for kernel in kernels for line in _kernel(kernel))
 
 
-def _kernel(kernel: Kernel) -> Iterator[str]:
+def head(kernel: Kernel) -> str:
+    """Its name, and how it is launched where that is not by itself and once."""
     beside = f", launched with {kernel.options.beside}" if kernel.options.beside else ""
     panel = kernel.options.panel
     parts = f", in panels of {panel.size} of {panel.label}" if panel is not None else ""
-    yield f"kernel {kernel.name}{beside}{parts}"
+    return f"kernel {kernel.name}{beside}{parts}"
+
+
+def _kernel(kernel: Kernel) -> Iterator[str]:
+    yield head(kernel)
     for axis in kernel.grid:
         yield f"  grid {show_axis(axis)}"
     yield from _node(kernel.body, "  ")

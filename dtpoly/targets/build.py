@@ -15,7 +15,7 @@ from dtpoly.schedule.state import State
 from dtpoly.targets.advice import advice, is_launchable, refused, too_large
 from dtpoly.targets.binary import Binary, Failed
 from dtpoly.targets.compiled import compile_kernel
-from dtpoly.targets.subject import Subject, subjects
+from dtpoly.targets.subject import Subject, of_kernel, subjects
 from dtpoly.targets.target import Target
 
 # So many numbers of stages are tried where a kernel has too many. One that spills more bytes
@@ -25,7 +25,7 @@ TRIES, MUCH = 3, 256
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The kernels of a program for a GPU, and the call that they were compiled for."""
+    """What is launched, compiled for a GPU, and the call that it was compiled for."""
 
     sizes: Sizes
     dtype: DType
@@ -40,16 +40,25 @@ def build(
     sizes: Sizes | None = None,
     dtype: DType = DType.F32,
 ) -> Built:
-    """Compile every kernel. Raises DtpolyError where Triton cannot, OSError as it does."""
+    """Compile every kernel. Raises DtpolyError where Triton cannot, OSError as it does.
+
+    Of two in a launch each is compiled alone, too, as what is wrong is wrong with one of them.
+    """
     every = subjects(state, code.stages, sizes, dtype)
     if wrong := [one for subject in every for one in too_large(subject)]:
         raise DtpolyError(wrong)
     module = load_module(code.text, "kernels")
+    pairs = code.stages.pairs
+    firsts = {pair.parts[0].name for pair in pairs.values()}
     binaries: list[Binary] = []
     found: list[Diagnostic] = []
     for subject, launch in zip(every, code.stages.launches, strict=True):
         binary = _compiled(subject, code, module, launch, target)
-        binaries.append(binary)
+        if (pair := pairs.get(launch.name)) is not None:
+            both = of_kernel(subject, pair.kernel)
+            binaries.append(_compiled(both, code, module, launch, target))
+        elif launch.name not in firsts:
+            binaries.append(binary)
         fitting = None
         if not is_launchable(binary):
             fitting = _with_fewer_stages(subject, code, module, launch, binary)

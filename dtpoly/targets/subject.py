@@ -54,9 +54,15 @@ def subjects(
     known = filled(state.program, sizes or {}, assumed(state.model, made))
     call = Call(state.program, with_indices(state.model), made, known, dtype)
     return tuple(
-        Subject(state, node, call, kernel, {one.name: one for one in arguments(call, kernel)})
+        of_kernel(Subject(state, node, call, kernel, {}), kernel)
         for node, kernel in zip(state.kernels, made.kernels, strict=True)
     )
+
+
+def of_kernel(subject: Subject, kernel: TileKernel) -> Subject:
+    """The same of another kernel of the call."""
+    known = {one.name: one for one in arguments(subject.call, kernel)}
+    return replace(subject, kernel=kernel, arguments=known)
 
 
 def assumed(model: Model, made: Generated) -> dict[str, int]:

@@ -44,12 +44,27 @@ def test_every_stage_of_every_listing(call: Entry, path: Path) -> None:
         assert document[stage]
 
 
-def test_the_kernel_is_that_of_the_file(call: Entry, good: Path) -> None:
-    kernels = call("show", "--stage", "triton", str(good))[1]
-    file = call("compile", "-o", "-", str(good))[1]
+@pytest.mark.parametrize(("name", "count"), [("good", 4), ("ragged_matmul", 4)])
+def test_the_kernel_is_that_of_the_file(call: Entry, good: Path, name: str, count: int) -> None:
+    """Also that which two kernels share."""
+    path = str(good if name == "good" else ROOT / "examples" / f"{name}.dt")
+    kernels = call("show", "--stage", "triton", path)[1]
+    file = call("compile", "-o", "-", "--no-verify", path)[1]
     parts = [part for part in kernels.split("@triton.jit\n") if part]
-    assert len(parts) == 4
+    assert len(parts) == count
     assert all(part.strip() in file for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("ragged_matmul", "kernel columns, launched with lines"),
+        ("tf32_matmul", "kernel tf32_matmul, in panels of 1024 of n"),
+    ],
+)
+def test_loops_say_how_they_are_launched(call: Entry, name: str, head: str) -> None:
+    path = ROOT / "examples" / f"{name}.dt"
+    assert head in call("show", "--stage", "loops", str(path))[1].splitlines()
 
 
 def test_loops_as_data(call: Entry) -> None:

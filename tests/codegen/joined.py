@@ -7,11 +7,9 @@ import json
 
 from dtpoly.compile import load
 from dtpoly.generate import code_of
-from dtpoly.runtime.load import load_module
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.targets.arguments import Call, arguments
-from dtpoly.targets.compiled import compile_kernel
+from dtpoly.targets.build import build
 from dtpoly.targets.target import Target
 
 TARGETS = (Target("cuda", 90), Target("cuda", 80), Target("hip", "gfx942"))
@@ -24,18 +22,15 @@ PROGRAM = (
 
 
 def main() -> None:
-    """Compile the kernel that is launched for both."""
+    """Compile all that is launched."""
     state = judge(load(Source("f.dt", PROGRAM))).scheduled
     code = code_of(state)
-    module = load_module(code.text, "kernels")
-    (pair,) = code.stages.pairs.values()
     for size in (64, 63):
         sizes = {label.name: size for label in state.program.labels}
-        call = Call(state.sized, state.model, code.stages, sizes)
         for target in TARGETS:
-            binary = compile_kernel(module, pair.kernel, arguments(call, pair.kernel), target)
-            found = {"target": str(target), "size": size, "registers": binary.registers}
-            print(json.dumps(found), flush=True)
+            for one in build(state, code, target, sizes).binaries:
+                found = {"target": str(target), "kernel": one.kernel, "registers": one.registers}
+                print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":

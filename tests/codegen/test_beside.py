@@ -82,7 +82,8 @@ def test_a_launch_of_its_own(more: str, why: str) -> None:
 
 def test_each_gpu_has_code_for_it() -> None:
     found = told_by("tests.codegen.joined")
-    assert [one["target"] for one in found] == [str(target) for target in TARGETS] * 2
+    launched = [(str(target), name) for target in TARGETS for name in ("g_h_kernel", "f_kernel")]
+    assert [(one["target"], one["kernel"]) for one in found] == launched * 2
     assert all(one["registers"] for one in found)
 
 
