@@ -4,9 +4,10 @@ Where each Func has an index for the label, and each read of it is at that very 
 of the result need the same indices of everything else, and the rest of nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from dtpoly.algorithm.expressions import Index, ProgramId, Read, Reshape, Size, reads, walk
+from dtpoly.algorithm.equal_sizes import equal_sizes
+from dtpoly.algorithm.expressions import Index, ProgramId, Read, Size, reads, walk
 from dtpoly.algorithm.program import Func, Program, in_order, reduced_labels
 from dtpoly.algorithm.sizes import size_rules
 from dtpoly.frozen import dataclass
@@ -62,7 +63,23 @@ def cut_along(program: Program, func: str, label: str) -> dict[str, int] | Cross
         if mine and all(read.padding is not None for read in mine):
             why = f"'{tensor}' may have another size along axis {axis}: it is read with padding"
             return Crossing(why, mine[0].span)
-    return _other_sizes(program, axes, label) or axes
+    return _same_size(program, needed, label) or _other_sizes(program, axes, label) or axes
+
+
+def _same_size(program: Program, needed: Sequence[Func], label: str) -> Crossing | None:
+    """A label that always has its size: kernels know one number for both, and it is cut."""
+    first = equal_sizes(program)
+    same = {one for one in first if first[one] == first[label]} - {label}
+    for func in needed:
+        for one in sorted(same):
+            if one in {*func.labels, *reduced_labels(func)} or _is_asked(func, one):
+                why = f"'{func.name}' has '{one}', whose size is always that of '{label}'"
+                return Crossing(why, func.span)
+    return None
+
+
+def _is_asked(func: Func, label: str) -> bool:
+    return any(isinstance(node, Size) and node.label == label for node in walk(func.body))
 
 
 def _other_sizes(program: Program, axes: Mapping[str, int], label: str) -> Crossing | None:
@@ -90,7 +107,5 @@ def _values(func: Func, label: str) -> Iterator[tuple[str, Span | None]]:
                 yield f"'{func.name}' computes with the size of '{label}'", span
             case ProgramId(span=span):
                 yield f"'{func.name}' asks which program computes it", span
-            case Reshape(span=span):
-                yield f"'{func.name}' lays labels out anew", span
             case _:
                 pass

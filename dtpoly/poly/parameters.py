@@ -5,59 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
+from dtpoly.algorithm.equal_sizes import Shape, alone, equal_sizes, reads_by_axis
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import (
-    AxisRead,
-    axis_reads,
-    extent_label,
-    size_rules,
-    used_labels,
-)
+from dtpoly.algorithm.sizes import extent_label, size_rules
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.spaces import Affs, affs, set_space
 
 Sizes = Mapping[str, str]  # label -> parameter
-Shape = frozenset[tuple[int, int]]  # the (coefficient, constant) of all reads of one label
 
 
 def size_parameters(program: Program) -> dict[str, str]:
     """The parameter of each label that is used; labels that always agree share one."""
-    used = used_labels(program)
-    leader = {label.name: label.name for label in program.labels if label.name in used}
-    for one, two in _equal_labels(program):
-        first, second = leader[one], leader[two]
-        keep = next(label for label in leader if label in (first, second))
-        leader = {k: keep if v in (first, second) else v for k, v in leader.items()}
-    return {label: f"N_{first}" for label, first in leader.items()}
-
-
-def _equal_labels(program: Program) -> Iterator[tuple[str, str]]:
-    for (tensor, axis), group in _by_axis(program).items():
-        extent = extent_label(program, tensor, axis)
-        first: dict[Shape, str] = {frozenset([(1, 0)]): extent} if extent else {}
-        for label, shape in _alone(group).items():
-            yield first.setdefault(shape, label), label
-
-
-def _by_axis(program: Program) -> dict[tuple[str, int], list[AxisRead]]:
-    groups: dict[tuple[str, int], list[AxisRead]] = {}
-    for read in axis_reads(program):
-        groups.setdefault((read.tensor, read.axis), []).append(read)
-    return groups
-
-
-def _alone(group: list[AxisRead]) -> dict[str, Shape]:
-    """Labels that index an axis without others, each with how."""
-    shapes: dict[str, Shape] = {}
-    for read in group:
-        if len(read.index.terms) == 1:
-            label, coefficient = read.index.terms[0]
-            pair = (coefficient, read.index.constant)
-            shapes[label] = shapes.get(label, frozenset()) | {pair}
-    return shapes
+    return {label: f"N_{first}" for label, first in equal_sizes(program).items()}
 
 
 def size_facts(program: Program, sizes: Sizes) -> isl.Set:
@@ -65,7 +27,7 @@ def size_facts(program: Program, sizes: Sizes) -> isl.Set:
     params = tuple(dict.fromkeys(sizes.values()))
     groups = {
         key: group
-        for key, group in _by_axis(program).items()
+        for key, group in reads_by_axis(program).items()
         if any(not read.index.is_plain for read in group)
     }
     shapes = {key: f"{key[0]}.shape[{key[1]}]" for key in groups}
@@ -80,7 +42,7 @@ def size_facts(program: Program, sizes: Sizes) -> isl.Set:
             facts = facts & extent.eq_set(of[sizes[label]])
         for read in group:
             facts = facts & _inside(read.index, extent, sizes, of)
-        for label, shape in _alone(group).items():
+        for label, shape in alone(group).items():
             if all(c > 0 and d >= 0 for c, d in shape):
                 facts = facts & _largest(of[sizes[label]], shape, extent)
     for rule in size_rules(program):

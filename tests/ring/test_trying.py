@@ -106,3 +106,21 @@ def test_lines_stay_where_they_are() -> None:
     assert made.count("\n") == text.count("\n")
     for one, other in zip(text.splitlines(), made.splitlines(), strict=True):
         assert one.startswith(("def ", "@")) is other.startswith(("def ", "@"))
+
+
+ALIKE = "Func f; In A, W; Var x, y; f[x, y] = A[x, y] + reshape(W[x], x, 1) + W[y]; f.compile();"
+
+
+def test_labels_of_one_size_are_not_both_large() -> None:
+    """Of a block of 1024 rows there would be a million elements, one after another."""
+    program = written(f"{ALIKE} f.block(x:1024);")
+    found = run(program, text_of(program))
+    assert isinstance(found, Equal)
+    assert max(sizes["x"] for sizes in found.sizes) < 100
+
+
+def test_sizes_that_no_call_has_say_nothing() -> None:
+    program = written(ALIKE)
+    found = tried(program, text_of(program), "f", 5, [{"x": 2, "y": 3}])
+    assert isinstance(found, Equal)
+    assert {"x": 2, "y": 3} not in found.sizes

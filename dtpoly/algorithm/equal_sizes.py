@@ -1,0 +1,46 @@
+"""A Program in; which of its labels have one size in every call, out."""
+
+from collections.abc import Iterator
+
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.sizes import AxisRead, axis_reads, extent_label, used_labels
+
+Shape = frozenset[tuple[int, int]]  # the (coefficient, constant) of all reads of one label
+
+
+def equal_sizes(program: Program) -> dict[str, str]:
+    """For each label that is used, the first one that always has its size."""
+    used = used_labels(program)
+    leader = {label.name: label.name for label in program.labels if label.name in used}
+    for one, two in _equal_labels(program):
+        first, second = leader[one], leader[two]
+        keep = next(label for label in leader if label in (first, second))
+        leader = {k: keep if v in (first, second) else v for k, v in leader.items()}
+    return leader
+
+
+def _equal_labels(program: Program) -> Iterator[tuple[str, str]]:
+    for (tensor, axis), group in reads_by_axis(program).items():
+        extent = extent_label(program, tensor, axis)
+        first: dict[Shape, str] = {frozenset([(1, 0)]): extent} if extent else {}
+        for label, shape in alone(group).items():
+            yield first.setdefault(shape, label), label
+
+
+def reads_by_axis(program: Program) -> dict[tuple[str, int], list[AxisRead]]:
+    """The reads of each axis of a tensor or a Func."""
+    groups: dict[tuple[str, int], list[AxisRead]] = {}
+    for read in axis_reads(program):
+        groups.setdefault((read.tensor, read.axis), []).append(read)
+    return groups
+
+
+def alone(group: list[AxisRead]) -> dict[str, Shape]:
+    """Labels that index an axis without others, each with how."""
+    shapes: dict[str, Shape] = {}
+    for read in group:
+        if len(read.index.terms) == 1:
+            label, coefficient = read.index.terms[0]
+            pair = (coefficient, read.index.constant)
+            shapes[label] = shapes.get(label, frozenset()) | {pair}
+    return shapes
