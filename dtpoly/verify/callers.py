@@ -12,7 +12,7 @@ from dtpoly.algorithm.sizes import size_rules
 from dtpoly.verify.algorithm import Meaning
 from dtpoly.verify.file import File
 from dtpoly.verify.said import Said
-from dtpoly.verify.specialized import besides_making
+from dtpoly.verify.specialized import SPECIALIZED, besides_making, is_told
 from dtpoly.verify.whole import number
 
 # What a kernel says of numbers, and no proof is about.
@@ -44,11 +44,27 @@ def promised(program: Program, file: File) -> tuple[str, ...]:
         for statement in besides_making(file, definition)
         for node in ast.walk(statement)
     ]
+    specialized = [one for one in file.jitted.values() if is_told(file, one)]
     called = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    if file.said:  # generated files keep clear of what Triton gets wrong there
-        called |= {str(node.arg) for node in nodes if isinstance(node, ast.keyword)}
+    options = (node for node in nodes if isinstance(node, ast.keyword))
+    called |= {str(one.arg) for one in options if _is_trusted(file, one)}
+    called |= {"warp_specialize"} if any(map(_stores_otherwise, specialized)) else set[str]()
     trusted = (trust for word, trust in TRUSTED.items() if word in called)
     return (*found, *dict.fromkeys(trusted))
+
+
+def _is_trusted(file: File, option: ast.keyword) -> bool:
+    """An option that Triton may get wrong; generated files keep clear of that where they say it."""
+    return bool(file.said) or ast.unparse(option.value) != SPECIALIZED
+
+
+def _stores_otherwise(kernel: ast.FunctionDef) -> bool:
+    """Whether nothing is stored through a descriptor: Triton stored wrong rows there."""
+    calls = (node.func for node in ast.walk(kernel) if isinstance(node, ast.Call))
+    return not any(
+        isinstance(one, ast.Attribute) and one.attr == "store" and ast.unparse(one.value) != "tl"
+        for one in calls
+    )
 
 
 def is_finite(said: Sequence[Said]) -> bool:

@@ -31,7 +31,7 @@ from dtpoly.verify.values import (
     is_truth,
     scalar,
 )
-from dtpoly.verify.whole import Whole, both, extreme, name, names_of, negation, number
+from dtpoly.verify.whole import TRUE, Whole, both, extreme, name, names_of, negation, number
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -42,7 +42,6 @@ UNARY = {
 }
 REDUCED = {"sum": "add", "max": "maximum", "min": "minimum"}
 BINARY = {"fdiv": "div", "div_rn": "div_rn"}
-IGNORED = ("static_assert",)
 HINTS = ("multiple_of", "max_contiguous")
 ALL_NANS = Type("tl.PropagateNan.ALL")
 
@@ -99,6 +98,12 @@ OPTIONS = {
     "maximum": {"propagate_nan"},
     "minimum": {"propagate_nan"},
 }
+# How much may be given without a name, where that is not looked at below.
+PLACES = {
+    **dict.fromkeys(("program_id", "num_programs"), 1),
+    **dict.fromkeys(("arange", "cdiv", "zeros", "sum", "max", "min", *HINTS), 2),
+    **dict.fromkeys(("full", "maximum", "minimum", "dot"), 3),
+}
 # What is said to the cache changes no value. It is one of these words as it is written, since
 # nothing else looks at it.
 CACHE = {
@@ -112,7 +117,9 @@ MOST = 3
 def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -> Value:
     named = {str(k.arg): k.value for k in node.keywords}
     line = node.lineno
-    if word not in IGNORED and set(named) - OPTIONS.get(word, set()):
+    if set(named) - OPTIONS.get(word, set()):
+        raise Unread(line, f"'{ast.unparse(node)}'")
+    if len(args) > PLACES.get(word, len(args)):
         raise Unread(line, f"'{ast.unparse(node)}'")
     for hint, words in CACHE.items():
         if hint in named and not _is_one_of(named[hint], words):
@@ -127,7 +134,8 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             changed = cast(before, _type(machine, args[1]), line)
             is_cut = before.kind == "tl.int64" and changed.kind == "tl.int32"
             machine.computed(changed.item, changed.kind, line, is_cut=is_cut)
-            return changed
+            may_be = before.kind in kinds.MAY_BE_LONG and changed.kind == "tl.int32"
+            return replace(changed, is_cut=before.is_cut or may_be)
         case "load":
             given = dict(zip(("mask", "other"), args[1:], strict=False)) | named
             mask = machine.tile(given["mask"]) if "mask" in given else None
@@ -144,7 +152,9 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
         case "debug_barrier":
             accessing.barrier(machine, line)
             return Nothing()
-        case _ if word in IGNORED:
+        case "static_assert" if len(args) in (1, 2):
+            if machine.truth(args[0]) != TRUE:
+                raise Unread(line, f"'{ast.unparse(args[0])}' is not sure to be true")
             return Nothing()
         case "assume" if len(args) == 1:
             # Triton compiles for those calls only of which it is true.
@@ -206,11 +216,11 @@ def _elementwise(
         case "where" if len(args) == 3:
             tiles = [machine.tile(arg) for arg in args]
             axes, items = aligned(machine, tiles, line)
-            kind = kinds.met(tiles[1].kind, tiles[2].kind)
+            kind, is_cut = kinds.met(tiles[1].kind, tiles[2].kind), any(t.is_cut for t in tiles)
             ends = any(_is_end(item, kind) for item in items[1:])
             items = [leaving(items[0], tiles[0].kind, kinds.BOOL, ""), *items[1:]]
             if isinstance(items[1], Whole) and isinstance(items[2], Whole) and not ends:
-                return Tile(axes, chosen(items[0], items[1], items[2], line), kind)
+                return Tile(axes, chosen(items[0], items[1], items[2], line), kind, is_cut)
             if is_truth(items[1]) and is_truth(items[2]):
                 return Tile(axes, chosen(items[0], items[1], items[2], line), kinds.BOOL)
             yes, no = (
@@ -223,7 +233,8 @@ def _elementwise(
             axes, (a, b) = aligned(machine, tiles, line)
             kind = kinds.met(tiles[0].kind, tiles[1].kind)
             if isinstance(a, Whole) and isinstance(b, Whole):
-                return Tile(axes, extreme(word == "maximum", a, b), kind)
+                is_cut = any(one.is_cut for one in tiles)
+                return Tile(axes, extreme(word == "maximum", a, b), kind, is_cut)
             not_in_eight(kind, line)
             given = args[2] if len(args) > 2 else named.get("propagate_nan")
             nans = None if given is None else machine.value(given)
@@ -309,6 +320,9 @@ def _made(
             if any(machine.tile(arg).kind != kinds.WEAK for arg in args):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of what is no constexpr")
             low, high = machine.whole(args[0]), machine.whole(args[1])
+            count = (high - low).constant
+            if count is not None and (count <= 0 or count & (count - 1)):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}' of what is no power of two")
             lane = machine.lane(high - low)
             return Tile((lane,), (name(lane) if lane else number(0)) + low, "tl.int32")
         case "cdiv":

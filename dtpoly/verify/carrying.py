@@ -283,7 +283,8 @@ def _either(machine: Machine, condition: Truth, first: Tile, second: Tile, line:
         return Lost("has one of two shapes after a branch")
     axes, (a, b) = aligned(machine, (first, second), line)
     if isinstance(a, Whole) and isinstance(b, Whole):
-        return Tile(axes, either(condition, a, b), kinds.met(first.kind, second.kind))
+        kind, is_cut = kinds.met(first.kind, second.kind), first.is_cut or second.is_cut
+        return Tile(axes, either(condition, a, b), kind, is_cut)
     kind = kinds.met(first.kind, second.kind)
     if is_truth(a) and is_truth(b):
         return Tile(axes, one_of(both(condition, a), both(negation(condition), b)), kind)

@@ -33,6 +33,8 @@ def cast(tile: Tile, to: str, line: int) -> Tile:
             if to not in (kinds.OFFSET, "tl.int32", "tl.int64"):
                 raise Unread(line, "a cast of a program id")
             return replace(tile, kind=to)
+        case Whole() if item.constant is None and kinds.is_float(tile.kind) > kinds.is_float(to):
+            raise Unread(line, "a whole number that was a float, which may not hold it")
         case Whole() if not kinds.is_narrow(to) and to != kinds.BOOL:
             return replace(tile, kind=to)
         case _ if is_truth(item):

@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from dtpoly.verify import accessing
+from dtpoly.verify import accessing, kinds
 from dtpoly.verify.building import literal
+from dtpoly.verify.operators import exact
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.values import (
     Descriptor,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
 WORDS = ("shape", "strides", "block_shape")
+STARTS = ("tl.int32", kinds.WEAK, kinds.SIZE, kinds.OFFSET)  # which 32 bits hold where there is one
+NUMBERS = (*STARTS, "tl.int64")
 
 
 def made(
@@ -49,13 +52,18 @@ def made(
     return Descriptor(pointer, shape, strides, block)
 
 
-def _numbers(machine: Machine, node: ast.expr) -> tuple[Whole, ...]:
+def _numbers(
+    machine: Machine, node: ast.expr, allowed: tuple[str, ...] = NUMBERS
+) -> tuple[Whole, ...]:
     value = machine.value(node)
     parts = value.parts if isinstance(value, Group) else ()
     found: list[Whole] = []
     for part in parts:
         if not isinstance(part, Tile) or part.axes or not isinstance(part.item, Whole):
             raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a list of whole numbers")
+        if part.kind not in allowed:
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' in a type that is none for it")
+        exact(machine, part, node.lineno)
         found.append(part.item)
     if not found:
         raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a list of whole numbers")
@@ -75,7 +83,7 @@ def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     if of.there != TRUE and not _is_there(machine, of.there):
         raise Unread(node.lineno, f"'{ast.unparse(node)}': there may be no such descriptor")
-    starts = _numbers(machine, args[0])
+    starts = _numbers(machine, args[0], STARTS)
     if len(starts) != len(of.block):
         raise Unread(node.lineno, f"'{ast.unparse(node)}': the descriptor has {len(of.block)} axes")
     axes: list[str | None] = []

@@ -13,6 +13,7 @@ from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, Tenso
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.shared import rank
+from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import (
     FALSE,
@@ -38,7 +39,6 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
-MOST_LANES = 2**20
 TORCH = {
     "torch.bool": "tl.int1",
     "torch.uint8": "tl.uint8",
@@ -56,6 +56,8 @@ TORCH = {
 
 # What says where the tensors of the caller are.
 DEVICES = ("dt_check(", "dt_device(")
+# A parameter that has no value before it is given one.
+UNSET = ("device",)
 
 
 def condition(wrapper: Wrapper, node: ast.expr) -> Truth:
@@ -105,11 +107,14 @@ def value(wrapper: Wrapper, node: ast.expr) -> Held:
         case ast.Attribute(value=ast.Name(id=one), attr="shape") if one in wrapper.names:
             return wrapper.tensor(wrapper.names[one], node).shape
         case ast.Attribute(value=ast.Name(id=one), attr="dtype") if one in wrapper.names:
-            return Kind(wrapper.tensor(wrapper.names[one], node).kind)
+            return Kind(wrapper.tensor(wrapper.names[one], node).kind, is_torch=True)
         case ast.Attribute() if (text := ast.unparse(node)) in TORCH or text.startswith("tl."):
-            return Kind(TORCH.get(text, text))
-        case ast.Subscript(value=ast.Name(id="dt_triton" | "dt_torch"), slice=inner):
-            return value(wrapper, inner)
+            return Kind(TORCH.get(text, text), is_torch=text in TORCH)
+        case ast.Subscript(value=ast.Name(id="dt_triton" | "dt_torch" as table), slice=inner):
+            given = value(wrapper, inner)
+            if not isinstance(given, Kind):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+            return replace(given, is_torch=table == "dt_torch")
         case ast.Subscript(value=outer, slice=ast.Constant(value=int() as at)):
             held = wrapper.parts(value(wrapper, outer), node)
             if not 0 <= at < len(held):
@@ -119,14 +124,35 @@ def value(wrapper: Wrapper, node: ast.expr) -> Held:
             return _operated(op, value(wrapper, left), value(wrapper, right), node)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -wrapper.size(value(wrapper, operand), node)
+        case ast.BoolOp(values=values) if not all(_is_truth(wrapper, one) for one in values):
+            raise Unread(node.lineno, f"'{ast.unparse(node)}', which may be a number")
         case ast.Compare() | ast.BoolOp() | ast.UnaryOp():
             return condition(wrapper, node)
         case ast.Call():
             return _called(wrapper, node)
+        case ast.Name(id=one) if one not in wrapper.file.texts and one not in UNSET:
+            raise Unread(node.lineno, f"'{one}' is not known")
         case ast.Attribute() | ast.Name() | ast.Constant() | ast.Set() | ast.Dict():
             return Opaque(ast.unparse(node))
         case _:
             raise Unread(node.lineno, f"'{ast.unparse(node)}' in the wrapper")
+
+
+def _is_truth(wrapper: Wrapper, node: ast.expr) -> bool:
+    """Whether Python makes True or False of it, and no number."""
+    match node:
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
+            return True
+        case ast.BoolOp(values=values):
+            return all(_is_truth(wrapper, one) for one in values)
+        case _:
+            return False
+
+
+def is_device(wrapper: Wrapper, node: ast.expr | None) -> bool:
+    """Whether an expression is where the tensors of the caller are."""
+    held = wrapper.names.get(node.id) if isinstance(node, ast.Name) else None
+    return isinstance(held, Opaque) and held.text.startswith(DEVICES)
 
 
 def _operated(op: ast.operator, left: Held, right: Held, node: ast.expr) -> Held:
@@ -193,6 +219,8 @@ def _extreme(wrapper: Wrapper, largest: bool, args: list[ast.expr], node: ast.Ca
         found.extend(held.parts if isinstance(held, Bound) else (held,))
     if largest and any(isinstance(one, Product) for one in found):
         return Bound(tuple(_multiplied(one) if isinstance(one, Product) else one for one in found))
+    if len(args) < 2:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     sizes = [wrapper.size(one, node) for one in found]
     total = sizes[0]
     for one in sizes[1:]:
@@ -215,12 +243,15 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             lanes = name(f"lanes({rank(size)})")
             wrapper.facts.append(compare(">=", lanes, size))
             wrapper.facts.append(compare(">=", lanes, number(16)))
-            # Of more than this, Triton makes no tile.
-            wrapper.facts.append(compare("<=", lanes, number(MOST_LANES)))
             return lanes
         case "dt_fit":
             extent, low, high, by = (wrapper.size(value(wrapper, arg), node) for arg in args)
             return _fit(extent, low, high, by, node)
+        case "dt_float" | "dt_bool" | "dt_int" if isinstance(
+            given := value(wrapper, args[1]), Given
+        ):
+            _check_number(wrapper, function, given.name, args)
+            return given
         case "dt_float" | "dt_bool":
             return value(wrapper, args[1])
         case "dt_int":
@@ -242,7 +273,7 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
                 if not isinstance(found_kind, Kind):
                     raise Unread(node.lineno, f"'{ast.unparse(node)}'")
                 kind = found_kind.name if not kind else _promoted(kind, found_kind.name)
-            return Kind(kind)
+            return Kind(kind, is_torch=True)
         case "dt_operand":
             given = value(wrapper, args[0])
             if not isinstance(given, Kind):
@@ -322,10 +353,27 @@ def _is_covered(wrapper: Wrapper, one: Whole, parts: Sequence[Whole]) -> bool:
     return any(is_affine(both(calls, least)) and holds(least, set_of(calls)) for least in known)
 
 
+def _check_number(wrapper: Wrapper, function: str, one: str, args: Sequence[ast.expr]) -> None:
+    """Note a number that is refused if it is not what is declared. Raises Unread."""
+    kind = wrapper.scalars[one]
+    words = {"": "dt_float", kinds.BOOL: "dt_bool"}
+    bounds = [wrapper.size(value(wrapper, arg), arg).constant for arg in args[2:]]
+    wanted = [kinds.LEAST[kind], kinds.LARGEST[kind]] if kind in kinds.WHOLES else []
+    if function != words.get(kind, "dt_int") or bounds != wanted:
+        raise Unread(args[1].lineno, f"'{one}' is looked at as another number than it is")
+    wrapper.checked.add(one)
+
+
 def look_at(wrapper: Wrapper, args: list[ast.expr]) -> None:
-    """Note a tensor whose rank and type are refused if they are not the declared ones."""
+    """Note a tensor whose rank and type are refused if they are not the declared ones.
+
+    The first one says where all are.
+    """
     match args:
-        case [_, ast.Name(id=one), ast.Constant(value=int() as rank), allowed, *_]:
+        case [_, ast.Name(id=one), ast.Constant(value=int() as rank), allowed, *device]:
+            is_first = wrapper.checked.isdisjoint(wrapper.inputs)
+            if not (is_first and not device) and not any(is_device(wrapper, a) for a in device):
+                raise Unread(args[1].lineno, f"nobody looks where '{one}' is")
             array = wrapper.tensor(wrapper.names.get(one), args[1])
             is_any = ast.unparse(allowed) == "dt_floats" and one in wrapper.callers
             types = value(wrapper, allowed)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Set
-from dataclasses import replace
+from collections.abc import Sequence, Set
+from dataclasses import field, replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.said import Said, said_in
@@ -17,7 +17,10 @@ IMPORTS = (
     *("import triton.language as tl", "import triton.tools.tensor_descriptor"),
 )
 # These are read as what Python and Triton mean by them.
-FIXED = frozenset(dir(builtins)) | {"sys", "threading", "torch", "triton", "tl"}
+MODULES = frozenset({"sys", "threading", "torch", "triton", "tl"})
+FIXED = frozenset(dir(builtins)) | MODULES
+# What in the first two lines says in which encoding Python reads a file.
+ENCODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 # What Python takes for the end of a line; `str.splitlines` has more.
 LINE_END = re.compile(r"\r\n|\r|\n")
 MAIN = ast.unparse(ast.parse("__name__ == '__main__'"))
@@ -43,6 +46,7 @@ class File:
     values: dict[str, ast.expr]
     # The functions that are called when the file is loaded.
     called: set[str]
+    imported: set[str] = field(default_factory=set[str])
     # What it says of its kernels by `# verify:` and `# assume:`.
     said: tuple[Said, ...] = ()
     # The wrappers that do again what they did for a like call.
@@ -57,7 +61,8 @@ def read_file(text: str) -> File:
         line = error.lineno if isinstance(error, SyntaxError) else None
         raise Unread(line or 1, f"this is not Python: {error}") from error
     lines = LINE_END.split(text)
-    file, again = File(text, {}, {}, {}, {}, set(), said_in(text)), set[str]()
+    _check_encoding(lines)
+    file, again = File(text, {}, {}, {}, {}, set(), said=said_in(text)), set[str]()
     for node in module.body:
         match node:
             case ast.FunctionDef(name=one, decorator_list=decorators):
@@ -69,14 +74,15 @@ def read_file(text: str) -> File:
             case ast.Assign(
                 targets=[ast.Name(id=one)],
                 value=ast.Call(func=ast.Name(id="dt_again"), args=[ast.Name(id=same)], keywords=[]),
-            ) if one == same and one in file.plain and one not in again:
+            ) if one == same and {one, "dt_again"} <= file.plain.keys() - again:
                 file.called.add("dt_again")
                 again.add(one)
                 continue
             case ast.Assign(targets=[ast.Name(id=one)], value=value):
                 _check_value(file, value)
                 file.values[one] = value
-            case ast.Import() if ast.unparse(node) in IMPORTS:
+            case ast.Import(names=names) if ast.unparse(node) in IMPORTS and not file.texts:
+                file.imported.update(one.asname or one.name for one in names)
                 continue
             case ast.Expr(value=ast.Constant(value=str())):
                 continue
@@ -96,6 +102,14 @@ def read_file(text: str) -> File:
     for function in file.plain.values():
         _check_names(function, fixed | file.values.keys())
     return replace(file, again=frozenset(again))
+
+
+def _check_encoding(lines: Sequence[str]) -> None:
+    """Python must read the characters that are read here. Raises Unread."""
+    for number, line in enumerate(lines[:2], start=1):
+        said = ENCODING.match(line)
+        if said is not None and said[1].lower().replace("_", "-") not in ("utf-8", "utf8"):
+            raise Unread(number, f"the encoding '{said[1]}'")
 
 
 def _check_names(function: ast.FunctionDef, fixed: Set[str]) -> None:

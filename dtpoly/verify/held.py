@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
@@ -40,9 +40,10 @@ class Bound:
 
 @dataclass(frozen=True)
 class Kind:
-    """An element type (see kinds)."""
+    """An element type (see kinds); one of torch's is none that a kernel may be given."""
 
     name: str
+    is_torch: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -94,11 +95,13 @@ class Wrapper:
     facts: list[Truth] = field(default_factory=list[Truth])
     # Refusals that were not understood: with them there may be fewer calls than are looked at.
     skipped: list[int] = field(default_factory=list[int])
-    # Tensors whose rank and type are looked at.
+    # Tensors whose rank and type are looked at, and numbers of which it is seen that they are.
     checked: set[str] = field(default_factory=set[str])
     # Tensors that are returned as they are where they have no elements.
     empty: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     result: str | None = None
+    # Whether launches go to the device of the caller's tensors.
+    is_there: bool = False
     # The function that says what the result is like, before it is there; nothing if none does.
     like: str = ""
     # What is not as it should be, though it can be read on: with one of these nothing is proved.
@@ -116,6 +119,8 @@ class Wrapper:
     maker: str = ""
     # Sizes that are refused if they are just below 2^31, by this launch or those before it.
     apart: frozenset[Whole] = frozenset()
+    # Names that have been set, also those that stand for other things in a loop over panels.
+    is_set: set[str] = field(default_factory=set[str])
     # Where all launches are in a loop over panels; whether it has been read.
     panels: Panels | None = None
     is_over: bool = False
@@ -127,6 +132,12 @@ class Wrapper:
         if not known.is_known(self.file, function):
             raise Unread(line, f"'{function}' is not the function that is known by that name")
         assume(Lemma.KNOWN, function, HELPERS[function])
+
+    def must_have_set(self, nodes: Iterable[ast.AST]) -> None:
+        """Refuse names in what is not read that nothing set before."""
+        for one in (part for node in nodes for part in ast.walk(node)):
+            if isinstance(one, ast.Name) and one.id not in {*self.names, *self.is_set}:
+                raise Unread(one.lineno, f"'{one.id}' is not known")
 
     def size(self, held: Held, node: ast.expr) -> Whole:
         """A held value that must be a whole number."""

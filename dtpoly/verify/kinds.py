@@ -34,6 +34,8 @@ WEAK = ""
 SIZE = "size"
 OFFSET = "offset"
 LOST = "unknown"
+# Whole numbers that may have 64 bits.
+MAY_BE_LONG = ("tl.int64", SIZE, OFFSET)
 # What floats are computed in.
 WIDE = ("tl.float32", "tl.float64", REAL, WEAK)
 _HELD = {

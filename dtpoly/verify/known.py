@@ -11,8 +11,8 @@ from dtpoly.verify.helpers import HELPERS, MEANINGS
 WORD = re.compile(r"\bdt_\w+")
 
 
-def fingerprint(file: File, one: str) -> str:
-    """The hash of the text of a function and of what it uses."""
+def needed_by(file: File, one: str) -> list[str]:
+    """A function, and what it uses of the file, and what that uses."""
     needed: dict[str, None] = {}
     pending = [one]
     while pending:
@@ -20,7 +20,12 @@ def fingerprint(file: File, one: str) -> str:
         if found in file.texts and found not in needed:
             needed[found] = None
             pending += WORD.findall(file.texts[found])
-    texts = "\n".join(file.texts[found] for found in sorted(needed))
+    return sorted(needed)
+
+
+def fingerprint(file: File, one: str) -> str:
+    """The hash of the text of a function and of what it uses."""
+    texts = "\n".join(file.texts[found] for found in needed_by(file, one))
     return hashlib.sha256(texts.encode()).hexdigest()[:32]
 
 
@@ -32,4 +37,6 @@ def meaning(file: File, one: str) -> str | None:
 
 def is_known(file: File, one: str) -> bool:
     """True if the text of a function of Python, and of what it uses, is the known one."""
-    return fingerprint(file, one) == HELPERS.get(one)
+    # The text of a function is without what decorates it.
+    is_python = not any(found in file.jitted for found in needed_by(file, one))
+    return is_python and fingerprint(file, one) == HELPERS.get(one)

@@ -11,10 +11,17 @@ from dtpoly.verify import expressions, kinds
 from dtpoly.verify.access import Launch
 from dtpoly.verify.early import EARLY, panel_of
 from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.interface import (
+    CONSTANTS,
+    OFFSET,
+    check_call,
+    check_kernel,
+    check_options,
+)
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.pairs import Pair, pair_of
 from dtpoly.verify.regions import holds, is_affine, set_of
-from dtpoly.verify.specialized import SPECIALIZED, is_told
+from dtpoly.verify.specialized import SPECIALIZED
 from dtpoly.verify.terms import Given
 from dtpoly.verify.unchanged import FOURS
 from dtpoly.verify.values import Descriptor, Pointer, Type, Unread, Value, scalar
@@ -35,8 +42,8 @@ from dtpoly.verify.whole import (
 OPTIONS = ("num_warps", "num_stages")
 # What says how many programs there are that take blocks in turn, and how much more it is told.
 TURNS = {"dt_turns": 0, "dt_turns_sparing": 1, "dt_turns_beside": 1}
-LAUNCHER = "dt_launcher"
-CONSTANTS = ("tl.constexpr", "triton.language.constexpr")
+MOST_BYTES = (2, 4)  # of what the tensor cores of a specialized launch multiply
+LAUNCHER, GRID = "dt_launcher", "dt_grid"
 # Whether a launcher passes on what is true, of rows by itself, and descriptors.
 KEPT, KEPT_FOURS, KEPT_BLOCKS = "kept.truths", "kept.fours", "kept.blocks"
 
@@ -58,12 +65,27 @@ def launch_by(wrapper: Wrapper, call: ast.Call, launcher: str) -> None:
             [grid, *args],
         ) if made == LAUNCHER:
             wrapper.must_know(made, call.lineno)
+            _check_grid(grid)
             given = _check_places(wrapper, args, axes, call.lineno)
             _check_blocks(wrapper, given, kernel, more, call.lineno)
+            definition = wrapper.file.jitted.get(kernel.id)
+            if definition is not None:
+                check_call(definition, call, len(given))
         case _:
             raise Unread(call.lineno, f"a call of '{launcher}'")
     func = ast.copy_location(ast.Subscript(kernel, grid, ast.Load()), call)
     launch(wrapper, ast.copy_location(ast.Call(func, args, call.keywords), call), func, weakened)
+
+
+def _check_grid(grid: ast.expr) -> None:
+    """A launcher takes the first number of a grid, and no other."""
+    match grid:
+        case ast.Call(func=ast.Name(id=made)) if made in (GRID, *TURNS):
+            return
+        case ast.Tuple(elts=[ast.Constant(value=int())]):
+            return
+        case _:
+            raise Unread(grid.lineno, f"a launcher that is given '{ast.unparse(grid)}' as its grid")
 
 
 def _check_places(
@@ -119,6 +141,11 @@ def _check_blocks(
     pairs = zip(parameters, given, strict=False)
     if wanted != [one for one, held in pairs if isinstance(held, Blocks)]:
         raise Unread(line, "a launcher that is told of other descriptors")
+    addresses = {one.array.name for one in given if isinstance(one, TensorOf)}
+    for one in given:
+        # What is kept for like calls is known by the strides of what is passed by address.
+        if isinstance(one, Blocks) and one.array.name not in addresses:
+            raise Unread(line, f"a descriptor of '{one.array.name}', which is not passed besides")
 
 
 def weakened(wrapper: Wrapper, node: ast.expr) -> Held:
@@ -154,9 +181,9 @@ def launch(
             given.extend(wrapper.parts(value(wrapper, arg.value), arg.value))
         else:
             given.append(value(wrapper, arg))
+    check_kernel(definition)
+    check_options(call)
     arguments = definition.args
-    if arguments.kwonlyargs or arguments.vararg or arguments.kwarg:
-        raise Unread(definition.lineno, f"the parameters of '{kernel}'")
     parameters = [one.arg for one in arguments.args]
     defaults = dict(zip(reversed(parameters), reversed(arguments.defaults), strict=False))
     if len(given) > len(parameters):
@@ -192,7 +219,7 @@ def launch(
                 bound[word] = value(wrapper, given_value)
             case _:
                 raise Unread(call.lineno, f"'{kernel}' has no '{keyword.arg}' to give")
-    if is_told(wrapper.file, definition) and not is_specialized:
+    if SPECIALIZED in parameters and not is_specialized and not wrapper.file.said:
         raise Unread(call.lineno, f"'{kernel}' is not launched as 'dt_specialized' says")
     for one, default in defaults.items():
         if one not in bound and isinstance(default, ast.Constant):
@@ -277,9 +304,9 @@ def _note_both(
     """Two launches for one: of so many programs, and of the rest."""
     match grid:
         case ast.Call(
-            func=ast.Name(id="dt_grid") as made,
+            func=ast.Name(id=one) as made,
             args=[what, ast.BinOp(left=left, op=ast.Add(), right=right)],
-        ) if value(wrapper, left) == bound[pair.before] and not any(options[1:]):
+        ) if one == GRID and value(wrapper, left) == bound[pair.before] and not any(options[1:]):
             counts = left, right
         case _:
             raise Unread(grid.lineno, f"a grid '{ast.unparse(grid)}'")
@@ -296,6 +323,9 @@ def _check_told(call: ast.Call, given: Sequence[Held], told: ast.Call) -> None:
     """Whether a launch is specialized must be decided by all of its descriptors."""
     count = sum(isinstance(one, Blocks) for one in given)
     passed, blocks = ([ast.unparse(arg) for arg in one.args] for one in (call, told))
+    most = told.args[0] if told.args else None
+    if not isinstance(most, ast.Constant) or most.value not in MOST_BYTES:
+        raise Unread(call.lineno, f"'{ast.unparse(told)}'")
     if not count or sorted(blocks[1:]) != sorted(passed[-count:]) or told.keywords:
         raise Unread(call.lineno, "a launch that is specialized by other descriptors than its own")
 
@@ -305,10 +335,11 @@ def _turns(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[Whole, ...]
     match node:
         case ast.Call(
             func=ast.Name(id=one),
-            args=[_, programs, _, ast.Constant(value=int() as each), *more],
+            args=[_, programs, device, ast.Constant(value=int() as each), *more],
             keywords=[],
-        ) if TURNS.get(one) == len(more) and each >= 1:
+        ) if TURNS.get(one) == len(more) and each >= 1 and expressions.is_device(wrapper, device):
             wrapper.must_know(one, node.lineno)
+            wrapper.must_have_set(more)
             found = value(wrapper, programs)
             factors = found.factors if isinstance(found, Product) else (found,)
             return tuple(wrapper.size(one, node) for one in factors)
@@ -330,8 +361,8 @@ def _grid(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[tuple[Whole,
         wrapper.facts.append(within(number(0), some, number(NEAR + 1)))
         return ((some,),)
     match node:
-        case ast.Call(func=ast.Name(id="dt_grid"), args=[_, programs]):
-            wrapper.must_know("dt_grid", node.lineno)
+        case ast.Call(func=ast.Name(id=one), args=[ast.Constant(), programs]) if one == GRID:
+            wrapper.must_know(one, node.lineno)
             parts: tuple[Held, ...] = (value(wrapper, programs),)
         case _:
             found = value(wrapper, node)
@@ -361,14 +392,24 @@ def _types(wrapper: Wrapper, held: Held) -> tuple[str, ...]:
     """The types that a parameter may be declared to have: those that change no number."""
     match held:
         case Given(name=one):
-            return (wrapper.scalars[one],) if wrapper.scalars[one] else ("tl.float32", "tl.float64")
+            # A launcher says so of floats itself, and Triton takes it for 32 bits else.
+            return (wrapper.scalars[one] or "tl.float64",)
         case _:
             return ()
 
 
 def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, line: int) -> Value:
-    if annotation not in ("", *CONSTANTS) and annotation not in _types(wrapper, held):
+    types = ("", *CONSTANTS, *_types(wrapper, held))
+    if isinstance(held, Given) and not wrapper.file.said:
+        types = _types(wrapper, held)
+    elif isinstance(held, Kind):
+        types = CONSTANTS
+        if held.is_torch:
+            raise Unread(line, f"'{parameter}' is given a type of torch")
+    if annotation not in types:
         raise Unread(line, f"'{parameter}: {annotation}', which is a type for Triton")
+    if not wrapper.file.said and (parameter == OFFSET) != (held == Kind(kinds.OFFSET)):
+        raise Unread(line, f"what '{parameter}' is given")
     match held:
         case TensorOf(array=array):
             return scalar(Pointer(array.name, number(0)), array.kind)

@@ -16,7 +16,7 @@ from dtpoly.verify import kinds, persistent
 from dtpoly.verify.carrying import after_loop, assigned
 from dtpoly.verify.flattened import coordinates
 from dtpoly.verify.terms import Carried, fresh
-from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, lanes_of, scalar
+from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, is_truth, lanes_of, scalar
 from dtpoly.verify.whole import Whole, both, compare, extreme, name, names_of, number, within
 
 if TYPE_CHECKING:
@@ -228,6 +228,12 @@ def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, Whole, di
         case ast.Call(func=func, args=args, keywords=keywords) if ast.unparse(func) in RANGES:
             values = [machine.whole(arg) for arg in args]
             options = {str(k.arg): machine.value(k.value) for k in keywords}
+            is_static = ast.unparse(func) == "tl.static_range"
+            if (keywords and ast.unparse(func) == "range") or not (
+                all(map(_is_told, options.values()))
+                and (not is_static or all(one.constant is not None for one in values))
+            ):
+                raise Unread(over.lineno, f"a loop over '{ast.unparse(over)}'")
         case _:
             raise Unread(over.lineno, f"a loop over '{ast.unparse(over)}'")
     if set(options) - {"num_stages", "loop_unroll_factor", "flatten", "warp_specialize"}:
@@ -241,6 +247,12 @@ def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, Whole, di
             return low, high, step, options
         case _:
             raise Unread(over.lineno, f"a loop over '{ast.unparse(over)}'")
+
+
+def _is_told(option: Value) -> bool:
+    """Whether an option is known where a kernel is compiled."""
+    item = option.item if isinstance(option, Tile) and not option.axes else None
+    return is_truth(item) or (isinstance(item, Whole) and item.constant is not None)
 
 
 def _carried(one: str, loop: str) -> str:

@@ -16,7 +16,7 @@ from dtpoly.verify.digits import Digits
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.early import after_waiting
 from dtpoly.verify.file import File
-from dtpoly.verify.operators import compared, operated, signed
+from dtpoly.verify.operators import compared, exact, operated, signed
 from dtpoly.verify.pairs import COUNTED
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.specialized import after_making
@@ -55,6 +55,9 @@ from dtpoly.verify.whole import (
     within,
 )
 
+# Of more lanes than this, Triton makes no tile.
+MOST_LANES = 2**20
+
 
 @dataclass
 class Machine:
@@ -91,6 +94,8 @@ class Machine:
     doubts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     # Tensors that it loads or stores through descriptors.
     described: set[str] = field(default_factory=set[str])
+    # What holds since Triton makes no larger tiles: without them there is no launch, and no call.
+    tiles: list[Truth] = field(default_factory=list[Truth])
     # How many loops are being tried out: nothing that is noted there is kept.
     trials: int = 0
 
@@ -132,6 +137,10 @@ class Machine:
         if extent.constant == 1:
             return None
         one = fresh("lane")
+        if extent.constant is None and self.where == TRUE:
+            programs = (one for axis in self.launch.grid for one in axis)
+            none = (compare("<=", one, number(0)) for one in programs)
+            self.tiles.append(one_of(compare("<=", extent, number(MOST_LANES)), *none))
         self.extents[one] = extent
         self.ranges[one] = within(number(0), name(one), extent)
         return one
@@ -262,6 +271,7 @@ class Machine:
         """The value of an expression that must be one whole number."""
         value = self.value(node)
         if isinstance(value, Tile) and isinstance(value.item, Whole) and not value.axes:
+            exact(self, value, node.lineno)
             return value.item
         what = f"'{ast.unparse(node)}' is not one whole number of indices and sizes"
         raise Unread(node.lineno, what)
@@ -272,6 +282,7 @@ class Machine:
         if isinstance(value, Tile) and not value.axes:
             item = value.item
             if isinstance(item, Whole):
+                exact(self, value, node.lineno)
                 return compare("!=", item, number(0))
             if is_truth(item):
                 return item
@@ -317,7 +328,11 @@ def run_kernel(file: File, arrays: Mapping[str, Array], launch: Launch, facts: T
         tuple(machine.numbers),
         frozenset(machine.digits.divisors),
         dict(machine.digits.numbers),
-        both(machine.digits.facts(), *(machine.ranges[one] for one in machine.shifts)),
+        both(
+            machine.digits.facts(),
+            *machine.tiles,
+            *(machine.ranges[one] for one in machine.shifts),
+        ),
         dict(machine.shifts),
         tuple(machine.doubts),
     )

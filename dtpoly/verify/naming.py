@@ -13,6 +13,7 @@ from dataclasses import replace
 from dtpoly.algorithm.program import Program
 from dtpoly.verify.file import File, read_file
 from dtpoly.verify.known import is_known
+from dtpoly.verify.loading import check_imports, check_order
 from dtpoly.verify.values import Unread
 
 # What wrappers say with a dot; there a tensor of this name would be another thing.
@@ -28,6 +29,8 @@ def file_of(program: Program, text: str) -> File:
     for one in sorted(file.called):
         if not is_known(file, one):
             raise Unread(1, f"the text of '{one}', which is called when the file is loaded")
+    check_imports(file)
+    check_order(file)
     return file if file.said else as_declared(file, program)
 
 

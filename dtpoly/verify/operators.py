@@ -76,15 +76,35 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
             axes, (a, b) = aligned(machine, (left, right), line)
             kind = kinds.met(left.kind, right.kind)
             a, b = leaving(a, left.kind, kind, word), leaving(b, right.kind, kind, word)
+            if isinstance(a, Pointer) + isinstance(b, Pointer) == 1:
+                exact(machine, right if isinstance(a, Pointer) else left, line)
             if word == "div" and not kinds.is_float(kind):
                 kind = "tl.float32" if kind else kinds.WEAK
             item = joined(machine, word, a, b, line)
             machine.computed(item, kind, line)
             if word == "sub" and isinstance(item, Whole) and _is_product(b):
                 machine.computed(b, kind, line, is_less=True)
-            return Tile(axes, in_kind(item, kind, word, line), kind)
+            is_cut = left.is_cut or right.is_cut
+            return Tile(axes, in_kind(item, kind, word, line), kind, is_cut)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
+
+
+def exact(machine: Machine, tile: Tile, line: int) -> None:
+    """Refuse a float as an index or a size: it may not hold what that is. Raises Unread.
+
+    What was cut must have been no more than is left.
+    """
+    if not is_exact(tile):
+        raise Unread(line, "a float where a whole number counts")
+    if tile.is_cut:
+        machine.computed(tile.item, "tl.int32", line, is_cut=True)
+
+
+def is_exact(tile: Tile) -> bool:
+    """Whether a whole number is in a type that holds it, however large; numbers as written are."""
+    known = isinstance(tile.item, Whole) and tile.item.constant is not None
+    return known or not kinds.is_float(tile.kind)
 
 
 def _is_product(item: Item) -> bool:
@@ -221,6 +241,12 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
     axes, (a, b) = aligned(machine, (left, right), node.lineno)
     not_in_eight(kinds.met(left.kind, right.kind), node.lineno)
     a, b = leaving(a, left.kind, kinds.BOOL, ""), leaving(b, right.kind, kinds.BOOL, "")
+    if isinstance(a, Whole) and isinstance(b, Whole):
+        if is_exact(left) and is_exact(right):
+            exact(machine, left, node.lineno)
+            exact(machine, right, node.lineno)
+        else:
+            a, b = as_term(a, node.lineno), as_term(b, node.lineno)
     return Tile(axes, comparison(word, a, b, node.lineno), kinds.BOOL)
 
 

@@ -25,6 +25,7 @@ from dtpoly.verify.shifts import unshifted
 from dtpoly.verify.strides import apart_from
 from dtpoly.verify.values import Tile
 from dtpoly.verify.whole import (
+    TRUE,
     Atom,
     Extreme,
     Truth,
@@ -90,7 +91,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         assume(Lemma.PART, one.value)
         return
     strides = _strides_in(one.value)
-    if one.value.plain in strides:
+    if one.value.plain in strides and not one.is_cut:
         return  # it is as it was given
     if strides and _is_address(one.value):
         if one.kind != kinds.OFFSET or not strides <= launch.reaches:
@@ -121,7 +122,8 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     about(one.line, "computes whole numbers that their type holds")
     outside = one_of(compare(">=", one.value, number(HALF)), compare("<", one.value, number(-HALF)))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
-    where = set_of(both(proof.facts, one.where, ranges, _bits(ran, one), outside))
+    bits = TRUE if one.is_cut else _bits(ran, one)  # what is cut had more
+    where = set_of(both(proof.facts, one.where, ranges, bits, outside))
     for size in sorted(launch.apart, key=rank):
         if where.is_empty():
             return

@@ -24,7 +24,6 @@ from dtpoly.algorithm.expressions import (
     ProgramId,
     Read,
     Reduce,
-    Reshape,
     Size,
     walk,
 )
@@ -104,6 +103,7 @@ def over_panels(wrapper: Wrapper, node: ast.For, read: ReadStatement) -> None:
     wrapper.names.clear()
     wrapper.names |= {one: held for one, held in outside.items() if _is_the_same(held, alike)}
     wrapper.names |= {**inside, part: size, start: at}
+    wrapper.is_set |= wrapper.names.keys()
     arrays = set(wrapper.arrays)
     for statement in body:
         read(wrapper, statement)
@@ -245,7 +245,7 @@ def _crosses(func: Func, label: str, places: Mapping[str, int]) -> Iterator[bool
                 yield one == label
             case Reduce(labels=labels) | Dot(labels=labels):
                 yield label in labels
-            case ProgramId() | Reshape():
+            case ProgramId():
                 yield True
             case Read(tensor=tensor, indices=indices, within=within):
                 at = places.get(tensor)

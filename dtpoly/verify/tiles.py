@@ -63,7 +63,7 @@ def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: i
         for at, (axis, extent) in reversed(list(enumerate(old))):
             put[axis] = left.modulo(extent) if at else left
             left = left.floor(extent)
-    return Tile(axes, put_item(tile.item, put), tile.kind)
+    return replace(tile, axes=axes, item=put_item(tile.item, put))
 
 
 def halves(machine: Machine, tile: Tile, line: int) -> tuple[Tile, Tile]:
@@ -72,7 +72,8 @@ def halves(machine: Machine, tile: Tile, line: int) -> tuple[Tile, Tile]:
     if last is None or not axes or machine.extents[last] != number(2):
         raise Unread(line, "a split of what has no last axis of two lanes beside others")
     first, second = (put_item(tile.item, {last: number(at)}) for at in (0, 1))
-    return Tile(tuple(axes), first, tile.kind), Tile(tuple(axes), second, tile.kind)
+    one = replace(tile, axes=tuple(axes), item=first)
+    return one, replace(one, item=second)
 
 
 Sized = list[tuple[str, int]]

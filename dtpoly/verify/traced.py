@@ -7,7 +7,7 @@ before it runs, by the function beside it, must be what the wrapper makes.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dtpoly.verify.access import Array
@@ -38,11 +38,24 @@ def look_at_operator(wrapper: Wrapper, test: ast.Call, again: ast.Call) -> None:
             run, like, schemas = ast.unparse(args[1]), ast.unparse(args[2]), args[3:]
         case _:
             raise Unread(line, f"what '{ast.unparse(again.func)}' is")
-    if run not in (wrapper.wanted, f"{wrapper.wanted}_"):
+    own = wrapper.wanted if wrapper.wanted in wrapper.file.texts else f"{wrapper.wanted}_"
+    if run != own:
         raise Unread(line, f"an operator that runs '{run}'")
+    if [*_operators(wrapper)].count(ast.unparse(args[0])) > 1:
+        raise Unread(line, "two operators of one name")
     for schema, are_tensors in zip(schemas, (False, True), strict=False):
         _check_schema(wrapper, schema, given, are_tensors)
     wrapper.like = like
+
+
+def _operators(wrapper: Wrapper) -> Iterator[str]:
+    """The names of all operators of the file."""
+    for one in wrapper.file.values.values():
+        match one:
+            case ast.Call(func=ast.Name(id=made), args=[called, *_]) if made in OPERATORS:
+                yield ast.unparse(called)
+            case _:
+                pass
 
 
 def _check_schema(

@@ -97,6 +97,9 @@ class Tile:
     item: Item
     # Its element type (see kinds); nothing for a number as written.
     kind: str = ""
+    # Whether it is a whole number that was cut to 32 bits, or made of one: as a value it is what
+    # the algorithm says in 32 bits; where the number itself counts, it must have had so many.
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,12 +187,13 @@ def proof_of(
         else ""
         for scalar in program.scalars
     }
+    inputs = [one.name for one in program.inputs]
     passed = [rule.label for rule in size_rules(program) if rule.is_passed]
     meaning = at_sizes(meaning_of(program, is_finite=is_finite(file.said)), sizes)
     wrapper = (
         binding_of(file, func, meaning, file.said)
         if file.said
-        else wrapper_of(file, func, ranks, declared, scalars, passed)
+        else wrapper_of(file, func, inputs, ranks, declared, scalars, passed)
     )
     assert wrapper.result is not None
     facts = both(*wrapper.facts)

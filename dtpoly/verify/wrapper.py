@@ -11,10 +11,11 @@ from contextlib import suppress
 
 from dtpoly.verify.access import Array, Launch
 from dtpoly.verify.asking import about
-from dtpoly.verify.expressions import condition, look_at, value
+from dtpoly.verify.expressions import condition, is_device, look_at, value
 from dtpoly.verify.file import File
 from dtpoly.verify.harmless import check_calls
-from dtpoly.verify.held import Held, Product, TensorOf, Wrapper
+from dtpoly.verify.held import Held, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.interface import OUT, check_signature
 from dtpoly.verify.kinds import BOOL, stored
 from dtpoly.verify.launching import launch, launch_by
 from dtpoly.verify.overflow import HALF, NEAR
@@ -67,7 +68,7 @@ def _statement(wrapper: Wrapper, node: ast.stmt) -> bool:
             if one == "dt_check":
                 look_at(wrapper, args)
             return False
-        case ast.Return(value=ast.Name(id=one)):
+        case ast.Return(value=ast.Name(id=one)) if one == OUT:
             wrapper.result = wrapper.tensor(wrapper.names.get(one), node).name
             return True
         case _:
@@ -101,20 +102,28 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
             except Unread as error:
                 wrapper.doubts.append((error.line, error.what))
             return
-        case [ast.With(body=[ast.Return(value=ast.Call() as again)])] if (
-            text == "not dt_is_current(device)" and not orelse and _is_same(wrapper, again)
+        case [ast.With(items=[there], body=[ast.Return(value=ast.Call() as again)])] if (
+            text == "not dt_is_current(device)"
+            and not orelse
+            and _is_same(wrapper, again)
+            and is_device(wrapper, ast.Name(id="device"))
+            and ast.unparse(there) == "torch.cuda.device(device)"
         ):
+            wrapper.must_know("dt_is_current", test.lineno)
+            wrapper.is_there = True
             return
         case [ast.Return(value=ast.Name(id=one))] if text == f"not {one}.numel()" and not orelse:
             array = wrapper.tensor(wrapper.names.get(one), test)
             wrapper.empty.append((test.lineno, array.name))
             wrapper.facts.extend(compare(">=", extent, number(1)) for extent in array.shape)
             return
-        case [ast.Assign(targets=[ast.Name(id=one)], value=made)] if text == f"{one} is None":
+        case [ast.Assign(targets=[ast.Name(id=one)], value=made)] if (
+            text == f"{OUT} is None" and one == OUT
+        ):
             held = value(wrapper, made)
             array = wrapper.tensor(held, made)
             wrapper.maker = ast.unparse(made.func) if isinstance(made, ast.Call) else ""
-            _assign(wrapper, ast.Name(id=one, lineno=test.lineno), held)
+            _bind(wrapper, one, held, test.lineno)
             _check_out(wrapper, array, one, orelse, test.lineno)
             return
         case _ if (names := _counts(test)) and not orelse:
@@ -229,15 +238,12 @@ def _assign(wrapper: Wrapper, target: ast.expr, held: Held) -> None:
     """Bind a name, or several."""
     match target, held:
         case ast.Name(id=one), _:
-            if isinstance(held, TensorOf) and held.array.name == "?":
-                rank = len(held.array.shape)
-                strides = tuple(name(f"{one}.stride({axis})") for axis in range(rank))
-                if one in wrapper.arrays:
-                    raise Unread(target.lineno, f"'{one}' is made twice")
-                made = Array(one, strides, held.array.shape, held.array.kind)
-                held = TensorOf(made)
-                wrapper.arrays[one] = made
-            wrapper.names[one] = held
+            is_same = held == wrapper.names.get(one)
+            if one in wrapper.parameters and not is_same and not _is_where(one, held):
+                raise Unread(target.lineno, f"'{one}' is given by the caller, and set")
+            if isinstance(held, TensorOf) and held.array.name in wrapper.inputs - {one}:
+                raise Unread(target.lineno, f"'{one}', another name for '{held.array.name}'")
+            _bind(wrapper, one, held, target.lineno)
         case ast.Tuple(elts=elements), tuple() if len(elements) == len(held):
             for element, part in zip(elements, held, strict=True):
                 _assign(wrapper, element, part)
@@ -245,9 +251,29 @@ def _assign(wrapper: Wrapper, target: ast.expr, held: Held) -> None:
             raise Unread(target.lineno, f"an assignment to '{ast.unparse(target)}'")
 
 
+def _is_where(one: str, held: Held) -> bool:
+    """Whether it is the device that a caller may give, as `dt_device` has it."""
+    return one == "device" and isinstance(held, Opaque) and held.text.startswith("dt_device(")
+
+
+def _bind(wrapper: Wrapper, one: str, held: Held, line: int) -> None:
+    """Bind a name; a tensor that is made is called so."""
+    if isinstance(held, TensorOf) and held.array.name == "?":
+        rank = len(held.array.shape)
+        strides = tuple(name(f"{one}.stride({axis})") for axis in range(rank))
+        if one in wrapper.arrays:
+            raise Unread(line, f"'{one}' is made twice")
+        made = Array(one, strides, held.array.shape, held.array.kind)
+        held = TensorOf(made)
+        wrapper.arrays[one] = made
+    wrapper.names[one] = held
+    wrapper.is_set.add(one)
+
+
 def wrapper_of(
     file: File,
     wanted: str,
+    inputs: Sequence[str],
     tensors: Mapping[str, int],
     declared: Mapping[str, str],
     scalars: Mapping[str, str],
@@ -290,9 +316,15 @@ def wrapper_of(
     if file.again:
         wrapper.must_know("dt_again", definition.lineno)
     started = dict(names)
+    check_signature(definition, inputs)
     check_calls(file, definition)
     if not _block(wrapper, definition.body):
         raise Unread(definition.lineno, f"'{wanted}' returns nothing")
+    if wrapper.launches and not wrapper.is_there:
+        raise Unread(definition.lineno, "launches on a device that may not be that of the tensors")
+    for one in scalars:
+        if one not in wrapper.checked:
+            raise Unread(definition.lineno, f"nobody looks what '{one}' is")
     for one in tensors:
         if one not in wrapper.checked:
             raise Unread(definition.lineno, f"the rank and the type of '{one}' are not looked at")
