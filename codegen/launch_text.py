@@ -14,6 +14,7 @@ from .layout import call, inside, joined, tuple_of
 from .limits import MOST, Elements, largest_tiles
 from .parts import inside as inside_of
 from .specializing import most_bytes, multiplied
+from .starts import step_of_starts
 from .together import Together
 from .type_text import TORCH, promoted
 from .widths import is_far
@@ -153,10 +154,13 @@ def _descriptors(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterato
         pointer = next(p for p in kernel.tensors if p.name == described.tensor)
         name = own.descriptors[kernel.name, described.tensor]
         arguments = [_argument(wrapping, own, pointer), tuple_of(list(map(str, described.block)))]
+        maker, step = "dt_blocks", step_of_starts(kernel, described)
+        if step % described.block[-1]:  # a block has at least 16 bytes, or no descriptor
+            maker, arguments = "dt_blocks_at", [*arguments, str(step)]
         if described.axes == tuple(range(len(described.axes))):
-            yield from call(f"{name} = dt_blocks", arguments, indent=own.indent)
+            yield from call(f"{name} = {maker}", arguments, indent=own.indent)
         else:
-            blocks = f"dt_blocks({', '.join(arguments)})"
+            blocks = f"{maker}({', '.join(arguments)})"
             axes = tuple_of(list(map(str, described.axes)))
             yield from call(f"{name} = dt_turned", [blocks, axes], indent=own.indent)
 

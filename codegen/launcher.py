@@ -7,6 +7,16 @@ def dt_blocks(tensor, block):
     """How a tensor is loaded in blocks: what a descriptor is made of, where there can be one."""
     return tensor, block, range(len(block))
 ''',
+    "dt_blocks_at": '''\
+def dt_blocks_at(tensor, block, step):
+    """The same, where blocks start at multiples of a number along the last axis.
+
+    Triton's interpreter wants multiples of 16 bytes there: blocks of nothing have no descriptor.
+    """
+    if dt_interpreted and step * tensor.element_size() % 16:
+        block = (*block[:-1], 0)
+    return dt_blocks(tensor, block)
+''',
     "dt_descriptor": '''\
 def dt_descriptor(tensor, block, axes):
     """What loads blocks of a tensor; None where nothing does, or where it is slow."""

@@ -301,7 +301,7 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             return Kind(kinds.OFFSET)
         case "dt_rows" if len(args) == 3:
             return _made(wrapper, node)
-        case "dt_blocks":
+        case "dt_blocks" | "dt_blocks_at" if len(args) == 2 + (function == "dt_blocks_at"):
             return _blocks(wrapper, args, node)
         case "dt_turned":
             return _turned(wrapper, args, node)
@@ -318,9 +318,12 @@ def _blocks(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
     block = [
         wrapper.size(one, node).constant for one in wrapper.parts(value(wrapper, args[1]), node)
     ]
-    if len(block) != len(array.shape) or not all(one and one & (one - 1) == 0 for one in block):
+    # Of those that start at multiples of a number there may be none, though there are others.
+    steps = [wrapper.size(value(wrapper, one), node).constant for one in args[2:]]
+    is_box = len(block) == len(array.shape) and all(one and one & (one - 1) == 0 for one in block)
+    if not is_box or None in steps:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    flag = name(f"blocks({array.name} {' '.join(map(str, block))})")
+    flag = name(f"blocks({array.name} {' '.join(map(str, (*block, *steps)))})")
     there = compare("==", flag, number(1))
     wrapper.facts.append(within(number(0), flag, number(2)))
     # One choice, and not one for each axis: isl looks at all that may be chosen together.

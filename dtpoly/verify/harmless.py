@@ -19,7 +19,7 @@ HELPERS = frozenset(
         *("is_traced", "check", "device", "is_current", "float", "int", "bool", "number", "fit"),
         *("disagree", "other_shape", "outside", "nothing", "wrong", "promoted", "real", "operand"),
         *("check_atomic", "check_out", "blocks", "turned", "rows", "lanes", "too_large", "grid"),
-        *("early", "specialized", "turns", "offset"),
+        *("blocks_at", "early", "specialized", "turns", "offset"),
         *("turns_sparing", "turns_beside", "part"),
     )
 )

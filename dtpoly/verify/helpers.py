@@ -31,6 +31,7 @@ HELPERS: dict[str, str] = {
     "dt_overlap": "e3f3e2fbac3cf3571a4c1902b07f5564",
     "dt_reaches": "a05fadeeccbe06ea8901eb8c445af3fa",
     "dt_blocks": "ddadd0115a67c90aacca91f68404d690",
+    "dt_blocks_at": "cb9110f1cafac962414341fa0750ce12",
     "dt_descriptor": "4e2626f8feb65d3a5fabc68ef1bf2584",
     "dt_gpu": "7549ba805784a2e7a78deffd2dc7aae3",
     "dt_turned": "d29b10095f842eb9a80ee02f338cfeff",

@@ -52,6 +52,8 @@ PROGRAMS = (
     "f[m, n] = g[m, n] * weights[m, n];"
     "g.block(m:16, n:16); g.tensorize(m:0, n:0); f.block(m:2, n:2); f.tensorize(m:0, n:0);"
     "f.panels(m:64); f.compile();",
+    "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k + 1], B[k, n], k);"
+    "f.block(m:4, n:4); f.tensorize(m:0, n:0, k:16); f.descriptor(A, B, f); f.compile();",
 )
 
 

@@ -73,3 +73,16 @@ def test_a_counter_has_one_type(served: Server, case: str) -> None:
     words = ("compile", "--no-verify", "--emit", "ptx", "--target", "cuda:90", "--size", sizes)
     code, _, err = served(*words, "-", stdin=text.encode())
     assert code == 0, err
+
+
+def test_blocks_that_start_anywhere_have_descriptors(served: Server) -> None:
+    """Triton's interpreter has none of these; a GPU has."""
+    text = (
+        "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k + 1], B[k, n], k);"
+        "f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.descriptor(A, B, f); f.compile();"
+    )
+    words = ("compile", "--no-verify", "--emit", "ttir", "--target", "cuda:90")
+    code, out, err = served(*words, "--size", "m=32,n=32,k=31", "-", stdin=text.encode())
+    assert code == 0, err
+    for access in ("load %A_blocks", "load %B_blocks", "store %f_blocks"):
+        assert f"tt.descriptor_{access}[" in out

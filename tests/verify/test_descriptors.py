@@ -23,6 +23,13 @@ SCALAR = load(
         "f.persistent(); f.block(x:64); f.compile();",
     )
 )
+SHIFTED = load(
+    Source(
+        "f.dt",
+        "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k + 1], B[k, n], k);"
+        "f.block(m:16, n:32); f.tensorize(m:0, n:0, k:16); f.descriptor(A, B, f); f.compile();",
+    )
+)
 BETA = "        beta = tl.full((), beta, tl.int32)\n"
 START = "        x_start = pid * 64\n"
 OF_SCALAR: dict[str, tuple[str, str]] = {
@@ -94,6 +101,17 @@ WRONG: dict[str, tuple[str, str]] = {
         "        f_acc = tl.full((16, 32), 0.0, real) if block == 0 else f_acc\n",
     ),
 }
+OF_SHIFTED: dict[str, tuple[str, str]] = {
+    "another tensor": ("dt_blocks_at(A, (16, 16), 1)", "dt_blocks_at(B, (16, 16), 1)"),
+    "a block of another shape": ("(16, 16), 1)", "(16, 8), 1)"),
+    "a block of nothing": ("(16, 16), 1)", "(16, 0), 1)"),
+    "at no number": ("(16, 16), 1)", "(16, 16), A)"),
+    "at nothing": ("dt_blocks_at(A, (16, 16), 1)", "dt_blocks_at(A, (16, 16))"),
+    "without a shift": ("tl.cast(k_start + 1, tl.int32)", "tl.cast(k_start, tl.int32)"),
+    "nobody asks whether there is a descriptor": ("if A_blocks is not None:", "if m_size > 0:"),
+    "it makes other blocks": ("block = (*block[:-1], 0)", "block = (*block[:-1], 8)"),
+    "it asks something else": ("if dt_interpreted and step", "if step"),
+}
 
 
 def test_as_it_is_emitted_it_is_proved() -> None:
@@ -113,6 +131,17 @@ def test_grids_of_three_axes_are_proved_too() -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_is_not_proved(name: str) -> None:
     report = verify(PROGRAM, changed(text_of(PROGRAM), *WRONG[name]))
+    assert report.verdict is not Verdict.PROVED
+
+
+def test_blocks_that_start_anywhere_are_proved() -> None:
+    assert "dt_blocks_at(A, (16, 16), 1)" in text_of(SHIFTED)
+    assert verify(SHIFTED, text_of(SHIFTED)).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", OF_SHIFTED)
+def test_wrong_ones_are_not(name: str) -> None:
+    report = verify(SHIFTED, changed(text_of(SHIFTED), *OF_SHIFTED[name]))
     assert report.verdict is not Verdict.PROVED
 
 
