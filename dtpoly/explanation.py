@@ -10,6 +10,7 @@ from dtpoly.schedule.changes import Change
 from dtpoly.schedule.counts import Count, Factor, show_number
 from dtpoly.schedule.explain import Explained, Explanation
 from dtpoly.schedule.kept import Kept
+from dtpoly.schedule.panelled import Panelled, sizes_in
 from dtpoly.schedule.parallelism import KernelSummary, Lanes, LoopLeft
 from dtpoly.schedule.recomputed import Recomputed
 
@@ -37,7 +38,7 @@ def _items(one: Explained, sizes: Sizes, before: str) -> Iterator[Item]:
     yield Item("changes", _first(changes) or ("nothing",))
     yield Item("keeps", _first([str(each) for each in one.kept]) or (one.order,))
     if one.recomputed is not None:
-        again = tuple(show_recomputed(each, sizes) for each in one.recomputed)
+        again = tuple(show_recomputed(each, one.panels, sizes) for each in one.recomputed)
         yield Item("recomputes", again or ("nothing",))
 
 
@@ -48,8 +49,9 @@ def _first(lines: list[str]) -> tuple[str, ...]:
     return (*lines[:MOST], f"and {len(lines) - MOST} more; --json lists all")
 
 
-def show_recomputed(one: Recomputed, sizes: Sizes) -> str:
-    """`'mm' is computed ceil(n / 64) = 4 times in '_2mm'`."""
+def show_recomputed(one: Recomputed, panels: Iterable[Panelled], sizes: Sizes) -> str:
+    """`'mm' is computed ceil(n / 64) = 4 times in '_2mm'`; in each panel, if there are panels."""
+    sizes = sizes_in(one.kernel, panels, sizes)
     if one.count is None:
         return f"some elements of {one.what} are computed again in '{one.kernel}'"
     return f"{one.what} is computed {show_count(one.count, sizes)} times in '{one.kernel}'"
@@ -66,6 +68,7 @@ def show_count(count: Count | Factor, sizes: Sizes) -> str:
 
 def rows(kernel: KernelSummary, sizes: Sizes) -> Iterator[tuple[str, ...]]:
     """A kernel as rows of a table, one for each of its sequential loops."""
+    sizes = kernel.panels.of_one(sizes) if kernel.panels else sizes
     loops = [_show_loop(loop, sizes) for loop in kernel.loops] or ["-"]
     lanes = " * ".join(map(str, kernel.lanes)) or "1"
     total = kernel.lane_count.at(sizes)
@@ -80,6 +83,20 @@ def rows(kernel: KernelSummary, sizes: Sizes) -> Iterator[tuple[str, ...]]:
         yield "", "", "", "", loop, ""
 
 
+def launches(kernels: Iterable[KernelSummary], sizes: Sizes) -> tuple[str, ...]:
+    """What the table does not say: which kernels share a launch, and which have many."""
+    kernels = tuple(kernels)
+    shared = [f"'{one.name}' is launched with '{one.beside}'" for one in kernels if one.beside]
+    parts = dict.fromkeys(one.panels for one in kernels if one.panels is not None)
+    return (*shared, *(_show_panels(one, sizes) for one in parts))
+
+
+def _show_panels(one: Panelled, sizes: Sizes) -> str:
+    """`'f' and 'g' are computed in panels of 7 of n, of which there are ceil(n / 7) = 10; ...`."""
+    many = show_count(one.count, sizes)
+    return f"{one}, of which there are {many}; in all formulas of them, {one.label} is of a panel"
+
+
 def _show_loop(loop: LoopLeft, sizes: Sizes) -> str:
     return f"{loop.label} of {loop.func}: {show_count(loop.steps, sizes)} steps, {loop.why}"
 
@@ -90,13 +107,15 @@ def explanation_data(one: Explanation, sizes: Sizes) -> Data:
         "sizes": dict(sizes),
         "directives": [explained_data(each, sizes) for each in one.directives],
         "kernels": [_kernel_data(kernel, sizes) for kernel in one.kernels],
-        "recomputes": [_recomputed_data(each, sizes) for each in one.recomputed],
+        "recomputes": [_recomputed_data(each, one.panels, sizes) for each in one.recomputed],
     }
 
 
 def explained_data(one: Explained, sizes: Sizes) -> Data:
     """One directive for JSON; `recomputes` is null where it copies nothing."""
-    again = one.recomputed
+    again = None
+    if one.recomputed is not None:
+        again = [_recomputed_data(each, one.panels, sizes) for each in one.recomputed]
     return {
         "directive": one.directive,
         "place": place(one.span),
@@ -104,7 +123,7 @@ def explained_data(one: Explained, sizes: Sizes) -> Data:
         "needed": one.needed or None,
         "changes": [_change_data(change) for change in one.changes],
         "keeps": [_kept_data(each) for each in one.kept],
-        "recomputes": None if again is None else [_recomputed_data(r, sizes) for r in again],
+        "recomputes": again,
     }
 
 
@@ -132,13 +151,17 @@ def _kept_data(one: Kept) -> Data:
     }
 
 
-def _recomputed_data(one: Recomputed, sizes: Sizes) -> Data:
+def _recomputed_data(one: Recomputed, panels: Iterable[Panelled], sizes: Sizes) -> Data:
+    sizes = sizes_in(one.kernel, panels, sizes)
     times = None if one.count is None else _count_data(one.count, sizes)
     reduction = one.is_reduction
     return {"func": one.func, "kernel": one.kernel, "is_reduction": reduction, "times": times}
 
 
 def _kernel_data(kernel: KernelSummary, sizes: Sizes) -> Data:
+    """Numbers are those of one panel, if there are panels."""
+    panels = None if kernel.panels is None else _panels_data(kernel.panels, sizes)
+    sizes = kernel.panels.of_one(sizes) if kernel.panels else sizes
     return {
         "name": kernel.name,
         "computes": list(kernel.funcs),
@@ -146,7 +169,13 @@ def _kernel_data(kernel: KernelSummary, sizes: Sizes) -> Data:
         "lanes": [_lanes_data(one, sizes) for one in kernel.lanes],
         "loops": [_loop_data(loop, sizes) for loop in kernel.loops],
         "statements": kernel.statements,
+        "beside": kernel.beside or None,
+        "panels": panels,
     }
+
+
+def _panels_data(one: Panelled, sizes: Sizes) -> Data:
+    return {"label": one.label, "size": one.size, "count": _count_data(one.count, sizes)}
 
 
 def _lanes_data(one: Lanes, sizes: Sizes) -> Data:

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from dtpoly.compile import Checked
 from dtpoly.diagnostics import Diagnostic, Severity, has_errors, in_source_order
-from dtpoly.explanation import HEAD, heading, rows, show_recomputed
+from dtpoly.explanation import HEAD, heading, launches, rows, show_recomputed
 from dtpoly.pictures import map_picture
 from dtpoly.render.html import page
 from dtpoly.render.outline import outline
@@ -50,7 +50,11 @@ def as_text(found: Explanation, sizes: Mapping[str, int]) -> str:
     # It comes with rich, which takes 100 ms.
     table: Callable[..., str] = import_module("dtpoly.render.table").table
     parts.append(table(HEAD, kernels, None, colour=False))
-    parts.append("".join(f"{show_recomputed(one, sizes)}\n" for one in found.recomputed))
+    told = (
+        *launches(found.kernels, sizes),
+        *(show_recomputed(one, found.panels, sizes) for one in found.recomputed),
+    )
+    parts.append("".join(f"{line}\n" for line in told))
     return "\n".join(filter(None, parts))
 
 

@@ -28,6 +28,7 @@ from dtpoly.explore.cost.table import (
     head,
     kernel_rows,
     operand_rows,
+    panel_lines,
     summary,
     unit_rows,
 )
@@ -102,7 +103,8 @@ def command(
 
 
 def _show(found: Cost, name: str) -> None:
-    write(f"{head(found, name)}\n{summary(found)}\n\n")
+    lines = (head(found, name), summary(found), *panel_lines(found))
+    write("".join(f"{line}\n" for line in lines) + "\n")
     _table(KERNELS, kernel_rows(found))
     _table(UNITS, unit_rows(found))
     _table(OPERANDS, operand_rows(found))

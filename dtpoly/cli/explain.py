@@ -141,7 +141,10 @@ def _text(explanation: Explanation, sizes: Sizes) -> str:
         found = [row for kernel in explanation.kernels for row in told.rows(kernel, sizes)]
         colour = wants_colour(sys.stdout, os.environ)
         parts.append(table(told.HEAD, found, width, colour=colour))
+        launches = told.launches(explanation.kernels, sizes)
+        parts.extend(["".join(f"{line}\n" for line in launches)] if launches else [])
     if explanation.recomputed:
-        again = (told.show_recomputed(one, sizes) for one in explanation.recomputed)
+        known = explanation.panels
+        again = (told.show_recomputed(one, known, sizes) for one in explanation.recomputed)
         parts.append("".join(f"{line}\n" for line in again))
     return "\n".join(parts)

@@ -5,6 +5,7 @@ from itertools import product
 
 from dtpoly.render.grid import Cell, Grid, Section, draw_grids
 from dtpoly.schedule.fused_table import FusedTable, fused_tables
+from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.state import State
 from dtpoly.schedule.table import Element, Spot, Table, tables
 
@@ -15,6 +16,7 @@ def map_picture(state: State, sizes: Mapping[str, int]) -> str:
     """Which program computes which element of each kernel, in which iteration and lane.
 
     Of a fused Func, all programs that compute an element, if its sizes are among those given.
+    What is computed in panels is shown as if there were one, and that is said first.
     Raises SizesError for sizes that are missing, do not fit together or are too large to draw.
     """
     title = f"which program computes which element, at {_given(sizes)}"
@@ -25,13 +27,17 @@ def map_sections(state: State, sizes: Mapping[str, int]) -> tuple[Section, ...]:
     """The same as grids of cells, for a picture or a text."""
     found = tables(state, sizes)
     fused = tuple(fused_tables(state, sizes, found))
-    sections: list[Section] = []
+    sections = [Section(_whole(one), ()) for one in panelled(state)]
     for table in found:
         sections.extend(_sections(table))
         for one in fused:
             if one.kernel == table.kernel:
                 sections.extend(_fused_sections(one))
     return tuple(sections)
+
+
+def _whole(one: Panelled) -> str:
+    return f"{one}, which this does not show: it is of one panel, as large as all of {one.label}"
 
 
 def _given(sizes: Mapping[str, int]) -> str:

@@ -11,6 +11,7 @@ from dtpoly.poly.order import ViolationKind
 from dtpoly.poly.separation import Separation
 from dtpoly.schedule.changes import Change, Told, changes, told_of
 from dtpoly.schedule.kept import Kept, Ways, concerned, kept, separated, ways
+from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.parallelism import KernelSummary, summaries
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
@@ -38,6 +39,7 @@ class Explained:
     recomputed: tuple[Recomputed, ...] | None
     needed: str = ""
     order: str = Primitive.order  # what it keeps, if no dependence is concerned
+    panels: tuple[Panelled, ...] = ()  # in which the kernels of the schedule are computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Explanation:
     directives: tuple[Explained, ...] = ()
     kernels: tuple[KernelSummary, ...] = ()
     recomputed: tuple[Recomputed, ...] = ()
+    panels: tuple[Panelled, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def explain(program: Program, verdict: Verdict, primitives: Primitives = PRIMITI
         else:
             told.append(_explained(text, one, before, found))
     kernels = summaries(found.told.state, found.separations)
-    return Explanation(tuple(told), kernels, found.recomputed)
+    return Explanation(tuple(told), kernels, found.recomputed, tuple(panelled(found.told.state)))
 
 
 def explain_added(
@@ -113,6 +116,7 @@ def _explained(text: str, one: Primitive, before: State, found: _Found) -> Expla
         tuple(concerned(ways(before), found.ways, found.kept)),
         new if new or makes_copy else None,
         order=one.order,
+        panels=tuple(panelled(found.told.state)),
     )
 
 

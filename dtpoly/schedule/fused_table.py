@@ -6,6 +6,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.instances import instances, labels_needed, with_known
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.describe import place_of
+from dtpoly.schedule.panelled import panelled, panels_data
 from dtpoly.schedule.state import State
 from dtpoly.schedule.table import (
     LONGEST,
@@ -71,11 +72,13 @@ def fused_tables(
 
 
 def map_data(state: State, sizes: Sizes) -> list[dict[str, object]]:
-    """All tables for JSON, those of fused Funcs last."""
+    """All tables for JSON, those of fused Funcs last; of panels, as if there were one."""
     found = tables(state, sizes)
+    parts = {name: one for one in panelled(state) for name in one.kernels}
     fused: list[dict[str, object]] = [
         {
             "kernel": table.kernel,
+            "panels": panels_data(parts.get(table.kernel)),
             "fused": table.func,
             "labels": list(table.labels),
             "extents": list(table.extents),
@@ -86,4 +89,5 @@ def map_data(state: State, sizes: Sizes) -> list[dict[str, object]]:
         }
         for table in fused_tables(state, sizes, found)
     ]
-    return [*map(table_data, found), *fused]
+    own = [{**table_data(table), "panels": panels_data(parts.get(table.kernel))} for table in found]
+    return [*own, *fused]

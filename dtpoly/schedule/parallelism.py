@@ -9,6 +9,7 @@ from dtpoly.poly.dependences import DependenceKind
 from dtpoly.poly.model import Model, by_name
 from dtpoly.poly.separation import Separation
 from dtpoly.schedule.counts import Count, PowerOfTwo, Tiles, blocks_of, program_blocks, tiles_of
+from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, leaves, loops
 
@@ -47,7 +48,11 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class KernelSummary:
-    """What there is to know about a kernel at a glance; lanes are those of the widest statement."""
+    """What there is to know about a kernel at a glance; lanes are those of the widest statement.
+
+    Of one that is computed in panels, this is what there is in each of them. `beside` is the kernel
+    that it shares its launch with.
+    """
 
     name: str
     funcs: tuple[str, ...]
@@ -55,6 +60,8 @@ class KernelSummary:
     lanes: tuple[Lanes, ...]
     loops: tuple[LoopLeft, ...]
     statements: int
+    beside: str = ""
+    panels: Panelled | None = None
 
     @property
     def lane_count(self) -> Count:
@@ -70,10 +77,15 @@ def summaries(state: State, found: Iterable[Separation]) -> tuple[KernelSummary,
         if one.dependence.kind is not DependenceKind.REDUCTION
         for name in one.carriers
     }
-    return tuple(_summary(kernel, state.model, carrying) for kernel in state.kernels)
+    parts = {name: one for one in panelled(state) for name in one.kernels}
+    return tuple(
+        _summary(kernel, state.model, carrying, parts.get(kernel.name)) for kernel in state.kernels
+    )
 
 
-def _summary(kernel: Kernel, model: Model, carrying: set[str]) -> KernelSummary:
+def _summary(
+    kernel: Kernel, model: Model, carrying: set[str], panels: Panelled | None
+) -> KernelSummary:
     known = by_name(model)
     below = [leaf for leaf, _ in leaves(kernel.body)]
     left = (_left(loop, model, carrying) for *_, loop in loops(kernel.body))
@@ -84,6 +96,8 @@ def _summary(kernel: Kernel, model: Model, carrying: set[str]) -> KernelSummary:
         max((_lanes(leaf.lanes, model) for leaf in below), key=_width, default=()),
         tuple(dict.fromkeys(loop for loop in left if loop is not None)),
         len(below),
+        kernel.options.beside,
+        panels,
     )
 
 

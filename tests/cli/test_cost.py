@@ -105,3 +105,17 @@ def test_a_file_of_another_kind(call: Entry) -> None:
     code, _, err = call("device", "-o", "mine.txt")
     assert code == 2
     assert "its name must end in .json" in err
+
+
+def test_panels_have_a_launch_each(call: Entry) -> None:
+    text = (
+        b"Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n];"
+        b"f[m, n] = rdot(A[m, k], g[n, k], k); f.panels(n:7); f.compile();"
+    )
+    sizes = ("--size", "m=8,n=65,k=8")
+    out = call("cost", "-", *sizes, stdin=text)[1]
+    assert "if there were one panel" in out
+    assert "'g' and 'f' are computed in panels of 7 of n: 10 of them, in 20 launches;" in out
+    data = json.loads(call("cost", "-", *sizes, "--json", stdin=text)[1])
+    assert data["launches"] == 20
+    assert data["panels"] == [{"label": "n", "size": 7, "count": 10, "kernels": ["g", "f"]}]

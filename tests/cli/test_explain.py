@@ -155,3 +155,32 @@ def test_help_has_an_example(call: Entry) -> None:
     code, out, _ = call("explain", "--help")
     assert code == 0
     assert "dtpoly explain softmax.dt --size x=4096,y=1000" in out
+
+
+PANELS = (
+    b"Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n]; f[m, n] = rdot(A[m, k], g[n, k], k);"
+    b"g.block(n:4, k:64); f.panels(n:7); f.compile();"
+)
+
+
+def test_programs_of_panels_are_those_of_each(call: Entry) -> None:
+    out = call("explain", "-", "--size", "k=64,n=70", stdin=PANELS)[1]
+    assert "ceil(k / 64) * ceil(n / 4) = 2" in out
+    assert (
+        "'g' and 'f' are computed in panels of 7 of n, of which there are ceil(n / 7) = 10" in out
+    )
+    data = json.loads(call("explain", "-", "--size", "k=64,n=70", "--json", stdin=PANELS)[1])
+    kernel = data["kernels"][0]
+    assert kernel["programs"] == {"formula": "ceil(k / 64) * ceil(n / 4)", "value": 2}
+    count = {"formula": "ceil(n / 7)", "value": 10}
+    assert kernel["panels"] == {"label": "n", "size": 7, "count": count}
+
+
+def test_a_shared_launch_is_told(call: Entry) -> None:
+    text = (
+        b"Func f, g, h; In A; Var x; g[x] = A[x]; h[x] = exp(A[x]); f[x] = g[x] + h[x];"
+        b"h.beside(g); f.compile();"
+    )
+    assert "'h' is launched with 'g'" in call("explain", "-", stdin=text)[1]
+    data = json.loads(call("explain", "-", "--json", stdin=text)[1])
+    assert [one["beside"] for one in data["kernels"]] == [None, "g", None]

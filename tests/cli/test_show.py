@@ -199,6 +199,23 @@ def test_the_map(call: Entry, blocks: Path) -> None:
     assert table["elements"][2] == {"at": [0, 2], "program": 1, "iteration": 0, "lane": []}
 
 
+def test_the_map_of_panels_says_what_it_does_not_show(call: Entry) -> None:
+    text = (
+        b"Func f, g; In A; Var x; g[x] = A[x]; f[x] = exp(g[x]); g.block(x:4); f.panels(x:3);"
+        b"f.compile();"
+    )
+    asked = ("show", "--stage", "map", "--size", "x=8", "-")
+    out = call(*asked, stdin=text)[1]
+    first, _, second, *_ = out.splitlines()
+    assert first.startswith(
+        "'g' and 'f' are computed in panels of 3 of x, which this does not show"
+    )
+    assert second == "g[x], 2 programs"
+    assert "which this does not show" in call(*asked, "--form", "svg", stdin=text)[1]
+    document = json.loads(call(*asked, "--json", stdin=text)[1])
+    assert [table["panels"] for table in document["map"]] == [{"label": "x", "size": 3}] * 2
+
+
 def test_the_map_of_a_directive_of_ones_own(call: Entry) -> None:
     text = MAP + "f.skew(x, y);"
     plugin = str(ROOT / "examples" / "skew.py")

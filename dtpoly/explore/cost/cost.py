@@ -19,6 +19,7 @@ from dtpoly.explore.cost.traffic import Operand, traffic_of
 from dtpoly.explore.cost.work import Work, work_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.state import State
 
 # How sharply the slowest unit decides: the others' work does not hide behind it altogether.
@@ -60,11 +61,24 @@ class Cost:
     sizes: Sizes
     kernels: tuple[KernelCost, ...]
     floor: float
+    panels: tuple[Panelled, ...] = ()  # in which some are launched; times are as if it were one
 
     @property
     def seconds(self) -> float:
         """How long it takes, by the model."""
         return sum(kernel.seconds for kernel in self.kernels)
+
+    @property
+    def launches(self) -> int:
+        """How many there are in a call."""
+        parts = {name for one in self.panels for name in one.kernels}
+        whole = sum(k.launch > 0 for k in self.kernels if k.name not in parts)
+        return whole + sum(map(self.launches_of, self.panels))
+
+    def launches_of(self, one: Panelled) -> int:
+        """How many launches compute all panels."""
+        each = sum(k.launch > 0 for k in self.kernels if k.name in one.kernels)
+        return each * (one.count.at(self.sizes) or 0)
 
     @property
     def fits(self) -> bool:
@@ -88,7 +102,8 @@ def cost(
         _kernel(one, extents, device, is_warm, number == 0)
         for number, one in enumerate(launched(state, sizes, dtype))
     )
-    return Cost(device, dtype, sizes, found, _floor(found, device, is_warm))
+    floor = _floor(found, device, is_warm)
+    return Cost(device, dtype, sizes, found, floor, tuple(panelled(state)))
 
 
 def _floor(kernels: tuple[KernelCost, ...], device: Device, is_warm: bool) -> float:

@@ -6,6 +6,7 @@ from dtpoly.explore.cost.cost import Cost, KernelCost
 from dtpoly.explore.cost.sentences import what_would_help
 from dtpoly.explore.cost.traffic import Operand
 from dtpoly.render.as_json import Data
+from dtpoly.schedule.panelled import Panelled
 
 KERNELS = (
     "kernel",
@@ -31,12 +32,22 @@ def head(cost: Cost, name: str) -> str:
 
 def summary(cost: Cost) -> str:
     """How long it takes, and how long it takes at the least."""
-    launches = sum(kernel.launch > 0 for kernel in cost.kernels)
-    each = f" in {launches} launches" if launches > 1 else ""
+    each = f" in {cost.launches} launches" if cost.launches > 1 else ""
+    if cost.panels:
+        each = " if there were one panel"
     return (
         f"about {time(cost.seconds)}{each}; what it must move and multiply takes"
         f" {time(cost.floor)}, {cost.floor / cost.seconds:.0%} of that"
     )
+
+
+def panel_lines(cost: Cost) -> list[str]:
+    """What is computed in panels, of which the times know nothing."""
+    return [
+        f"{one}: {one.count.at(cost.sizes)} of them, in {cost.launches_of(one)} launches; times "
+        f"and programs are those of one panel, as large as all of {one.label}"
+        for one in cost.panels
+    ]
 
 
 def kernel_rows(cost: Cost) -> list[tuple[str, ...]]:
@@ -126,8 +137,16 @@ def cost_data(cost: Cost) -> Data:
         "seconds": cost.seconds,
         "floor": cost.floor,
         "fits": cost.fits,
+        "launches": cost.launches,
+        "panels": [_panels_data(cost, one) for one in cost.panels],
         "kernels": [_kernel_data(cost, kernel) for kernel in cost.kernels],
     }
+
+
+def _panels_data(cost: Cost, one: Panelled) -> Data:
+    """Times and programs are as if there were one."""
+    count = one.count.at(cost.sizes)
+    return {"label": one.label, "size": one.size, "count": count, "kernels": list(one.kernels)}
 
 
 def _kernel_data(cost: Cost, kernel: KernelCost) -> Data:
