@@ -5,7 +5,7 @@ from typing import assert_never
 
 from dtpoly.render.nested import Part, Row, draw_nested
 from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, Sequence
-from dtpoly.schedule.tree_text import show_axis
+from dtpoly.schedule.tree_text import show_axis, words
 
 
 def tree_picture(kernels: Iterable[Kernel]) -> str:
@@ -15,7 +15,7 @@ def tree_picture(kernels: Iterable[Kernel]) -> str:
 
 
 def _kernel(kernel: Kernel) -> Iterator[Row]:
-    yield Row(0, (Part("kernel", kernel.name),))
+    yield Row(0, (Part("kernel", words(kernel)),))
     for axis in kernel.grid:
         yield Row(1, (Part("grid", show_axis(axis)),))
     yield from _node(kernel.body, 1)

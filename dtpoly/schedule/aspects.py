@@ -61,6 +61,21 @@ def subject(topic: str, of: str, label: str, *, is_one: bool) -> str:
 # In this order they are told.
 TOPICS = ("place", "kernel", "programs", NUMBERING, "nest", "loop", "lanes", "option", LOST, ORDER)
 
+# What says an option, where it has another name.
+DIRECTIVES = {
+    "each": "persistent",
+    "is_specialized": "warp_specialize",
+    "is_pitched": "pitch",
+    "is_early": "early",
+    "descriptors": "descriptor",
+    "flat": "flatten",
+    "aligned": "align",
+    "turned": "alternate",
+    "streamed": "stream",
+    "boxes": "store",
+    "panel": "panels",
+}
+
 
 def listed(words: Iterable[str]) -> str:
     """`a, b and c`."""
@@ -151,13 +166,16 @@ def _kernel(kernel: Kernel, state: State) -> Iterator[Aspect]:
     yield from _loops(kernel, model)
     for field in fields(kernel.options):
         value: _Value = getattr(kernel.options, field.name)
-        if value not in (None, False, ()):
-            yield Aspect("option", name, "", field.name.removeprefix("is_"), _option(value))
+        if value:
+            said = DIRECTIVES.get(field.name, field.name)
+            yield Aspect("option", name, "", said, _option(value))
 
 
 def _option(value: _Value) -> str:
+    """Of several arguments neither order nor number counts."""
     if isinstance(value, tuple):
-        return ", ".join(" and ".join(one) if isinstance(one, tuple) else str(one) for one in value)
+        words = {" and ".join(one) if isinstance(one, tuple) else str(one) for one in value}
+        return ", ".join(sorted(words))
     return "on" if value is True else str(value)
 
 

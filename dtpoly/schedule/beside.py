@@ -36,16 +36,25 @@ class Beside(Primitive):
         other = self.other.text
         title = f"'{self.func}' cannot be launched beside '{other}'"
         if other == self.func:
-            yield self._refused(title, "is the same Func", "name another Func")
+            yield self._refused(title, "is the same Func", self._others(view))
         elif other not in view.kernels:
-            way = f"name one of {', '.join(view.kernels)}"
-            yield self._refused(title, "has no kernel of its own", way)
+            yield self._refused(title, "has no kernel of its own", self._others(view))
         elif several := [one for one in (self.func, other) if _is_in_parts(view, one)]:
             why = Note(f"'{several[0]}' has two, since a label that it reduces over is blocked")
             yield self._refused(title, "one of them has two kernels", "remove it", why)
         elif some := _needs_one(view, self.func, other):
             why = Note(f"'{some}' needs one of them, and not the other")
             yield self._refused(title, "not always launched", "remove it", why)
+
+    def _others(self, view: View) -> str:
+        """What to write instead: Funcs of which it needs nothing, and they nothing of it."""
+        found = [one for one in view.kernels if one != self.func and self._may_join(one, view)]
+        return f"name {' or '.join(found)}" if found else "remove it"
+
+    def _may_join(self, other: str, view: View) -> bool:
+        one = replace(self, other=Name(other))
+        apart = other not in reached(self.func, view.below)
+        return apart and self.func not in reached(other, view.below) and not [*one.check(view)]
 
     def _refused(self, title: str, label: str, way: str, *notes: Note) -> Diagnostic:
         return Diagnostic("DT197", Severity.ERROR, title, self.other.span, label, notes, way)

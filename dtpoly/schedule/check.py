@@ -96,17 +96,34 @@ def _no_kernel(primitive: Primitive, view: View) -> Diagnostic:
     func = primitive.func
     hosts = [h for h in view.placement.hosts[func] if h in view.needed or func not in view.needed]
     listed = " and ".join(f"'{host}'" for host in hosts)
+    moved = {host: primitive.on(host) for host in hosts}
+    good = [host for host, there in moved.items() if _may_stand(there, view)]
+    offered = " or ".join(f"'{host}'" for host in good)
     if func in view.inlined:
         label = f"'{func}' is inlined"
         notes = [Note("inlined here", view.inlined[func].span)]
-        hint = f"put it on {listed}, which computes it"
+        hint = f"put it on {offered}, which computes it"
     else:
         label = f"'{func}' is computed inside of {listed}"
         notes = [Note("fused here", fused.span) for fused in view.fused[func]]
-        there = (str(primitive.on(host)).rstrip(";") for host in hosts)
-        hint = f"put it on {listed}: {'  or  '.join(there)}"
+        texts = (str(moved[host]).rstrip(";") for host in good)
+        hint = f"put it on {offered}: {'  or  '.join(texts)}"
     title = f"'{func}' has no kernel of its own for '{primitive.name}'"
-    return Diagnostic("DT186", Severity.ERROR, title, primitive.span, label, tuple(notes), hint)
+    return Diagnostic(
+        "DT186",
+        Severity.ERROR,
+        title,
+        primitive.span,
+        label,
+        tuple(notes),
+        hint if good else "remove it",
+    )
+
+
+def _may_stand(moved: Primitive, view: View) -> bool:
+    """Whether an option is about a kernel; other directives say more than the view has facts of."""
+    is_option = moved.stage is Stage.OPTIONS and not any(moved.facts())
+    return not is_option or not has_errors(check_primitive(moved, view))
 
 
 def check_names(program: Program, facts: Iterable[Fact]) -> Iterator[Diagnostic]:

@@ -51,17 +51,21 @@ class Panels(Primitive):
             title = f"'{label}' is not a label of the result of '{self.func}'"
             way = f"write {listed(labels)}" if labels else "remove it"
             note = Note(known)
-            yield Diagnostic("DT185", Severity.ERROR, title, span, "is none of it", (note,), way)
+            yield Diagnostic(
+                "DT185",
+                Severity.ERROR,
+                title,
+                span,
+                "a panel is a part of the result",
+                (note,),
+                way,
+            )
             return
         before = reached(self.func, view.below) & view.kernels.keys()
         found = cut_along(view.program, self.func, label)
         if isinstance(found, Crossing):
             notes = (Note(found.why, found.span), *self._example(found.read))
             yield self._refused(title, "would need more than its panel", *notes)
-        elif self.func not in view.compiled:
-            yield self._refused(
-                title, "has no function of its own", way=f"add {self.func}.compile()"
-            )
         elif several := [one for one in (self.func, *before) if _is_in_parts(view, one)]:
             note = Note(f"'{several[0]}' has, since a label that it reduces over is blocked")
             yield self._refused(title, "what it needs has two kernels", note)
@@ -74,6 +78,9 @@ class Panels(Primitive):
             why = "is compiled itself" if others[0] in before else "needs it, too"
             note = Note(f"'{others[0]}' {why}")
             yield self._refused(title, "not alone in needing what it needs", note)
+        elif self.func not in view.compiled:
+            way = f"add {self.func}.compile()"
+            yield self._refused(title, "has no function of its own", way=way)
 
     def _example(self, one: Reading | None) -> Iterator[Note]:
         """An element, and what it reads in another panel; near the ends of the first ones."""

@@ -14,11 +14,20 @@ def show_tree(kernels: Iterable[Kernel]) -> str:
 
 
 def head(kernel: Kernel) -> str:
-    """Its name, and how it is launched where that is not by itself and once."""
+    """Its name, and what of its programs, its memory and its launches is not as usual."""
+    return f"kernel {words(kernel)}"
+
+
+def words(kernel: Kernel) -> str:
+    """`f, as many programs as run at once, rows aligned, launched with g`."""
+    each = kernel.options.each
+    several = f", {each} for each multiprocessor" if each > 1 else ""
+    turns = f", as many programs as run at once{several}" if each else ""
+    rows = ", rows aligned" if kernel.options.is_pitched else ""
     beside = f", launched with {kernel.options.beside}" if kernel.options.beside else ""
     panel = kernel.options.panel
     parts = f", in panels of {panel.size} of {panel.label}" if panel is not None else ""
-    return f"kernel {kernel.name}{beside}{parts}"
+    return f"{kernel.name}{turns}{rows}{beside}{parts}"
 
 
 def _kernel(kernel: Kernel) -> Iterator[str]:

@@ -90,6 +90,37 @@ def test_a_fused_func_without_a_kernel() -> None:
     assert found.hint == "put it on '_2mm': _2mm.tensorize(mm.l:16)"
 
 
+@pytest.mark.parametrize(
+    "directives",
+    [
+        "g.beside(f); g.fuse_at(f, y);",  # f beside itself
+        "g.panels(y:4); g.fuse_at(f, y);",  # f needs no other kernel
+        "g.descriptor(g); g.fuse_at(f, y);",  # f does not read it from memory
+        "g.inline(); g.beside(f);",
+        "f.beside(g); g.inline();",
+        "f.beside(f);",
+        "f.beside(g); g.fuse_at(f, y);",
+    ],
+)
+def test_a_hint_that_could_not_be_followed_is_none(directives: str) -> None:
+    assert only(f"{TWO} {directives}").hint == "remove it"
+
+
+def test_what_could_share_a_launch_is_named() -> None:
+    text = (
+        "Func e, f, g, h; In A; Var x; e[x] = A[x]; g[x] = A[x]; h[x] = g[x]; f[x] = h[x] + e[x];"
+    )
+    assert only(f"{text} f.compile(); h.beside(h);").hint == "name e"
+    assert told(f"{text} f.compile(); h.beside(e);") == []
+
+
+def test_a_function_is_not_missed_where_another_one_needs_the_same() -> None:
+    text = "Func f, g, q; In A; Var x; g[x] = A[x]; f[x] = g[x] * 2.0; q[x] = f[x] + g[x];"
+    assert only(f"{text} f.panels(x:3); q.compile();").hint == "remove it"
+    text = "Func f, g; In A; Var x; g[x] = A[x]; f[x] = g[x] * 2.0;"
+    assert "add f.compile()" in [one.hint for one in check_schedule(read(f"{text} f.panels(x:3);"))]
+
+
 def test_a_fused_func_that_keeps_its_kernel() -> None:
     assert told(f"{TWO_PRODUCTS} mm.fuse_at(_2mm, m); mm.compile(); mm.block(m:16);") == []
     other = "Func h; h[x, y] = g[x, y] + 1; h.compile();"

@@ -1,12 +1,13 @@
 """What is told of each directive: what it changes, what it keeps, what it computes again."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
+from dtpoly.schedule.aspects import DIRECTIVES
 from dtpoly.schedule.explain import Explained, Explanation, explain, meaning
 from dtpoly.schedule.kept import kept, separated
 from dtpoly.schedule.legality import judge
@@ -14,7 +15,7 @@ from dtpoly.schedule.parallelism import Why, summaries
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Loop, Sequence
+from dtpoly.schedule.tree import Loop, Options, Sequence
 from dtpoly.source import Source
 from tests.schedule.told import SUM, TWO, TWO_PRODUCTS, read
 from tests.schedule.user_primitives import USER
@@ -88,6 +89,48 @@ def test_options_say_what_they_are_and_keep_all_order() -> None:
     one = of("f.num_warps", TWO + "f.num_warps(8);")
     assert one.meaning == "Give each program instance of a kernel a number of warps."
     assert (changes(one), keeps(one)) == (["num_warps of 'f': 8"], [])
+
+
+@pytest.mark.parametrize(
+    ("directive", "said"),
+    [
+        ("f.persistent(3);", "persistent of 'f': 3"),
+        ("f.warp_specialize();", "warp_specialize of 'f': on"),
+        ("f.pitch();", "pitch of 'f': on"),
+        ("f.early();", "early of 'f': on"),
+        ("f.descriptor(g, A, f);", "descriptor of 'f': A, f, g"),
+        ("f.align(A);", "align of 'f': A"),
+        ("f.alternate(x);", "alternate of 'f': x"),
+        ("f.stream(A);", "stream of 'f': A"),
+        ("f.panels(x:3);", "panels of 'f': x:3"),
+    ],
+)
+def test_options_have_the_names_of_their_directives(directive: str, said: str) -> None:
+    text = (
+        "Func f, g, h; In A; Var x; h[x] = A[x]; g[x] = A[x]; f[x] = exp(g[x]) + A[x];"
+        f"f.compile(); {directive}"
+    )
+    one = of(directive.partition("(")[0], text)
+    assert changes(one) == [said]
+
+
+def test_a_shared_launch() -> None:
+    text = (
+        "Func f, g, h; In A; Var x; h[x] = A[x]; g[x] = A[x]; f[x] = g[x] + h[x]; f.compile();"
+        "g.beside(h);"
+    )
+    assert changes(of("g.beside", text)) == ["beside of 'g': h"]
+
+
+def test_every_option_is_said_by_a_directive() -> None:
+    names = {DIRECTIVES.get(field.name, field.name) for field in fields(Options)}
+    assert names <= {primitive.name for primitive in PRIMITIVES}
+    assert DIRECTIVES.keys() <= {field.name for field in fields(Options)}
+
+
+def test_partial_results_change_no_launch() -> None:
+    text = "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.block(k:32); f.compile();"
+    assert not any("beside" in change for change in changes(of("f.block", text)))
 
 
 def test_the_order_of_programs_is_no_order_of_execution() -> None:

@@ -37,6 +37,16 @@ def test_the_tree_says_so() -> None:
     assert "\nkernel f, in panels of 64 of n\n" in show_tree(verdict.scheduled.kernels)
 
 
+def test_the_tree_says_how_programs_and_rows_are() -> None:
+    directives = "g.persistent(7); f.persistent(); f.pitch(); f.panels(n:64); f.compile();"
+    verdict = check(Source("f.dt", f"{PRODUCT} {directives}")).verdict
+    assert verdict is not None
+    shown = show_tree(verdict.scheduled.kernels).splitlines()
+    assert shown[0] == "kernel g, as many programs as run at once, 7 for each multiprocessor"
+    other = "kernel f, as many programs as run at once, rows aligned, in panels of 64 of n"
+    assert other in shown
+
+
 @pytest.mark.parametrize(
     ("directives", "code"),
     [
