@@ -5,11 +5,12 @@ Such a directive is right, and the author is told (DT198): each of them has its 
 
 from collections.abc import Callable, Container, Iterator, Mapping
 
-from dtpoly.algorithm.program import Directive
+from dtpoly.algorithm.program import Directive, Func, reduced_labels
 from dtpoly.codegen.boxes import boxed_axes, is_stored
-from dtpoly.codegen.kernel import ForLoop, Load, TileKernel
+from dtpoly.codegen.kernel import ForLoop, Load, Product, TileKernel
 from dtpoly.codegen.module import Generated
 from dtpoly.codegen.parts import inside
+from dtpoly.codegen.specializing import ROWS, WARPS
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.align import Align
@@ -21,32 +22,71 @@ from dtpoly.schedule.pitch import Pitch
 from dtpoly.schedule.state import State
 from dtpoly.schedule.store import Store
 from dtpoly.schedule.stream import Stream
+from dtpoly.schedule.tree import Kernel, Options, leaves
 from dtpoly.schedule.warp_specialize import WarpSpecialize
 from dtpoly.source import Span
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A directive, the labels of its Func, and what the Func's kernels are."""
+    """A directive, the Func, and what its kernels are: in the tree, and as tile programs."""
 
     directive: Directive
-    labels: tuple[str, ...]
+    func: Func
+    nodes: tuple[Kernel, ...]
     kernels: tuple[TileKernel, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Those of the result."""
+        return self.func.labels
+
+    @property
+    def options(self) -> Options:
+        """What is said of the Func's own kernel, which comes last."""
+        return self.nodes[-1].options if self.nodes else Options()
+
+    @property
+    def lanes(self) -> Iterator[tuple[tuple[str, int | None], ...]]:
+        """Those of each statement: along which label, and over how many indices."""
+        for node in self.nodes:
+            for leaf, _ in leaves(node.body):
+                yield tuple((lane.label, lane.extent) for lane in leaf.lanes)
+
+    @property
+    def is_tensorized(self) -> bool:
+        """Whether all its labels have tiles of so many lanes as a number says."""
+        known = {label for lanes in self.lanes for label, extent in lanes if extent is not None}
+        return known >= {*self.labels, *reduced_labels(self.func)}
+
+    @property
+    def has_one_row(self) -> bool:
+        """Whether there are lanes, along no more than one label at a time."""
+        wide = [[label for label, extent in lanes if extent != 1] for lanes in self.lanes]
+        return any(wide) and all(len(lanes) < 2 for lanes in wide)
 
     def whole(self, why: str, way: str) -> Diagnostic:
         """All of it changes nothing."""
         return self._vain(self.directive.span, why, way)
 
     def each(
-        self, done: Container[str | int], why: str, way: str, of_result: str = ""
+        self,
+        done: Container[str | int],
+        why: str,
+        way: str,
+        of_result: tuple[str, str] | None = None,
     ) -> Iterator[Diagnostic]:
-        """Arguments that nothing was done for change nothing; `{}` stands for their names."""
+        """Arguments that nothing was done for change nothing; `{}` stands for their names.
+
+        Of the Func itself something else may be told.
+        """
         for argument in self.directive.arguments:
             if argument.target not in done:
                 span = argument.span or self.directive.span
-                is_result = of_result and argument.target == self.directive.func
-                told = of_result if is_result else why.format(f"'{argument.target}'")
-                yield self._vain(span, told, way)
+                told = (why.format(f"'{argument.target}'"), way)
+                if of_result is not None and argument.target == self.directive.func:
+                    told = of_result
+                yield self._vain(span, *told)
 
     def _vain(self, span: Span | None, why: str, way: str) -> Diagnostic:
         title = f"'{self.directive.name}' changes nothing here"
@@ -58,10 +98,11 @@ def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
     """Directives that are right and that the code is the same without."""
     for directive in state.program.directives:
         if directive.name in ASKED:
-            both = zip(made.launches, made.kernels, strict=True)
-            kernels = tuple(kernel for launch, kernel in both if launch.func == directive.func)
-            labels = state.program.func(directive.func).labels
-            yield from ASKED[directive.name](_Said(directive, labels, kernels))
+            both = zip(state.kernels, made.kernels, strict=True)
+            own = [(node, kernel) for node, kernel in both if node.func == directive.func]
+            nodes, kernels = tuple(node for node, _ in own), tuple(kernel for _, kernel in own)
+            func = state.program.func(directive.func)
+            yield from ASKED[directive.name](_Said(directive, func, nodes, kernels))
 
 
 def _persistent(said: _Said) -> Iterator[Diagnostic]:
@@ -85,28 +126,65 @@ def _flatten(said: _Said) -> Iterator[Diagnostic]:
 
 def _align(said: _Said) -> Iterator[Diagnostic]:
     lined = {tensor for kernel in said.kernels for tensor in kernel.lined}
-    why = "no loop over tiles of a line of {} may begin anywhere"
-    way = "block all other labels by 1, tensorize that one, or remove it"
+    why, way = "no loop over tiles of a line of {} may begin anywhere", _one_row(said)
+    if any(kernel.each for kernel in said.kernels):
+        why = "programs that take blocks in turn have one line of {} after the other"
+        way = "remove it, or persistent"
     yield from said.each(lined, why, way)
+
+
+def _one_row(said: _Said) -> str:
+    """What to do where loops are to go along lines, a row at a time."""
+    if said.has_one_row:
+        return "remove it"
+    return "block all other labels by 1, tensorize that one, or remove it"
 
 
 def _alternate(said: _Said) -> Iterator[Diagnostic]:
     turned = {label for kernel in said.kernels for label in kernel.turned}
-    why = "no second loop over tiles of {} has rounds in any order"
-    yield from said.each(turned, why, "remove it")
+    why = "no second loop over tiles of {} has one row at a time, and rounds in any order"
+    yield from said.each(turned, why, _one_row(said))
 
 
 def _warp_specialize(said: _Said) -> Iterator[Diagnostic]:
     if not any(kernel.own for kernel in said.kernels):
-        why = (
-            "no kernel of it is one loop that multiplies two matrices into a block of 128 rows "
-            "or more, loads both and stores the result through descriptors, and reads nothing "
-            "else row by row, with num_warps(8) and two stages"
-        )
-        func = said.directive.func
-        yield said.whole(
-            why, f"name both inputs and {func} in {func}.descriptor(...), or remove it"
-        )
+        yield said.whole(*_why_alike(said))
+
+
+def _why_alike(said: _Said) -> tuple[str, str]:
+    """Why no warps load for others, and what to do; what is nearest to where it is said first."""
+    func, options = said.directive.func, said.options
+    steps = [step for kernel in said.kernels for step in inside(kernel.body)]
+    if not any(isinstance(step, Product) for step in steps):
+        return "no kernel of it multiplies two matrices", "remove it"
+    if options.num_warps != WARPS:
+        way = "add" if options.num_warps is None else f"instead of {options.num_warps} warps take"
+        return f"its kernel has no num_warps({WARPS})", f"{way} num_warps({WARPS}), or remove it"
+    if options.num_stages == 1:
+        return "of one stage nothing is loaded before it is needed", "take two stages, or remove it"
+    if options.aligned or options.turned:
+        return "not where loops are aligned or alternate", "remove one of them"
+    read = {one.name for kernel in said.kernels for one in kernel.tensors if not one.is_written}
+    named = set(options.descriptors)
+    if func not in named or len(named & read) < min(2, len(read)):
+        why = "both sides of a product are loaded and its result is stored through descriptors"
+        return why, f"name both inputs and {func} in {func}.descriptor(...), or remove it"
+    rows = _rows(said)
+    if rows is not None and rows < ROWS:
+        why = f"a block of it has {rows} row{'s' * (rows > 1)}, and each of two groups takes 64"
+        return why, f"take blocks of {ROWS} rows, or remove it"
+    why = (
+        "no kernel of it is one loop that multiplies two matrices, loads both and stores the "
+        "result through descriptors, and reads nothing else row by row"
+    )
+    return why, "remove it"
+
+
+def _rows(said: _Said) -> int | None:
+    """How many rows of its matrix a program stores, through a descriptor."""
+    described = (one for kernel in said.kernels for one in kernel.described)
+    blocks = [one.block for one in described if one.tensor == said.directive.func]
+    return blocks[0][0] if blocks and len(blocks[0]) == 2 else None
 
 
 def _store(said: _Said) -> Iterator[Diagnostic]:
@@ -116,7 +194,23 @@ def _store(said: _Said) -> Iterator[Diagnostic]:
         yield from said.each(cut, why, "take a smaller number, or remove it")
     else:
         why = f"no tile of '{said.directive.func}' is stored through a descriptor"
-        yield from said.each(cut, why, "tensorize its labels by numbers, or remove it")
+        yield from said.each(cut, *_why_not_stored(said, why))
+
+
+def _why_not_stored(said: _Said, why: str) -> tuple[str, str]:
+    """Why no tile is stored through a descriptor, and what to do; `why` if no more is known."""
+    if said.options.atomic:
+        return "what is added in memory is stored by no descriptor", "remove it, or atomic"
+    if said.options.aligned or said.options.turned:
+        return "not where loops are aligned or alternate", "remove one of them"
+    return why, _boxes(said)
+
+
+def _boxes(said: _Said) -> str:
+    """What to do where tiles are to be boxes."""
+    if said.is_tensorized:
+        return "remove it"
+    return "tensorize its labels by numbers, or remove it"
 
 
 def _pitch(said: _Said) -> Iterator[Diagnostic]:
@@ -137,9 +231,8 @@ def _stream(said: _Said) -> Iterator[Diagnostic]:
 def _descriptor(said: _Said) -> Iterator[Diagnostic]:
     described = {one.tensor for kernel in said.kernels for one in kernel.described}
     why = "no tile of {} is a box, of which what is outside is 0"
-    stored = "no tile that is stored is a box, as it lies in memory"
-    way = "tensorize its labels by numbers, or remove it"
-    yield from said.each(described, why, way, stored)
+    stored = _why_not_stored(said, "no tile that is stored is a box, as it lies in memory")
+    yield from said.each(described, why, _boxes(said), stored)
 
 
 ASKED: Mapping[str, Callable[[_Said], Iterator[Diagnostic]]] = {
