@@ -25,6 +25,8 @@ GOOD, WRONG_INPUT, USAGE, BUG, CLOSED_PIPE = 0, 1, 2, 3, 141
 PROGRAM = "dtpoly"
 # What pyparsing and pathlib load with them, for what most commands never do.
 UNUSED = ("importlib.resources", "argparse", "ipaddress")
+# Without one of them dtpoly was not installed as it should be, which is no bug of it.
+PACKAGES = ("islpy", "numpy", "pyparsing", "rich", "torch", "triton")
 COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
 
 
@@ -108,6 +110,12 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
     except DtpolyError as error:
         report(error.diagnostics, sys.stderr)
+        return WRONG_INPUT
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in PACKAGES:
+            raise
+        _say(f"error: {package} is not installed: pip install {package}")
         return WRONG_INPUT
 
 

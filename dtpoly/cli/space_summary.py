@@ -150,8 +150,11 @@ def remarks(found: Summary) -> Iterator[str]:
     elif not found.is_exact:
         yield f"a sample of {tally.known:,} of {left:,} points; shares are estimates"
     if tally.shared:
+        points = "1 point shares" if tally.shared == 1 else f"{tally.shared:,} points share"
         again = f"{tally.again:,} of them were decided again by themselves"
-        yield f"{tally.shared:,} points share the verdict of another one; {again}"
+        if tally.again == 1:
+            again = f"{'it' if tally.shared == 1 else '1 of them'} was decided again by itself"
+        yield f"{points} the verdict of another one; {again}"
 
 
 def as_data(space: Space, found: Summary) -> dict[str, Any]:

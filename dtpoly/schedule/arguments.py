@@ -230,12 +230,13 @@ def read_name(argument: Argument) -> Name | Refusal:
 def _unknown(value: Name, what: str, known: list[str]) -> Diagnostic:
     meant = near(value.text, known)
     some = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+    there = f"there {'are' if len(known) > 1 else 'is'} {some or 'none'}"
     return Diagnostic(
         "DT184",
         Severity.ERROR,
         f"'{value.text}' is not {what}",
         value.span,
         f"not {what}",
-        hint=f"did you mean {meant}?" if meant else f"there is {some or 'none'}",
+        hint=f"did you mean {meant}?" if meant else there,
         edits=(Edit(value.span, meant),) if meant and value.span else (),
     )

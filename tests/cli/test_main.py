@@ -7,6 +7,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -80,6 +81,22 @@ def bug(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     monkeypatch.delenv("DTPOLY_DEBUG", raising=False)
     return folder
+
+
+WITHOUT_ISL = """
+import importlib.util, sys
+before = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "islpy" else before(name, *more)
+from dtpoly.cli.main import entry
+sys.exit(entry(["check", "--help"]))
+"""
+
+
+def test_a_package_that_is_missing_is_no_bug() -> None:
+    command = (sys.executable, "-c", WITHOUT_ISL)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
+    assert done.returncode == 1
+    assert done.stderr == "error: islpy is not installed: pip install islpy\n"
 
 
 def test_a_bug_gives_a_repro_file(call: Entry, bug: Path) -> None:

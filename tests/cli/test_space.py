@@ -231,3 +231,9 @@ def test_a_directive_that_is_added_has_no_choices(file: str, call: Entry) -> Non
     assert "a directive that is added leaves nothing open" in err
     assert call("why-not", file, "{ total.split(y:yi/2) | }", "--point", point)[0] == 2
     assert call("why-not", file, "where block.x < 4", "--point", point)[0] == 2
+
+
+def test_a_single_point_is_told_as_one(call: Entry) -> None:
+    text = b"Func f; In A; Var x; f[x] = A[x]; f.block(x:64); f.num_warps({4, 8}); f.compile();"
+    out = call("space", "-", stdin=text)[1]
+    assert "1 point shares the verdict of another one; it was decided again by itself" in out

@@ -154,3 +154,9 @@ def test_a_name_that_was_mended_is_right() -> None:
     assert [d.code for d in found] == ["DT184", "DT180"]
     mended = apply_edits(text, [edit for d in found for edit in d.edits])
     assert check_schedule(read(mended)) == []
+
+
+def test_names_that_are_there_are_listed_as_many() -> None:
+    assert only(f"{MAP} f.descriptor(zzzz);").hint.startswith("there are ")
+    text = "Func f, g; In A; g[] = A[]; f[] = g[];"
+    assert only(f"{text} f.beside(zzzz); f.compile();").hint == "there is g"

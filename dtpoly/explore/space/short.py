@@ -107,7 +107,11 @@ def _unknown(key: str, part: str, span: Span, known: tuple[Parameter, ...]) -> D
     names = [str(one) for one in known]
     meant = near(name, names)
     listed = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    note = f"there is {listed}" if names else "this space has one point, and nothing to choose"
+    note = (
+        f"there {'are' if len(names) > 1 else 'is'} {listed}"
+        if names
+        else "this space has one point, and nothing to choose"
+    )
     hint = f"did you mean {meant}?" if meant else _FORM
     return _wrong(f"there is no '{name}' to choose", span, "no such choice", hint, note)
 
