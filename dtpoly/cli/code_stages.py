@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from dtpoly.codegen.kernel import TileKernel
 from dtpoly.codegen.kernel_text import show_kernel
 from dtpoly.codegen.loops_text import loops_data as loops_items
 from dtpoly.codegen.loops_text import show_loops as loop_lines
@@ -15,7 +16,8 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import stages_of
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree_text import head
+from dtpoly.schedule.tree import Kernel
+from dtpoly.schedule.tree_text import head, unusual
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,19 @@ def kernels_data(checked: Checked) -> list[dict[str, object]]:
 
 def _kernels(checked: Checked) -> Iterator[tuple[str, Iterator[str]]]:
     found = stages(checked)
-    for kernel in () if found is None else found.made.kernels:
-        yield kernel.name, show_kernel(kernel)
+    if found is None:
+        return
+    for node, kernel in zip(found.state.kernels, found.made.kernels, strict=True):
+        yield kernel.name, _shown(node, kernel)
+
+
+def _shown(node: Kernel, kernel: TileKernel) -> Iterator[str]:
+    """Its lines, of which the second one says how it is launched, if that is not as usual."""
+    lines = show_kernel(kernel)
+    yield next(lines)
+    if said := ", ".join(unusual(node)):
+        yield f"  {said}"
+    yield from lines
 
 
 def show_triton(checked: Checked) -> str:

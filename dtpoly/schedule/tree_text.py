@@ -20,14 +20,22 @@ def head(kernel: Kernel) -> str:
 
 def words(kernel: Kernel) -> str:
     """`f, as many programs as run at once, rows aligned, launched with g`."""
-    each = kernel.options.each
-    several = f", {each} for each multiprocessor" if each > 1 else ""
-    turns = f", as many programs as run at once{several}" if each else ""
-    rows = ", rows aligned" if kernel.options.is_pitched else ""
-    beside = f", launched with {kernel.options.beside}" if kernel.options.beside else ""
-    panel = kernel.options.panel
-    parts = f", in panels of {panel.size} of {panel.label}" if panel is not None else ""
-    return f"{kernel.name}{turns}{rows}{beside}{parts}"
+    return ", ".join((kernel.name, *unusual(kernel)))
+
+
+def unusual(kernel: Kernel) -> Iterator[str]:
+    """What is said of its programs, its memory and its launches."""
+    options = kernel.options
+    if options.each:
+        yield "as many programs as run at once"
+    if options.each > 1:
+        yield f"{options.each} for each multiprocessor"
+    if options.is_pitched:
+        yield "rows aligned"
+    if options.beside:
+        yield f"launched with {options.beside}"
+    if options.panel is not None:
+        yield f"in panels of {options.panel.size} of {options.panel.label}"
 
 
 def _kernel(kernel: Kernel) -> Iterator[str]:

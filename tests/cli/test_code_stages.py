@@ -59,7 +59,11 @@ def test_the_kernel_is_that_of_the_file(call: Entry, good: Path, name: str, coun
     ("name", "head"),
     [
         ("ragged_matmul", "kernel columns, launched with lines"),
-        ("tf32_matmul", "kernel tf32_matmul, in panels of 1024 of n"),
+        (
+            "tf32_matmul",
+            "kernel tf32_matmul, as many programs as run at once, rows aligned, "
+            "in panels of 1024 of n",
+        ),
     ],
 )
 def test_loops_say_how_they_are_launched(call: Entry, name: str, head: str) -> None:
@@ -155,3 +159,14 @@ def test_lines_are_the_same_for_all_sizes(call: Entry, good: Path) -> None:
     code, _, err = call("explain", "--code", "--size", "x=4", str(good))
     assert code == 2
     assert "the code is the same for all sizes" in err
+
+
+def test_a_kernel_says_how_it_is_launched(call: Entry) -> None:
+    text = (
+        b"Func f, g; In A; Var x; g[x] = A[x]; f[x] = exp(g[x]); g.block(x:64); f.block(x:64);"
+        b"g.persistent(3); f.panels(x:7); f.compile();"
+    )
+    first, second = call("show", "--stage", "kernel", "-", stdin=text)[1].split("\n\n")
+    launched = "  as many programs as run at once, 3 for each multiprocessor"
+    assert first.splitlines()[1] == launched
+    assert second.splitlines()[1] == "  in panels of 7 of x"

@@ -149,3 +149,13 @@ def test_as_a_process_and_for_the_shell(file: str) -> None:
     assert b"recomputes in a loop" in done.stdout
     env = {"_DTPOLY_COMPLETE": "bash_complete", "COMP_WORDS": "dtpoly w", "COMP_CWORD": "1"}
     assert dtpoly(env=env).stdout.decode().splitlines() == ["plain,why-not"]
+
+
+def test_the_order_of_what_is_named_says_nothing(call: Entry) -> None:
+    text = (
+        b"Func f; In A; Var x; f[x] = A[x]; f.block(x:64); f.tensorize(x:0); f.descriptor(f, A);"
+        b"f.compile();"
+    )
+    out = call("why-not", "-", "f.descriptor(A)", stdin=text)[1]
+    assert "the file says so already" in out
+    assert "changes  nothing" in out
