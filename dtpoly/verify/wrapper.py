@@ -17,7 +17,8 @@ from dtpoly.verify.harmless import check_calls
 from dtpoly.verify.held import Held, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.interface import OUT, check_signature
 from dtpoly.verify.kinds import BOOL, stored
-from dtpoly.verify.launching import launch, launch_by
+from dtpoly.verify.launchers import launch_by
+from dtpoly.verify.launching import launch
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.panels import over_panels
 from dtpoly.verify.regions import holds, is_affine, set_of

@@ -1,0 +1,115 @@
+"""A launch by what the file makes for a kernel in; a launch of that kernel, out.
+
+What it makes keeps how a call was run, for like calls: so it must be told what these are.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from dtpoly.verify import expressions
+from dtpoly.verify.held import Blocks, Held, TensorOf, Wrapper
+from dtpoly.verify.interface import check_call
+from dtpoly.verify.launching import GRID, TURNS, launch
+from dtpoly.verify.values import Unread
+from dtpoly.verify.weakened import weakened
+
+LAUNCHER = "dt_launcher"
+
+
+def launch_by(wrapper: Wrapper, call: ast.Call, launcher: str) -> None:
+    """Note a launch by what the file makes for a kernel: its grid comes first.
+
+    It passes False for all truths, or what it is given; None for all descriptors, or what it is
+    given. What it runs is the kernel, in any case.
+    """
+    match wrapper.file.values.get(launcher), call.args:
+        case (
+            ast.Call(
+                func=ast.Name(id=made), args=[ast.Name() as kernel, ast.List(elts=axes), *more]
+            ),
+            [grid, *args],
+        ) if made == LAUNCHER:
+            wrapper.must_know(made, call.lineno)
+            _check_grid(grid)
+            given = _check_places(wrapper, args, axes, call.lineno)
+            _check_blocks(wrapper, given, kernel, more, call.lineno)
+            definition = wrapper.file.jitted.get(kernel.id)
+            if definition is not None:
+                check_call(definition, call, len(given))
+        case _:
+            raise Unread(call.lineno, f"a call of '{launcher}'")
+    func = ast.copy_location(ast.Subscript(kernel, grid, ast.Load()), call)
+    launch(wrapper, ast.copy_location(ast.Call(func, args, call.keywords), call), func, weakened)
+
+
+def _check_grid(grid: ast.expr) -> None:
+    """A launcher takes the first number of a grid, and no other."""
+    match grid:
+        case ast.Call(func=ast.Name(id=made)) if made in (GRID, *TURNS):
+            return
+        case ast.Tuple(elts=[ast.Constant(value=int())]):
+            return
+        case _:
+            raise Unread(grid.lineno, f"a launcher that is given '{ast.unparse(grid)}' as its grid")
+
+
+def _check_places(
+    wrapper: Wrapper, args: Sequence[ast.expr], axes: Sequence[ast.expr], line: int
+) -> Sequence[Held]:
+    """A launcher must be told where tensors are: each, and then its strides, before the rest.
+
+    What it is given is told.
+    """
+    found: list[Held] = []
+    for arg in args:
+        if isinstance(arg, ast.Starred):
+            found.extend(wrapper.parts(expressions.value(wrapper, arg.value), arg))
+        else:
+            found.append(expressions.value(wrapper, arg))
+    places, at = list[tuple[int, int]](), 0
+    for one in axes:
+        rank = len(str(one.value).split()) if isinstance(one, ast.Constant) else -1
+        places.append((at, rank))
+        at += 1 + rank
+    tensors = [
+        (at, len(one.array.shape)) for at, one in enumerate(found) if isinstance(one, TensorOf)
+    ]
+    if places != tensors:
+        raise Unread(line, "a launcher that is told of other tensors")
+    return found
+
+
+def _check_blocks(
+    wrapper: Wrapper,
+    given: Sequence[Held],
+    kernel: ast.Name,
+    told: Sequence[ast.expr],
+    line: int,
+) -> None:
+    """A launcher must be told which parameters take descriptors."""
+    definition = wrapper.file.jitted.get(kernel.id)
+    parameters = [] if definition is None else [one.arg for one in definition.args.args]
+    names = list[ast.expr]()
+    match told:
+        case [
+            ast.List(elts=names),
+            ast.Name(id="dt_descriptor" as made),
+            ast.Name(id="dt_in_parts" as passed),
+        ]:
+            wrapper.must_know(made, line)
+            wrapper.must_know(passed, line)
+        case []:
+            pass
+        case _:
+            raise Unread(line, "what a launcher is told")
+    wanted = [one.value for one in names if isinstance(one, ast.Constant)]
+    pairs = zip(parameters, given, strict=False)
+    if wanted != [one for one, held in pairs if isinstance(held, Blocks)]:
+        raise Unread(line, "a launcher that is told of other descriptors")
+    addresses = {one.array.name for one in given if isinstance(one, TensorOf)}
+    for one in given:
+        # What is kept for like calls is known by the strides of what is passed by address.
+        if isinstance(one, Blocks) and one.array.name not in addresses:
+            raise Unread(line, f"a descriptor of '{one.array.name}', which is not passed besides")
