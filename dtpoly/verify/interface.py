@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from dtpoly.verify.values import Unread
 
@@ -41,13 +42,16 @@ def check_signature(definition: ast.FunctionDef, inputs: Sequence[str]) -> None:
         raise Unread(definition.lineno, f"a wrapper that does not take ({wanted})")
 
 
-def check_kernel(definition: ast.FunctionDef) -> None:
-    """A launch binds all parameters of a kernel, and what is constant stays what it is."""
+def check_kernel(definition: ast.FunctionDef, named: AbstractSet[str]) -> None:
+    """A launch binds all parameters of a kernel, and what is constant stays what it is.
+
+    `named` are those that may be given by name.
+    """
     given = definition.args
     if given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg:
         raise Unread(definition.lineno, f"the parameters of '{definition.name}'")
     for one in given.args:
-        if one.arg in LAUNCH:
+        if one.arg in LAUNCH & named:
             what = f"'{one.arg}', a parameter that Triton takes for an option of the launch"
             raise Unread(definition.lineno, what)
     fixed = constants_of(definition)

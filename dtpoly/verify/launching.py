@@ -12,6 +12,7 @@ from dtpoly.verify.early import EARLY, panel_of
 from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.interface import (
     CONSTANTS,
+    LAUNCH,
     OFFSET,
     check_kernel,
     check_options,
@@ -57,7 +58,8 @@ def launch(
             given.extend(wrapper.parts(value(wrapper, arg.value), arg.value))
         else:
             given.append(value(wrapper, arg))
-    check_kernel(definition)
+    named = {str(one.arg) for one in call.keywords}
+    check_kernel(definition, named if wrapper.file.said else LAUNCH)
     check_options(call)
     arguments = definition.args
     parameters = [one.arg for one in arguments.args]

@@ -47,22 +47,25 @@ def test_a_result_that_no_descriptor_can_have() -> None:
     torch.testing.assert_close(f(A, B, out=out), A @ B)
 
 
+NO_BOX = "no tile that is stored is a box, as it lies in memory"
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "why"),
     [
         # A whole size is no number.
-        "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.tensorize(x:4, y:0);",
+        ("Func f; In A; Var x, y; f[x, y] = A[x, y]; f.tensorize(x:4, y:0);", NO_BOX),
         # One number for each program.
-        "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.block(x:1, y:1);",
-        # Added to what other programs have added.
-        f"{HEAD} f.block(m:16, n:16, k:32); f.tensorize(m:0, n:0, k:0); f.atomic(k);",
+        ("Func f; In A; Var x, y; f[x, y] = A[x, y]; f.block(x:1, y:1);", NO_BOX),
+        (
+            f"{HEAD} f.block(m:16, n:16, k:32); f.tensorize(m:0, n:0, k:0); f.atomic(k);",
+            "what is added in memory is stored by no descriptor",
+        ),
     ],
 )
-def test_what_is_no_box(text: str) -> None:
+def test_what_is_no_box(text: str, why: str) -> None:
     assert not described(f"{text} f.descriptor(f);")
-    assert warned(f"{text} f.descriptor(f);") == [
-        "no tile that is stored is a box, as it lies in memory"
-    ]
+    assert warned(f"{text} f.descriptor(f);") == [why]
 
 
 def test_one_kernel_stores_so_what_another_loads_so() -> None:

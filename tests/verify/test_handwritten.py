@@ -351,3 +351,15 @@ def test_a_row_of_nothing_has_no_largest_value(rows: int) -> None:
     )
     proved = verify(program, text).verdict is Verdict.PROVED
     assert proved == (rows == 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [("1024, 4)", Verdict.PROVED), ("BLOCK_SIZE=1024, num_stages=4)", Verdict.UNKNOWN)],
+)
+def test_a_parameter_that_an_option_is_called(given: str, verdict: Verdict) -> None:
+    """By its place it is the kernel's; by its name it could be either."""
+    block = "BLOCK_SIZE: tl.constexpr"
+    made = changed(text("add"), block, f"{block}, num_stages: tl.constexpr")
+    report = verify(algorithm("add"), changed(made, "BLOCK_SIZE=1024)", given))
+    assert report.verdict is verdict, report
