@@ -73,7 +73,8 @@ def show_kernel(kernel: TileKernel) -> Iterator[str]:
         yield f"  descriptor {described.name}: {block} of {described.tensor}"
     if kernel.fours:
         rows = ", ".join(row.variable for row in kernel.fours)
-        yield f"  known {FOURS}: {rows} are multiples of four"
+        are = "is a multiple" if len(kernel.fours) == 1 else "are multiples"
+        yield f"  known {FOURS}: {rows} {are} of four"
     for one in kernel.grid:
         blocks = f"groups of {one.group} blocks" if one.group else "blocks"
         yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"

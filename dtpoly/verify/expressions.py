@@ -124,7 +124,7 @@ def value(wrapper: Wrapper, node: ast.expr) -> Held:
             return _operated(op, value(wrapper, left), value(wrapper, right), node)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -wrapper.size(value(wrapper, operand), node)
-        case ast.BoolOp(values=values) if not all(_is_truth(wrapper, one) for one in values):
+        case ast.BoolOp(values=values) if not all(map(_is_truth, values)):
             raise Unread(node.lineno, f"'{ast.unparse(node)}', which may be a number")
         case ast.Compare() | ast.BoolOp() | ast.UnaryOp():
             return condition(wrapper, node)
@@ -138,13 +138,13 @@ def value(wrapper: Wrapper, node: ast.expr) -> Held:
             raise Unread(node.lineno, f"'{ast.unparse(node)}' in the wrapper")
 
 
-def _is_truth(wrapper: Wrapper, node: ast.expr) -> bool:
+def _is_truth(node: ast.expr) -> bool:
     """Whether Python makes True or False of it, and no number."""
     match node:
         case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
             return True
         case ast.BoolOp(values=values):
-            return all(_is_truth(wrapper, one) for one in values)
+            return all(map(_is_truth, values))
         case _:
             return False
 

@@ -16,7 +16,8 @@ IMPORTS = (
     *("import sys", "import threading", "import torch", "import triton"),
     *("import triton.language as tl", "import triton.tools.tensor_descriptor"),
 )
-# These are read as what Python and Triton mean by them.
+# These are read as what Python and Triton mean by them. A tensor called so is called otherwise in a
+# wrapper, which says them with a dot.
 MODULES = frozenset({"sys", "threading", "torch", "triton", "tl"})
 FIXED = frozenset(dir(builtins)) | MODULES
 # What in the first two lines says in which encoding Python reads a file.
@@ -46,6 +47,7 @@ class File:
     values: dict[str, ast.expr]
     # The functions that are called when the file is loaded.
     called: set[str]
+    # Modules, by the names that the file has for them.
     imported: set[str] = field(default_factory=set[str])
     # What it says of its kernels by `# verify:` and `# assume:`.
     said: tuple[Said, ...] = ()

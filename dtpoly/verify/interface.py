@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 
 from dtpoly.verify.values import Unread
 
-OUT, OFFSET, EARLY = "out", "offset", "early"
+OUT, OFFSET = "out", "offset"
 CONSTANTS = ("tl.constexpr", "triton.language.constexpr")
 # What Triton 3.6 to 3.9 takes of a launch for itself: a kernel that has such a parameter is not
 # given what the launch says, or is compiled otherwise.

@@ -16,14 +16,12 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.expressions import COMPARISONS
 from dtpoly.verify.held import Held, Kind, Product, Wrapper
 from dtpoly.verify.regions import holds, is_affine, set_of
-from dtpoly.verify.values import Unread
+from dtpoly.verify.values import MOST_LANES, Unread
 from dtpoly.verify.whole import FALSE, TRUE, Whole, both, compare, extreme, name, number
 
 LIMIT = 2**31
 # What `any` may be: more than any GPU runs at once.
 MOST_PROGRAMS = 2**20
-# Of more lanes than this, Triton makes no tile.
-MOST_LANES = 2**20
 
 
 @dataclass(frozen=True)

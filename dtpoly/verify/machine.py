@@ -24,6 +24,7 @@ from dtpoly.verify.terms import fresh
 from dtpoly.verify.tiles import subscripted
 from dtpoly.verify.unchanged import DOUBT, changes_nothing, is_rounding
 from dtpoly.verify.values import (
+    MOST_LANES,
     Descriptor,
     Function,
     Group,
@@ -54,9 +55,6 @@ from dtpoly.verify.whole import (
     one_of,
     within,
 )
-
-# Of more lanes than this, Triton makes no tile.
-MOST_LANES = 2**20
 
 
 @dataclass

@@ -11,13 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.file import File, read_file
+from dtpoly.verify.file import MODULES, File, read_file
 from dtpoly.verify.known import is_known
 from dtpoly.verify.loading import check_imports, check_order
 from dtpoly.verify.values import Unread
-
-# What wrappers say with a dot; there a tensor of this name would be another thing.
-MODULES = frozenset({"sys", "threading", "tl", "torch", "triton"})
 
 
 def file_of(program: Program, text: str) -> File:

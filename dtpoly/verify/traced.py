@@ -13,11 +13,11 @@ from dataclasses import replace
 from dtpoly.verify.access import Array
 from dtpoly.verify.expressions import value
 from dtpoly.verify.held import Held, TensorOf, Wrapper
+from dtpoly.verify.interface import OUT
 from dtpoly.verify.kinds import is_float
 from dtpoly.verify.values import Unread
 
 OPERATORS = {"dt_operator": 4, "dt_operator_with_numbers": 5}
-OUT = "out"
 
 
 def look_at_operator(wrapper: Wrapper, test: ast.Call, again: ast.Call) -> None:

@@ -12,6 +12,9 @@ from dtpoly.verify.building import place
 from dtpoly.verify.terms import Term, of_truth
 from dtpoly.verify.whole import TRUE, All, Not, Put, Sign, Some, Truth, Whole, put_truth, put_whole
 
+# Of more lanes than this, Triton makes no tile.
+MOST_LANES = 2**20
+
 
 class Unread(Exception):
     """Something in the text that the verifier does not understand: where, and what."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import COMMAND, ROOT, WRONG, environment
+from tests.pace import is_kept
 
 MATMUL = ROOT / "examples" / "matmul.dt"
 ATTENTION = ROOT / "tests" / "data" / "thesis" / "listing_4_04_attention.dt"
@@ -141,7 +142,7 @@ def test_a_text_is_verified_in_seconds(path: Path, seconds: float, tmp_path: Pat
         start = time.monotonic()
         subprocess.run(command, check=True, capture_output=True, env=env)
         took.append(time.monotonic() - start)
-    assert min(took) < seconds
+    assert is_kept(seconds, min(took))
 
 
 @pytest.mark.alone

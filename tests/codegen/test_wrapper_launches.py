@@ -14,6 +14,7 @@ import torch
 
 from tests.codegen.dispatched import Dispatched
 from tests.codegen.wrappers import ADD, module
+from tests.pace import is_kept_once
 
 
 class Kernel:
@@ -220,8 +221,12 @@ def test_the_text_depends_on_the_source_alone() -> None:
 def test_host_time() -> None:
     made: Any = module(ADD)
     A, B = torch.ones(64, 64), torch.ones(64)
-    with mock.patch.object(made, "f_launch", Kernel()):
-        empty = min(timeit.repeat(lambda: torch.empty((64, 64)), number=2000, repeat=20))
-        whole = min(timeit.repeat(lambda: made.f(A, B), number=2000, repeat=20))
+
+    def seconds() -> float:
+        with mock.patch.object(made, "f_launch", Kernel()):
+            empty = min(timeit.repeat(lambda: torch.empty((64, 64)), number=2000, repeat=20))
+            whole = min(timeit.repeat(lambda: made.f(A, B), number=2000, repeat=20))
+        return (whole - empty) / 2000
+
     # A launch by Triton takes 40 us; all else, without the allocation, is to be little beside it.
-    assert (whole - empty) / 2000 < 20e-6
+    assert is_kept_once(20e-6, seconds)

@@ -27,6 +27,7 @@ from tests.gpu.pool import Result, run_all
 triton: Any = importlib.import_module("triton")
 OUTCOMES = ("right", "nothing to run", "wrong", "failed", "GPU error", "not run")
 GOOD = ("right", "nothing to run")
+LAUNCHED_OTHERWISE = ("otherwise", "together", "panels")
 SANITIZER = (
     "compute-sanitizer",
     "--tool",
@@ -176,8 +177,9 @@ def memcheck(folder: Path) -> tuple[object, bool]:
     # Of each listing the smallest, a middle and the largest sizes, which are ragged.
     some = {at for one in sizes.values() for at in (one[0], one[len(one) // 2], one[-1])}
     randoms = [at for at, case in enumerate(plan) if case.group == "random"][::10]
+    others = [at for at, case in enumerate(plan) if case.group in LAUNCHED_OTHERWISE][::4]
     scratch = [at for at, case in enumerate(plan) if case.group == GROUPS[0]][:2]
-    numbers = [*sorted(some), *randoms, *scratch]
+    numbers = [*sorted(some), *randoms, *others, *scratch]
     os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"
     until = time.monotonic() + 200
     log = folder / "memcheck.%p.txt"
