@@ -69,6 +69,7 @@ class Building:
         default_factory=dict[tuple[str, int], tuple[str, ...]]
     )
     streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
+    is_swapped: bool = False  # rows of products are columns while they are summed
 
     def size(self, label: str) -> str:
         """The variable of a label's size."""

@@ -35,6 +35,7 @@ class Launch:
     boxes: Mapping[str, int] = field(default_factory=dict[str, int])
     panel: tuple[str, int] | None = None  # label, and how many are computed at a time
     is_first_of_panel: bool = False  # beside the last kernel of the panel before
+    is_swapped: bool = False  # rows of products are columns while they are summed
 
     @property
     def may_specialize(self) -> bool:

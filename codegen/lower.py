@@ -88,6 +88,7 @@ def lower(
         launch.precision,
         whole=whole,
         streamed=launch.streamed,
+        is_swapped=launch.is_swapped,
     )
     for size in model.params:
         building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")
@@ -115,7 +116,8 @@ def lower(
     # Where values pass through memory, nothing says that blocks of a program keep apart.
     each = launch.each if grid and not shared else 0
     made: tuple[OwnDescriptor, ...] = ()
-    if launch.may_specialize and not (shared or launch.aligned or launch.turned or launch.boxes):
+    apart = launch.aligned or launch.turned or launch.boxes or launch.is_swapped
+    if launch.may_specialize and not (shared or apart):
         body, made = specialized(body, blocks, wishes, is_persistent=bool(each))
     # Programs that take blocks in turn have one line after the other.
     lines = frozenset[str]() if each else _variables(building, launch.aligned)

@@ -47,6 +47,10 @@ class Sides:
     reduced: Axes
     is_swapped: bool  # the rows are of the operand that is written second
 
+    def swapped(self) -> "Sides":
+        """The same product turned: `out[batch, columns, rows]`."""
+        return Sides(self.batch, self.columns, self.rows, self.reduced, not self.is_swapped)
+
     @property
     def result(self) -> tuple[Axes, ...]:
         """The axes of the accumulator as a matrix, or as matrices."""

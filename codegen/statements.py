@@ -55,7 +55,8 @@ def _sides(building: Building, update: Tiles) -> Sides | None:
     if not isinstance(body, Dot) or any(len(update.of_label(x)) > 1 for x in statement.labels):
         return None
     kind = join(building.elements.kind(body.left), building.elements.kind(body.right))
-    return sides_of(body, kind, statement.labels, _lanes_by_label(update))
+    sides = sides_of(body, kind, statement.labels, _lanes_by_label(update))
+    return sides.swapped() if sides is not None and building.is_swapped else sides
 
 
 def _init(tiling: Tiling) -> None:

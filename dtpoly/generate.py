@@ -140,6 +140,7 @@ def _launch(state: State, at: int) -> Launch:
         {one.label: one.size for one in options.boxes},
         None if options.panel is None else (options.panel.label, options.panel.size),
         kernel.name in _first_of_panels(state),
+        options.is_swapped,
     )
 
 

@@ -22,9 +22,13 @@ from dtpoly.schedule.pitch import Pitch
 from dtpoly.schedule.state import State
 from dtpoly.schedule.store import Store
 from dtpoly.schedule.stream import Stream
+from dtpoly.schedule.swap import Swap
 from dtpoly.schedule.tree import Kernel, Options, leaves
 from dtpoly.schedule.warp_specialize import WarpSpecialize
 from dtpoly.source import Span
+
+
+NO_PRODUCT = ("no kernel of it multiplies two matrices", "remove it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +158,8 @@ def _warp_specialize(said: _Said) -> Iterator[Diagnostic]:
 def _why_alike(said: _Said) -> tuple[str, str]:
     """Why no warps load for others, and what to do; what is nearest to where it is said first."""
     func, options = said.directive.func, said.options
-    steps = [step for kernel in said.kernels for step in inside(kernel.body)]
-    if not any(isinstance(step, Product) for step in steps):
-        return "no kernel of it multiplies two matrices", "remove it"
+    if not _multiplies(said):
+        return NO_PRODUCT
     if options.num_warps != WARPS:
         way = "add" if options.num_warps is None else f"instead of {options.num_warps} warps take"
         return f"its kernel has no num_warps({WARPS})", f"{way} num_warps({WARPS}), or remove it"
@@ -218,6 +221,16 @@ def _pitch(said: _Said) -> Iterator[Diagnostic]:
         yield said.whole(f"'{said.directive.func}' is one number, and has no rows", "remove it")
 
 
+def _swap(said: _Said) -> Iterator[Diagnostic]:
+    if not _multiplies(said):
+        yield said.whole(*NO_PRODUCT)
+
+
+def _multiplies(said: _Said) -> bool:
+    steps = (step for kernel in said.kernels for step in inside(kernel.body))
+    return any(isinstance(step, Product) for step in steps)
+
+
 def _stream(said: _Said) -> Iterator[Diagnostic]:
     streamed: set[str] = set()
     for kernel in said.kernels:
@@ -244,5 +257,6 @@ ASKED: Mapping[str, Callable[[_Said], Iterator[Diagnostic]]] = {
     Pitch.name: _pitch,
     Store.name: _store,
     Stream.name: _stream,
+    Swap.name: _swap,
     WarpSpecialize.name: _warp_specialize,
 }

@@ -66,6 +66,7 @@ DIRECTIVES = {
     "each": "persistent",
     "is_specialized": "warp_specialize",
     "is_pitched": "pitch",
+    "is_swapped": "swap",
     "is_early": "early",
     "descriptors": "descriptor",
     "flat": "flatten",

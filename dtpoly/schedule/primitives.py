@@ -34,6 +34,7 @@ from dtpoly.schedule.reorder import Reorder
 from dtpoly.schedule.split import Split
 from dtpoly.schedule.store import Store
 from dtpoly.schedule.stream import Stream
+from dtpoly.schedule.swap import Swap
 from dtpoly.schedule.tensorize import Tensorize
 from dtpoly.schedule.unroll import Unroll
 from dtpoly.schedule.warp_specialize import WarpSpecialize
@@ -68,6 +69,7 @@ PRIMITIVES: Primitives = (
     Beside,
     Store,
     Panels,
+    Swap,
 )
 
 # What other scheduling languages call it.

@@ -66,6 +66,7 @@ class Options:
     each: int = 0  # programs for each multiprocessor, if they take blocks in turn
     is_specialized: bool = False
     is_pitched: bool = False  # rows of what it writes begin where memory is aligned
+    is_swapped: bool = False  # rows of products are columns while they are summed
     is_early: bool = False  # launched while the kernel before it ends
     beside: str = ""  # the kernel before it, if one launch computes both
     descriptors: tuple[str, ...] = ()

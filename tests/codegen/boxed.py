@@ -45,6 +45,7 @@ def random_product(seed: int) -> str:
         f"store({', '.join(boxes)})",
         *(["map(m:mi/2, n, mi)"] if "b" not in labels and random.random() < 0.5 else []),
         *(w for w in ("persistent()", "pitch()", "num_stages(4)") if random.random() < 0.5),
+        *(["swap()"] if random.random() < 0.5 else []),
     ]
     told = " ".join(f"f.{one};" for one in said)
     head = f"Func f{random.choice(('', ': f16'))}; In {inputs}; Var {labels}; RVar k;"

@@ -101,12 +101,14 @@ def random_case(seed: int) -> RandomCase:
 def launched_otherwise(case: RandomCase) -> RandomCase:
     """A legal case whose kernels begin early, keep rows aligned, or store through descriptors.
 
-    Or what they load is the first to leave the cache.
+    Or what they load is the first to leave the cache, or sides of products are swapped.
     """
     random = Random(f"otherwise {case.seed}")
     named = {func.name for func in case.program.funcs}  # a kernel that clears has a name of its own
     funcs = sorted(named & {kernel.func for kernel in verdict(case).scheduled.kernels})
     known = view_of(case.program, bind(case.program.directives, USER)).kernels
+    words = {(one.func, one.name) for one in case.program.directives}
+    specialized = {func for func, name in words if name == "warp_specialize"}
     reads = {func: sorted(known[func].inputs | known[func].stored) for func in funcs}
     more = [
         Directive(func, name, arguments)
@@ -114,6 +116,7 @@ def launched_otherwise(case: RandomCase) -> RandomCase:
         for name, arguments in (
             ("early", ()),
             ("pitch", ()),
+            *([] if func in specialized else [("swap", ())]),
             ("descriptor", (Argument(func),)),
             *(("stream", (Argument(tensor),)) for tensor in reads[func]),
         )

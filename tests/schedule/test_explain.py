@@ -97,6 +97,7 @@ def test_options_say_what_they_are_and_keep_all_order() -> None:
         ("f.persistent(3);", "persistent of 'f': 3"),
         ("f.warp_specialize();", "warp_specialize of 'f': on"),
         ("f.pitch();", "pitch of 'f': on"),
+        ("f.swap();", "swap of 'f': on"),
         ("f.early();", "early of 'f': on"),
         ("f.descriptor(g, A, f);", "descriptor of 'f': A, f, g"),
         ("f.align(A);", "align of 'f': A"),

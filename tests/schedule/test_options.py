@@ -124,6 +124,9 @@ def test_switches() -> None:
     assert told(f"{MAP} f.early();") == []
     assert told(f"{MAP} f.early(x);") == ["DT181 x"]
     assert told(f"{MAP} f.pitch();") == []
+    assert told(f"{MAP} f.swap();") == []
+    assert told(f"{MAP} f.swap(x);") == ["DT181 x"]
+    assert told(f"{MAP} f.swap(); f.warp_specialize();") == ["DT187 f.swap()"]
     assert told(f"{MAP} f.persistent(x);") == ["DT181 x"]
     assert told(f"{MAP} f.persistent(1, 2);") == ["DT181 2"]
     assert (

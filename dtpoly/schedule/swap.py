@@ -1,0 +1,47 @@
+"""The primitive `swap`: the tile of a product is computed the other way round."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.frozen import dataclass
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.warp_specialize import WarpSpecialize
+
+
+@dataclass(frozen=True, slots=True)
+class Swap(Primitive):
+    """Swap the sides of the products of a kernel: rows of a tile are columns while it is summed.
+
+        acc[m, n] += A[m, k] @ B[k, n]  -->  acc[n, m] += B[n, k] @ A[k, m], then turned
+
+    What tensor cores multiply at once may have 256 columns and has 64 rows: so of a block with more
+    rows than columns it is more. The result is turned where it is stored. The same numbers are
+    multiplied and added as before.
+    """
+
+    name: ClassVar[str] = "swap"
+    stage: ClassVar[Stage] = Stage.OPTIONS
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    is_tried: ClassVar[bool] = False
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """Not where groups of warps have rows of their own."""
+        for one in view.program.directives:
+            if (one.func, one.name) == (self.func, WarpSpecialize.name):
+                yield Diagnostic(
+                    "DT187",
+                    Severity.ERROR,
+                    f"'{self.func}.{self.name}()' contradicts '{self.func}.{one.name}()'",
+                    self.span,
+                    "contradicts the other one",
+                    (Note("each of two groups of warps has half of the rows there", one.span),),
+                    "keep one of them",
+                )
+
+    def apply(self, state: State) -> State:
+        """Recorded on the kernel."""
+        return state.with_kernels(self.func, lambda k: with_options(k, is_swapped=True))
