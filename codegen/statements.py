@@ -347,13 +347,10 @@ def _hold(tiling: Tiling, value: Value, array: str, element: Element) -> Value:
         name = building.tile_name(plain(building.model.arrays[array].func), axes, element)
         building.scopes.emit(Let(name, value, axes), tiling.statement.name)
         value = Variable(name, axes, element)
-    labels = [
-        label
-        for label in tiling.statement.labels
-        for lane in tiling.lanes_of(label)
-        if lane in value.axes
-    ]
-    building.held[-1][array] = Held(value.name, tuple(labels))
+    of = {lane: label for label in tiling.statement.labels for lane in tiling.lanes_of(label)}
+    # The axes of a product may be in another order than its labels.
+    labels = tuple(of[lane] for lane in value.axes if lane in of)
+    building.held[-1][array] = Held(value.name, labels)
     return value
 
 

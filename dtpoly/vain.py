@@ -27,7 +27,6 @@ from dtpoly.schedule.tree import Kernel, Options, leaves
 from dtpoly.schedule.warp_specialize import WarpSpecialize
 from dtpoly.source import Span
 
-
 NO_PRODUCT = ("no kernel of it multiplies two matrices", "remove it")
 
 

@@ -150,6 +150,19 @@ def in_one_launch(case: RandomCase) -> RandomCase | None:
     return None
 
 
+def swapped(case: RandomCase) -> RandomCase | None:
+    """A legal case whose kernels swap the sides of their products; None if it has no products."""
+    found = verdict(case).scheduled
+    if not any("tl.dot" in line for line in code_of(found).text.splitlines()):
+        return None
+    special = {one.func for one in case.program.directives if one.name == "warp_specialize"}
+    named = {func.name for func in case.program.funcs}  # a kernel that clears has a name of its own
+    funcs = sorted(({kernel.func for kernel in found.kernels} & named) - special)
+    more = [Directive(func, "swap", ()) for func in funcs]
+    directives = (*case.program.directives, *more)
+    return replace(case, program=replace(case.program, directives=directives))
+
+
 def in_panels(case: RandomCase) -> RandomCase | None:
     """A legal case of which a Func is computed in panels; None if none can be."""
     random = Random(f"panels {case.seed}")

@@ -86,6 +86,18 @@ def test_a_product_of_matrices(form: str, dtype: DType) -> None:
     assert sorted(set(re.findall(r"(\w+)_matrix =", text))) == reshaped.split()
 
 
+def test_a_product_with_columns_first_is_read_as_it_is() -> None:
+    """Two labels are its rows, so that it is computed the other way round."""
+    text = run(
+        "Func f, g; In A, B; Var b, m, n; RVar k; g[b, m, n] = rdot(A[b, m, k], B[k, n], k);"
+        "f[b, m, n] = exp(0 - abs(g[b, m, n])); g.fuse_at(f, n);"
+        "f.block(b:4, m:4, n:64);"
+        "f.tensorize(b:0, m:0, n:0, g.b:0, g.m:0, g.n:0, g.k:16); f.compile();"
+    )
+    assert "tl.reshape(g_acc, (64, 4, 4))" in text
+    assert "tl.permute(g_tile, 1, 2, 0)" in text
+
+
 @pytest.mark.parametrize("form", NO_FORMS)
 def test_no_product_of_matrices(form: str) -> None:
     assert "tl.dot(" not in run(f"{HEAD} {NO_FORMS[form]}")

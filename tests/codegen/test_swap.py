@@ -1,5 +1,7 @@
 """Products whose sides are swapped: what is emitted, what it computes, and what GPUs make of it."""
 
+from collections import Counter
+
 import pytest
 
 from dtpoly.algorithm.dtypes import DType
@@ -10,6 +12,7 @@ from dtpoly.source import Source
 from dtpoly.vain import vain
 from dtpoly.verify.verify import Verdict, verify
 from tests.cli.process import told_by
+from tests.codegen.cases import Outcome, outcome, random_case, swapped, verdict
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.listings import DATA
 from tests.codegen.running import compared, imported
@@ -53,6 +56,16 @@ FORMS = {
         "Func f; In A, B; Var m, i, n; RVar k; f[m, i, n] = rdot(A[m, i, k], B[k, n], k);"
         "f.block(m:2, i:8, n:64); f.tensorize(m:0, i:0, n:0, k:16);"
     ),
+    "a tile that another one is made of": (
+        "Func f, g; In A, B; Var m, n; RVar k, l; g[m, k] = rdot(A[l, m], B[l, k], l);"
+        "f[m, n] = rdot(g[m, k], B[k, n], k); g.fuse_at(f, m);"
+        "f.tensorize(m:16, k:0, n:16, l:0);"
+    ),
+    "two of the wider side, and more": (
+        "Func f, g; In A, B; Var m, i, n; RVar k; g[m, i, n] = rdot(A[m, i, k], B[k, n], k);"
+        "f[m, i, n] = exp(0 - abs(g[m, i, n])); g.fuse_at(f, n);"
+        "f.block(m:4, i:4, n:64); f.tensorize(m:0, i:0, n:0, g.m:0, g.i:0, g.n:0, g.k:16);"
+    ),
     "one after another": (
         "Func f, g; In A, B; Var m, n; RVar k, l; g[m, k] = rdot(A[m, l], B[l, k], l);"
         "f[m, n] = rdot(g[m, k], B[k, n], k); g.fuse_at(f, m);"
@@ -78,6 +91,17 @@ def check(text: str, recipe: Recipe, out: Layout = Layout.PLAIN) -> None:
         sizes = {label.name: given[label.name] for label in program.labels}
         made = made or imported(code_of(judge(program).scheduled).text)
         compared(made, program, ("f",), recipe.inputs(program, sizes), sizes, layout=out)
+
+
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(first, marks=pytest.mark.long) for first in range(350, 1400, 350))]
+)
+def test_random_products(first: int) -> None:
+    cases = [random_case(seed) for seed in range(first, first + 350)]
+    products = [swapped(case) for case in cases if verdict(case).is_legal]
+    found = Counter(outcome(one).outcome for one in products if one is not None)
+    assert found[Outcome.RIGHT] > 5
+    assert found.keys() <= {Outcome.RIGHT, Outcome.NOTHING}
 
 
 def test_the_tile_is_turned_while_it_is_summed() -> None:
