@@ -45,11 +45,11 @@ class Sides:
     rows: Axes
     columns: Axes
     reduced: Axes
-    is_swapped: bool  # the rows are of the operand that is written second
+    is_second_first: bool  # the rows are of the operand that is written second
 
     def swapped(self) -> "Sides":
         """The same product turned: `out[batch, columns, rows]`."""
-        return Sides(self.batch, self.columns, self.rows, self.reduced, not self.is_swapped)
+        return Sides(self.batch, self.columns, self.rows, self.reduced, not self.is_second_first)
 
     @property
     def result(self) -> tuple[Axes, ...]:
@@ -78,12 +78,13 @@ def sides_of(dot: Dot, kind: Kind, labels: Axes, lanes: Counts) -> Sides | None:
     one, two = (tuple(x for x in labels if x in side - both) for side in (left, right))
     if not one or not two:
         return None
-    is_swapped = labels.index(two[0]) < labels.index(one[0])
-    rows, columns = (two, one) if is_swapped else (one, two)
+    is_second_first = labels.index(two[0]) < labels.index(one[0])
+    rows, columns = (two, one) if is_second_first else (one, two)
+    sides = Sides(batch, rows, columns, reduced, is_second_first)
     is_alone = not batch and len(reduced) == len(columns) == 1
     if is_alone and len(rows) > 1 and (lanes[columns[0]] or 0) >= FEWEST_ROWS:
-        rows, columns, is_swapped = columns, rows, not is_swapped
-    return Sides(batch, rows, columns, reduced, is_swapped)
+        return sides.swapped()
+    return sides
 
 
 def operands_kind(tiling: Tiling, dot: Dot) -> Kind:
@@ -96,7 +97,7 @@ def product_step(tiling: Tiling, dot: Dot, held: Held, sides: Sides) -> Product:
     """`accumulator += left @ right`; labels that share an axis of a matrix are joined before."""
     building = tiling.building
     element = _operand(tiling, operands_kind(tiling, dot))
-    first, second = (dot.right, dot.left) if sides.is_swapped else (dot.left, dot.right)
+    first, second = (dot.right, dot.left) if sides.is_second_first else (dot.left, dot.right)
     left = _matrix(tiling, dot, first, (sides.batch, sides.rows, sides.reduced), element)
     right = _matrix(tiling, dot, second, (sides.batch, sides.reduced, sides.columns), element)
     accumulator = building.elements.of(tiling.statement.writes.array)

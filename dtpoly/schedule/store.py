@@ -14,7 +14,7 @@ from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Sized, word_span
-from dtpoly.schedule.warp_specialize import WarpSpecialize
+from dtpoly.schedule.warp_specialize import contradiction
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,7 @@ class Store(Primitive):
         wrong = (self.func, Descriptor.name) in view.wrong
         if not wrong and not any(self._describes(one) for one in mine):
             yield self._no_descriptor(mine)
-        special = next((one for one in mine if one.name == WarpSpecialize.name), None)
-        if special is not None:
-            yield self._contradiction(special)
+        yield from contradiction(self, view, "stores its half of the rows")
 
     def apply(self, state: State) -> State:
         """Recorded on the kernel."""
@@ -86,15 +84,4 @@ class Store(Primitive):
             "says in which boxes that is done",
             (Note("the descriptors of its kernel", before.span),) if before else (),
             f"{way or f'add {self.func}.descriptor({self.func});'}  or  remove it",
-        )
-
-    def _contradiction(self, special: Directive) -> Diagnostic:
-        return Diagnostic(
-            "DT187",
-            Severity.ERROR,
-            f"'{str(self).rstrip(';')}' contradicts '{self.func}.{special.name}()'",
-            self.span,
-            "contradicts the other one",
-            (Note("each of two groups of warps stores its half of the rows there", special.span),),
-            "keep one of them",
         )

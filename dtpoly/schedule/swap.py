@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
-from dtpoly.schedule.warp_specialize import WarpSpecialize
+from dtpoly.schedule.warp_specialize import contradiction
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +30,7 @@ class Swap(Primitive):
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Not where groups of warps have rows of their own."""
-        for one in view.program.directives:
-            if (one.func, one.name) == (self.func, WarpSpecialize.name):
-                yield Diagnostic(
-                    "DT187",
-                    Severity.ERROR,
-                    f"'{self.func}.{self.name}()' contradicts '{self.func}.{one.name}()'",
-                    self.span,
-                    "contradicts the other one",
-                    (Note("each of two groups of warps has half of the rows there", one.span),),
-                    "keep one of them",
-                )
+        yield from contradiction(self, view, "has half of the rows")
 
     def apply(self, state: State) -> State:
         """Recorded on the kernel."""

@@ -1,8 +1,11 @@
 """The primitive `warp_specialize`: some warps load while others compute."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
+from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
@@ -26,3 +29,19 @@ class WarpSpecialize(Primitive):
     def apply(self, state: State) -> State:
         """Recorded on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, is_specialized=True))
+
+
+def contradiction(other: Primitive, view: View, does: str) -> Iterator[Diagnostic]:
+    """What cannot be said of a kernel whose groups of warps have rows of their own."""
+    for one in view.program.directives:
+        if (one.func, one.name) == (other.func, WarpSpecialize.name):
+            yield Diagnostic(
+                "DT187",
+                Severity.ERROR,
+                f"'{str(other).rstrip(';')}' contradicts '{other.func}.{one.name}()'",
+                other.span,
+                "contradicts the other one",
+                (Note(f"each of two groups of warps {does} there", one.span),),
+                "keep one of them",
+            )
+            return

@@ -107,8 +107,7 @@ def launched_otherwise(case: RandomCase) -> RandomCase:
     named = {func.name for func in case.program.funcs}  # a kernel that clears has a name of its own
     funcs = sorted(named & {kernel.func for kernel in verdict(case).scheduled.kernels})
     known = view_of(case.program, bind(case.program.directives, USER)).kernels
-    words = {(one.func, one.name) for one in case.program.directives}
-    specialized = {func for func, name in words if name == "warp_specialize"}
+    specialized = _specialized(case)
     reads = {func: sorted(known[func].inputs | known[func].stored) for func in funcs}
     more = [
         Directive(func, name, arguments)
@@ -150,14 +149,18 @@ def in_one_launch(case: RandomCase) -> RandomCase | None:
     return None
 
 
+def _specialized(case: RandomCase) -> set[str]:
+    """The Funcs whose sides cannot be swapped, since groups of warps have rows of their own."""
+    return {one.func for one in case.program.directives if one.name == "warp_specialize"}
+
+
 def swapped(case: RandomCase) -> RandomCase | None:
     """A legal case whose kernels swap the sides of their products; None if it has no products."""
     found = verdict(case).scheduled
     if not any("tl.dot" in line for line in code_of(found).text.splitlines()):
         return None
-    special = {one.func for one in case.program.directives if one.name == "warp_specialize"}
     named = {func.name for func in case.program.funcs}  # a kernel that clears has a name of its own
-    funcs = sorted(({kernel.func for kernel in found.kernels} & named) - special)
+    funcs = sorted(({kernel.func for kernel in found.kernels} & named) - _specialized(case))
     more = [Directive(func, "swap", ()) for func in funcs]
     directives = (*case.program.directives, *more)
     return replace(case, program=replace(case.program, directives=directives))
