@@ -117,6 +117,13 @@ def triton(version: str, arguments: Sequence[str]) -> None:
     run([*pytest, "-m", which, "-n", workers, "--dist=worksteal", *chosen])
 
 
+def attack(arguments: Sequence[str]) -> None:
+    """Install, then attack dtpoly with random kernels, edited files and hostile input."""
+    make_environment(ENVIRONMENT)
+    pip_install(ENVIRONMENT, "--editable", ".[dev]")
+    run([program(ENVIRONMENT, "python"), "-m", "tests.attack", *arguments])
+
+
 def package() -> None:
     """Build the sdist, the wheel from it, and try the wheel in a clean environment elsewhere."""
     make_environment(ENVIRONMENT)
@@ -173,7 +180,10 @@ def main() -> None:
     other.add_argument("version", help="such as 3.6.0")
     other.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     tasks.add_parser("package", help=package.__doc__)
-    chosen = parser.parse_args()
+    tasks.add_parser("attack", help=attack.__doc__, add_help=False)
+    chosen, rest = parser.parse_known_args()
+    if rest and chosen.task != "attack":
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     match chosen.task:
         case "demo":
             demo()
@@ -181,6 +191,8 @@ def main() -> None:
             test(chosen.pytest, chosen.long)
         case "triton":
             triton(chosen.version, chosen.pytest)
+        case "attack":
+            attack(rest)
         case _:
             package()
 

@@ -1,0 +1,31 @@
+"""A campaign: many attempts to make dtpoly say something wrong, each made from a seed."""
+
+from dataclasses import dataclass
+
+SECONDS = 60.0
+BYTES = 2 * 2**30
+# After so many attempts a worker is replaced, so that what it keeps does not count for the next.
+ATTEMPTS_PER_WORKER = 200
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Where `attempt(seed: int) -> Outcome` is found, and what an attempt may take.
+
+    The module is imported in the workers only, so that what it imports costs the others nothing.
+    """
+
+    name: str
+    # One sentence.
+    about: str
+    # The module that has the function `attempt`.
+    module: str
+    seconds: float = SECONDS
+    bytes: int = BYTES
+    # Whether kernels run in Triton's interpreter: that is decided before Triton is imported.
+    is_interpreted: bool = True
+    # It is skipped where there is no GPU.
+    needs_gpu: bool = False
+    attempts_per_worker: int = ATTEMPTS_PER_WORKER
+    # A campaign that tests the runner itself is run only where it is named.
+    is_hidden: bool = False
