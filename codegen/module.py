@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from hashlib import sha256
 
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
@@ -41,6 +40,7 @@ TOO_LONG = "it takes too long to find its loops, and which of its lanes compute"
 # Of isl, for all of a file: a quarter of a minute, where most take less than a second.
 OPERATIONS = 20_000_000
 SHARED_BELOW = "# What the functions above share."
+LAST = "import threading\n"  # of Python's own modules
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +209,7 @@ def module_text(
     body = [*helpers("".join(kernels)), *kernels]
     for wrapping in wrappings:
         body += [_text(like_lines(wrapping)), _text(wrapper_lines(wrapping))]
-    # Two files may each have an operator `f`, so that its name says of what text it is.
-    number = sha256("".join(body).encode()).hexdigest()[:12]
-    operators = [_text(operator_lines(wrapping, number)) for wrapping in wrappings]
+    operators = [_text(operator_lines(wrapping)) for wrapping in wrappings]
     launchers = {
         one.kernel.name: _text(launcher_lines(wrapping, one))
         for wrapping in wrappings
@@ -225,7 +223,7 @@ def module_text(
         tests = test_lines(wrappings, test, [launch.precision for launch in made.launches])
     first, *others = shared_by("".join((*body, *loaded, *tests)), SHARED | COMPUTING | COMPARING)
     body += [f"{SHARED_BELOW}\n{first}", *others, *loaded, *tests]
-    imports = IMPORTS if test is None else f"import sys\n{IMPORTS}"
+    imports = IMPORTS if test is None else IMPORTS.replace(LAST, f"import sys\n{LAST}")
     if any(kernel.described for kernel in made.kernels):
         imports += DESCRIPTORS
     return f"{comment(header)}{imports}\n\n" + "\n\n".join(body)

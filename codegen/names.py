@@ -94,7 +94,7 @@ BUILTINS = frozenset(
         "ValueError",
     ]
 )
-MODULES = frozenset({"sys", "threading", "tl", "torch", "triton"})
+MODULES = frozenset({"hashlib", "linecache", "sys", "threading", "tl", "torch", "triton"})
 PYTHON = frozenset(keyword.kwlist) | {"_"} | BUILTINS | MODULES
 # What a kernel, its launch and Triton's compiler need.
 LAUNCH = frozenset(

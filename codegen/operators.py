@@ -46,9 +46,41 @@ def dt_refuse_tangents(tensors):
 
 # What it sees then.
 OPERATORS = {
+    "dt_digest": '''\
+def dt_digest(function):
+    """A number of the text of a function's file, without the comments at its top.
+
+    The text is read as Triton reads that of kernels, so it is what runs, also if somebody edited
+    it. Any other text has another number.
+    """
+    file = function.__code__.co_filename
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, function.__globals__)
+    if not lines:
+        raise RuntimeError(f"'{file}' cannot be read, and Triton needs the text of kernels")
+    while lines and lines[0].startswith("#"):
+        lines = lines[1:]
+    return hashlib.sha256("".join(lines).encode(errors="surrogatepass")).hexdigest()[:32]
+''',
+    "dt_is_ours": '''\
+def dt_is_ours(name, digest):
+    """Whether an operator of that name runs the same text, which was imported before."""
+    try:
+        return dt_digest(vars(torch.ops.dtpoly)["runs"][name]) == digest
+    except (AttributeError, KeyError, RuntimeError):
+        return False
+''',
     "dt_operator": '''\
-def dt_operator(name, run, like, arguments):
-    """The wrapper as operators of torch, for torch.compile; the one for `out=` returns nothing."""
+def dt_operator(name, run, like, arguments, kind=""):
+    """The wrapper as operators of torch, for torch.compile; the one for `out=` returns nothing.
+
+    Their names contain a number of this text. So no other file's operator has the same name; if
+    something else took the name all the same, this one becomes longer.
+    """
+    digest, known = dt_digest(run), vars(torch.ops.dtpoly).setdefault("runs", {})
+    name = f"{name}_{digest}{kind}"
+    while hasattr(torch.ops.dtpoly, name) and not dt_is_ours(name, digest):
+        name = f"{name}_other"
 
     def run_new(*given, **named):
         before = getattr(dt_inside, "operator", False)
@@ -64,7 +96,7 @@ def dt_operator(name, run, like, arguments):
     def like_into(out, *given, **named):
         pass
 
-    if not hasattr(torch.ops.dtpoly, name):  # this text may be imported more than once
+    if not hasattr(torch.ops.dtpoly, name):
         into = f"(Tensor(a!) out, {arguments}) -> ()"
         new = torch.library.custom_op(
             f"dtpoly::{name}", run_new, mutates_args=(), schema=f"({arguments}) -> Tensor"
@@ -74,6 +106,7 @@ def dt_operator(name, run, like, arguments):
             f"dtpoly::{name}_out", run_into, mutates_args=("out",), schema=into
         )
         old.register_fake(like_into)
+        known[name] = run
     new, old = getattr(torch.ops.dtpoly, name), getattr(torch.ops.dtpoly, f"{name}_out")
 
     def call(out, *given, **named):
@@ -88,7 +121,7 @@ def dt_operator(name, run, like, arguments):
 def dt_operator_with_numbers(name, run, like, arguments, with_tensors):
     """The same where there are numbers: of one in a tensor, nobody knows the value in a graph."""
     call = dt_operator(name, run, like, arguments)
-    call_with_tensors = dt_operator(f"{name}_tensors", run, like, with_tensors)
+    call_with_tensors = dt_operator(name, run, like, with_tensors, "_tensors")
     both = zip(arguments.split(", "), with_tensors.split(", "))
     numbers = [at for at, (one, other) in enumerate(both) if one != other]
 

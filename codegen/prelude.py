@@ -9,6 +9,8 @@ from .launcher import LAUNCHER, OFFSETS, ROOM
 from .operators import OPERATORS, TRACED
 
 IMPORTS = """\
+import hashlib
+import linecache
 import threading
 
 import torch

@@ -69,10 +69,10 @@ def again_lines(wrapping: Wrapping) -> list[str]:
     return [f"{name} = dt_again({name})"]
 
 
-def operator_lines(wrapping: Wrapping, number: str) -> list[str]:
-    """The wrapper as an operator of torch, whose name ends with a number."""
+def operator_lines(wrapping: Wrapping) -> list[str]:
+    """The wrapper as an operator of torch, to whose name the file adds the number of its text."""
     name = wrapping.names.funcs[wrapping.func]
-    arguments = [f'"{name}_{number}"', name, wrapping.like, f'"{_schema(wrapping)}"']
+    arguments = [f'"{name}"', name, wrapping.like, f'"{_schema(wrapping)}"']
     function = "dt_operator"
     if wrapping.program.scalars:
         arguments.append(f'"{_schema(wrapping, "Tensor")}"')

@@ -13,12 +13,13 @@ from dtpoly.verify.said import Said, said_in
 from dtpoly.verify.values import Unread
 
 IMPORTS = (
-    *("import sys", "import threading", "import torch", "import triton"),
+    *("import hashlib", "import linecache", "import sys", "import threading"),
+    *("import torch", "import triton"),
     *("import triton.language as tl", "import triton.tools.tensor_descriptor"),
 )
 # These are read as what Python and Triton mean by them. A tensor called so is called otherwise in a
 # wrapper, which says them with a dot.
-MODULES = frozenset({"sys", "threading", "torch", "triton", "tl"})
+MODULES = frozenset({"hashlib", "linecache", "sys", "threading", "torch", "triton", "tl"})
 FIXED = frozenset(dir(builtins)) | MODULES
 # What in the first two lines says in which encoding Python reads a file.
 ENCODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")

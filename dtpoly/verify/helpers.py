@@ -64,8 +64,10 @@ HELPERS: dict[str, str] = {
     "dt_empty": "daf5c7e17412d6efb97ceb5c8b200a3c",
     "dt_seen": "d512eca0a0e3bffb5cee73ad342f4868",
     "dt_offset": "225466bf41483f958b814ebc77cd54cb",
-    "dt_operator": "05e5de84a1a8cf4fce064c2ec81b6d39",
-    "dt_operator_with_numbers": "bc573fc3a9fc542e3a851f40629926b5",
+    "dt_digest": "b4c7863a944f3779a6160a7c2544157d",
+    "dt_is_ours": "94b90100c0431277cabe349fa8078fd9",
+    "dt_operator": "afca5067537dd201f26f76c919e7ef33",
+    "dt_operator_with_numbers": "68baa38998d83c1be37726e24c2513e0",
 }
 MEANINGS: dict[str, tuple[str, str]] = {
     "dt_shift": ("2ed9d79d154889fd751c0c0af8043ba9", "shift"),

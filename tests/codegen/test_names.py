@@ -29,6 +29,8 @@ NAMES = (
         "triton",
         "sys",
         "threading",
+        "hashlib",
+        "linecache",
         "out",
         "device",
         "dtype",
@@ -195,6 +197,8 @@ def test_no_text_of_a_file_becomes_code() -> None:
     tree = ast.parse(code_of(judge(program).scheduled, "x\nimport os\r\x0bimport os").text)
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
     assert [alias.name for one in imports for alias in one.names] == [
+        "hashlib",
+        "linecache",
         "threading",
         "torch",
         "triton",

@@ -48,7 +48,8 @@ def module(source: str, header: str = "") -> Any:
 
 def operators(made: Any) -> tuple[Any, Any]:
     """The two operators: with a new result, and into one that is there."""
-    name = made.text.rsplit("_operator = dt_operator", 1)[1].split('"')[1]
+    written = made.text.rsplit("_operator = dt_operator", 1)[1].split('"')[1]
+    name = f"{written}_{made.dt_digest(made.dt_operator)}"
     return getattr(torch.ops.dtpoly, name).default, getattr(torch.ops.dtpoly, f"{name}_out").default
 
 
