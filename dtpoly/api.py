@@ -4,11 +4,11 @@ It speaks with the words of the language: `load("mm.dt").mm.block(m=32).tensoriz
 """
 
 import warnings
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import cleandoc
+from itertools import starmap
 from pathlib import Path
 from typing import Any, overload
 
@@ -17,15 +17,19 @@ from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show
 from dtpoly.codegen.header import header
 from dtpoly.compile import Checked, prove, understand
-from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors, in_source_order
-from dtpoly.frontend.added import add_directives
+from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors, in_source_order
+from dtpoly.directive_words import directive_text
 from dtpoly.frontend.parse import parse as parse_source
 from dtpoly.frontend.reading import read_file
+from dtpoly.frontend.syntax import File
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of, outputs
 from dtpoly.notebook import as_html, as_layers, as_text
-from dtpoly.plugins import completed, with_plugins
+from dtpoly.plugins import InFile, completed, from_portable, portable, with_plugins
+from dtpoly.python_errors import Messages, Text, error_of, told
+from dtpoly.remarks import remarked_soon
 from dtpoly.render.text import plain, render
+from dtpoly.rescheduling import TYPED, add, instead, named, read, sources_of, without
 from dtpoly.runtime.cache import remembered
 from dtpoly.runtime.functions import functions
 from dtpoly.schedule.explain import explain
@@ -34,7 +38,7 @@ from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.schedule.verdict import Verdict
-from dtpoly.source import Source, Span
+from dtpoly.source import Source
 from dtpoly.suggest import near
 from dtpoly.tuned.calls import TunedSchedules
 from dtpoly.tuned.file import read_tuned
@@ -44,7 +48,6 @@ from dtpoly.verify.report import Verdict as Found
 
 Plugins = Iterable[str | Path | type[Primitive]]
 LEGAL = "legal for all sizes"
-TYPED = "<schedule>"  # what messages call directives that stand in no file
 
 
 @overload
@@ -72,7 +75,7 @@ def load(
     proved to compute the algorithm before it runs, unless that is not wanted. With a file of tuned
     schedules each call takes that which is nearest to its device, dtype and sizes.
     """
-    with _told():
+    with told():
         found = _read(read_file(str(path)), plugins, verify)
         return found if tuned is None else _tuned(found, tuned)
 
@@ -82,20 +85,25 @@ def _tuned(found: "Scheduled", path: str | Path) -> "TunedSchedules[Scheduled]":
     if tuned.program != replace(found.program, directives=()):
         raise ValueError(f"the schedules of '{path}' are for another algorithm than '{found.name}'")
 
-    def of(directives: tuple[Directive, ...]) -> "Scheduled":
-        text = show(replace(tuned.program, directives=directives))
-        parsed = parse_source(Source(str(path), text))
-        checked = understand(parsed.file, parsed.found, found.primitives)
-        return _understood(checked, None, found.verifies)
+    return TunedSchedules(
+        str(path), tuned, partial(_tuned_of, str(path), tuned.program, found), found
+    )
 
-    return TunedSchedules(str(path), tuned, of, found)
+
+def _tuned_of(
+    path: str, program: Program, like: "Scheduled", directives: tuple[Directive, ...]
+) -> "Scheduled":
+    text = show(replace(program, directives=directives))
+    parsed = parse_source(Source(path, text))
+    checked = understand(parsed.file, parsed.found, like.primitives)
+    return _understood(checked, None, like.verifies)
 
 
 def parse(
     text: str, plugins: Plugins = (), name: str = "<text>", *, verify: bool = True
 ) -> "Scheduled":
     """A .dt text; `name` stands for its file in messages. Raises DtpolyError if it is wrong."""
-    with _told():
+    with told():
         return _read(Source(name, text), plugins, verify)
 
 
@@ -111,18 +119,17 @@ def _understood(checked: Checked, focus: str | None, verify: bool) -> "Scheduled
     return Scheduled(checked, checked.program, focus, verify)
 
 
-@contextmanager
-def _told() -> Generator[None]:
-    """Let an error say what the command line would say."""
-    try:
-        yield
-    except DtpolyError as error:
-        raise _error(error.diagnostics) from None
-
-
-def _error(found: Iterable[Diagnostic]) -> DtpolyError:
-    errors = [diagnostic for diagnostic in found if diagnostic.severity is Severity.ERROR]
-    return DtpolyError(found, plain(render(errors)).rstrip())
+def _read_again(
+    texts: Iterable[tuple[str, str]],
+    plugins: Iterable[type[Primitive] | InFile],
+    focus: str | None,
+    verify: bool,
+) -> "Scheduled":
+    """What `Scheduled.__reduce__` took apart, maybe in another process."""
+    with told():
+        known = read(tuple(starmap(Source, texts)))
+        checked = understand(known.file, known.found, from_portable(plugins))
+        return _understood(checked, focus, verify)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -156,14 +163,49 @@ class Scheduled:
 
     def _with(self, directives: str) -> tuple["Scheduled", int]:
         """The same with more directives, and how many these are."""
-        with _told():
-            added = add_directives(self.checked.file, Source(TYPED, directives))
-            found = [*added.found, *(_no_directive(other.span) for other in added.others)]
-            if has_errors(found):
-                raise DtpolyError(in_source_order(found))
-            checked = understand(added.file, (), self.primitives)
-            understood = _understood(checked, self.focus, self.verifies)
-            return understood, len(added.directives)
+        with told():
+            added = add(self.checked.file, Source(TYPED, directives))
+            if has_errors(added.found):
+                raise DtpolyError(in_source_order(added.found))
+            return self._of(added.file), added.added
+
+    def without(self, *directives: str) -> "Scheduled":
+        """The same without some directives; what is left must be right by itself.
+
+        `k.without("f.block")` leaves every block of f out, `k.without("f.block(x:4)")` that one.
+        """
+        known, sources = self.program.directives, sources_of(self.checked.file)
+        with told():
+            gone = [named(known, one, sources, self.primitives) for one in directives]
+            spans = [one.span for ones in gone for one in ones if one.span is not None]
+            return self._of(read(without(sources, spans)).file)
+
+    def instead(self, directives: str) -> "Scheduled":
+        """The same with these directives, each in the place of those that contradict it."""
+        with told():
+            sources, text = sources_of(self.checked.file), Source(TYPED, directives)
+            return self._of(read(instead(sources, text, self.primitives)).file)
+
+    @property
+    def algorithm(self) -> "Scheduled":
+        """The same without any directive."""
+        spans = [one.span for one in self.program.directives if one.span is not None]
+        return self._of(read(without(sources_of(self.checked.file), spans)).file)
+
+    def _of(self, file: File) -> "Scheduled":
+        """Another schedule of the same algorithm, turned to the same Func. Raises DtpolyError."""
+        return _understood(understand(file, (), self.primitives), self.focus, self.verifies)
+
+    def __copy__(self) -> "Scheduled":
+        return self  # nothing changes it
+
+    def __deepcopy__(self, _: object) -> "Scheduled":
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., "Scheduled"], tuple[object, ...]]:
+        """As its texts: what was proved of them is proved again, or comes from the cache."""
+        texts = tuple((one.name, one.text) for one in sources_of(self.checked.file))
+        return _read_again, (texts, portable(self.primitives), self.focus, self.verifies)
 
     def __getitem__(self, func: str) -> "Scheduled":
         """The same, turned to a Func; also to one whose name means something else here."""
@@ -202,8 +244,7 @@ class Scheduled:
 
     def _step(self, func: str, word: str, cls: type[Primitive]) -> "Step":
         def step(*arguments: "str | int | Scheduled", **sizes: int | str) -> "Scheduled":
-            words = [*map(_argument, arguments), *(_sized(*item) for item in sizes.items())]
-            text = f"{func}.{word}({', '.join(filter(None, words))});"
+            text = directive_text(func, word, arguments, sizes)
             scheduled, count = self._with(text)
             if count != 1:
                 raise ValueError(f"these arguments are not those of one directive: {text}")
@@ -214,14 +255,19 @@ class Scheduled:
         return step
 
     @cached_property
+    def _remarks(self) -> Messages:
+        with told():
+            return Messages(remarked_soon(self._proved).diagnostics)
+
+    @cached_property
     def _proved(self) -> Checked:
-        with _told():
+        with told():
             return prove(self.checked)
 
     @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
+    def diagnostics(self) -> Messages:
         """All that there is to say: warnings and notes, and why the schedule is refused."""
-        return in_source_order(self._proved.diagnostics)
+        return self._remarks
 
     @property
     def verdict(self) -> Verdict:
@@ -232,21 +278,21 @@ class Scheduled:
         if not self.program.funcs:
             raise ValueError(f"{self.name} has no Func, so there is nothing to schedule")
         if self._proved.verdict is None:
-            raise _error(self.diagnostics)
+            raise error_of(self.diagnostics)
         return self._proved.verdict
 
     @property
     def is_legal(self) -> bool:
         """True if the schedule is legal for all sizes."""
-        return not has_errors(self.diagnostics)
+        return not has_errors(self._proved.diagnostics)
 
     def check(self) -> "Scheduled":
         """The same, if its schedule is legal for all sizes. Raises DtpolyError if it is not."""
-        if has_errors(self.diagnostics):
-            raise _error(self.diagnostics)
+        if not self.is_legal:
+            raise error_of(self.diagnostics)
         return self
 
-    def explain(self, **sizes: int) -> str:
+    def explain(self, **sizes: int) -> Text:
         """What each directive does, and the kernels that come of them, as `dtpoly explain` says.
 
         With sizes of labels there are numbers beside the formulas.
@@ -257,24 +303,24 @@ class Scheduled:
         found = explain(verdict.scheduled.sized, verdict, self.primitives)
         given = {size_of[label]: size for label, size in sizes.items()}
         known = {label: given[param] for label, param in size_of.items() if param in given}
-        return as_text(found, known)
+        return Text(as_text(found, known))
 
     @property
-    def report(self) -> str:
+    def report(self) -> Text:
         """Whether the schedule is legal, and why not; if it is, also what each directive does.
 
         At its end what is proved of the code that is generated, layer by layer.
         """
         said = plain(render(self.diagnostics)) if self.diagnostics else ""
         if not self.is_legal:
-            return said
+            return Text(said)
         parts = [f"{self.name} is {LEGAL}\n", said, self.explain()]
         if self.verifies:
             try:
                 parts.append(as_layers(self._proof.report, self._unproved))
             except DtpolyError as error:
                 parts.append(plain(render(error.diagnostics)))
-        return "\n".join(filter(None, parts))
+        return Text("\n".join(filter(None, parts)))
 
     @cached_property
     def source(self) -> str:
@@ -286,7 +332,7 @@ class Scheduled:
         if not self.verifies:
             return self._generated
         if self._proof.report.verdict is Found.REFUTED:
-            raise _error(self._unproved)
+            raise error_of(self._unproved)
         if self._unproved:
             warnings.warn(plain(render(self._unproved)), stacklevel=2)
         return self._proof.text
@@ -305,7 +351,7 @@ class Scheduled:
         heading = header(__version__, self.name)
 
         def make() -> str:
-            with _told():
+            with told():
                 return code_of(self.check().verdict.scheduled, heading).text
 
         # What a primitive of one's own does, its name does not say.
@@ -333,14 +379,15 @@ class Scheduled:
         Takes what `function` takes: inputs in the order declared or by name, `out=`, sizes that
         no tensor shows.
         """
+        _make_function(self)
         return self.function(*inputs, **named)
 
     @property
-    def tree(self) -> str:
+    def tree(self) -> Text:
         """The schedule tree, one loop a line; of a schedule that is refused, what it asks for."""
-        with _told():
+        with told():
             bound = bind(self.program.directives, self.primitives)
-            return show_tree(resolve(self.program, bound.primitives).kernels)
+            return Text(show_tree(resolve(self.program, bound.primitives).kernels))
 
     def __str__(self) -> str:
         return show(self.program)
@@ -363,38 +410,20 @@ class Scheduled:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: verdict, messages, tree, and a picture at small sizes."""
-        return as_html(self.name, str(self), self._proved)
+        return as_html(self.name, str(self), self._proved, self._remarks)
 
 
 Step = Callable[..., Scheduled]
 
 
-def _no_directive(span: Span) -> Diagnostic:
-    return Diagnostic(
-        "DT229",
-        Severity.ERROR,
-        "only directives can be added to a schedule",
-        span,
-        "is no directive",
-        hint="put declarations and definitions into the text that is parsed",
-    )
+def _make_function(scheduled: Scheduled) -> None:
+    """Generate, prove and load, unless that was done."""
+    _ = scheduled.function
 
 
-def _argument(value: str | int | Scheduled) -> str:
-    """An argument as the language writes it; an object that is turned to a Func is that Func."""
-    if isinstance(value, Scheduled) and value.focus is not None:
-        return value.focus
-    if isinstance(value, str | int) and not isinstance(value, bool):
-        return str(value)
-    kind = type(value).__name__
-    raise TypeError(f"a directive takes names, texts like 'x:16' and whole numbers, not a {kind}")
-
-
-def _sized(label: str, value: int | str) -> str:
-    """`x=16` is `x:16`, `y="yi/8"` is `y:yi/8`, and `recompute=True` the word alone."""
-    if isinstance(value, bool):
-        return label if value else ""
-    return f"{label}:{_argument(value)}"
+# torch.compile reads this mark: it runs such a function while it traces, instead of tracing it. So
+# a schedule that was never called is generated and proved there, and the graph has one operator.
+vars(_make_function)["_dynamo_marked_constant"] = True
 
 
 def _near(word: str, known: Iterable[str]) -> str:

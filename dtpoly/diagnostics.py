@@ -1,10 +1,15 @@
 """The one record of everything the product has to say about a user's text."""
 
-from collections.abc import Iterable
+import linecache
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from pathlib import Path
 
 from dtpoly.frozen import dataclass
 from dtpoly.source import Span
+
+PACKAGE = str(Path(__file__).parent)
+NOTEBOOKS = frozenset({"IPython", "ipykernel"})
 
 
 class Severity(StrEnum):
@@ -47,6 +52,23 @@ class Diagnostic:
     hint: str = ""
     edits: tuple[Edit, ...] = ()
 
+    def __repr__(self) -> str:
+        at = "" if self.span is None else f" at {self.span}"
+        return f"<{self.severity} {self.code}{at}: {self.title}>"
+
+
+def own_frames(error: BaseException) -> Iterator[str]:
+    """The calls that led into dtpoly, without those of the program that runs notebooks."""
+    trace = error.__traceback__
+    while trace is not None:
+        code, line = trace.tb_frame.f_code, trace.tb_lineno
+        if code.co_filename.startswith(PACKAGE):
+            return
+        if not NOTEBOOKS.intersection(Path(code.co_filename).parts):
+            text = linecache.getline(code.co_filename, line, trace.tb_frame.f_globals).strip()
+            yield f"{code.co_filename}:{line}: {text}"
+        trace = trace.tb_next
+
 
 class DtpolyError(Exception):
     """The input is wrong; carries every diagnostic that was found.
@@ -58,6 +80,14 @@ class DtpolyError(Exception):
         self.diagnostics = tuple(diagnostics)
         titles = (f"{d.code}: {d.title}" for d in self.diagnostics)
         super().__init__(text or "\n".join(titles))
+
+    def __reduce__(self) -> tuple[type["DtpolyError"], tuple[tuple[Diagnostic, ...], str]]:
+        """How it comes out of another process: with its diagnostics, not with its text alone."""
+        return type(self), (self.diagnostics, str(self))
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the user's own lines and the message, no line of dtpoly."""
+        return [*own_frames(self), f"{type(self).__name__}: {self}"]
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:

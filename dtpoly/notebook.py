@@ -5,7 +5,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from dtpoly.compile import Checked
-from dtpoly.diagnostics import Diagnostic, Severity, has_errors, in_source_order
+from dtpoly.diagnostics import Diagnostic, Severity, has_errors
 from dtpoly.explanation import HEAD, heading, launches, rows, show_recomputed
 from dtpoly.pictures import map_picture
 from dtpoly.render.html import page
@@ -21,10 +21,10 @@ from dtpoly.verdict_table import rows as layer_rows
 from dtpoly.verify.report import Report
 
 
-def as_html(name: str, text: str, proved: Checked) -> str:
+def as_html(name: str, text: str, proved: Checked, remarks: Sequence[Diagnostic]) -> str:
     """The verdict, the messages, the tree, a picture at small sizes, and the text folded away."""
     verdict, is_good = proved.verdict, not has_errors(proved.diagnostics)
-    found = [d for d in in_source_order(proved.diagnostics) if d.severity is not Severity.NOTE]
+    found = [d for d in remarks if d.severity is not Severity.NOTE]
     return page(
         name,
         "legal for all sizes" if is_good else "refused",

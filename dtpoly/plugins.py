@@ -7,6 +7,7 @@ the group `dtpoly.primitives`, whose value is a primitive or a tuple of them.
 import contextlib
 import importlib
 import linecache
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,6 +24,7 @@ from dtpoly.schedule.primitives import PRIMITIVES, Primitives
 from dtpoly.schedule.vet import vet
 
 GROUP = "dtpoly.primitives"
+LOADED = "<plugin "  # begins the name of a module that was made of a plugin's file
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def load_file(path: str) -> Primitives:
         code = compile(data, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise DtpolyError([messages.no_python(path, error)]) from None
-    module = ModuleType(f"<plugin {path}>")
+    module = ModuleType(f"{LOADED}{path}>")
     module.__file__ = path
     # A dataclass looks its module up there while it is made.
     sys.modules[module.__name__] = module
@@ -97,6 +99,48 @@ def _defined_in(module: ModuleType) -> Primitives:
     return tuple(
         cls for cls in classes if issubclass(cls, Primitive) and not cls.__name__.startswith("_")
     )
+
+
+@dataclass(frozen=True, slots=True)
+class InFile:
+    """A primitive that a plugin's file defines: no module that another process could import."""
+
+    path: str
+    name: str
+
+
+def portable(primitives: Primitives) -> tuple[type[Primitive] | InFile, ...]:
+    """Those that are not dtpoly's own, as another process can find them."""
+    return tuple(
+        InFile(os.path.abspath(cls.__module__[len(LOADED) : -1]), cls.__qualname__)
+        if cls.__module__.startswith(LOADED)
+        else cls
+        for cls in primitives
+        if cls not in PRIMITIVES
+    )
+
+
+def from_portable(found: Iterable[type[Primitive] | InFile]) -> Primitives:
+    """The primitives that `portable` was given. Raises DtpolyError.
+
+    A file that this process has loaded is not run again, so that its classes stay what they are.
+    """
+    classes: list[type[Primitive]] = []
+    for one in found:
+        if isinstance(one, InFile):
+            known = _loaded_from(one.path) or load_file(one.path)
+            classes.extend(cls for cls in known if cls.__qualname__ == one.name)
+        else:
+            classes.append(one)
+    return (*PRIMITIVES, *classes)
+
+
+def _loaded_from(path: str) -> Primitives:
+    """What this process has loaded from a file, under whatever name it was given."""
+    for name, module in [*sys.modules.items()]:
+        if name.startswith(LOADED) and os.path.abspath(name[len(LOADED) : -1]) == path:
+            return _defined_in(module)
+    return ()
 
 
 def completed(directives: Iterable[Directive], primitives: Primitives) -> Loaded:

@@ -86,8 +86,12 @@ ALLOWED: dict[str, set[str]] = {
         "plugins",
         "compile",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table"),
-        *("explore", "autoschedule"),
+        *("explore", "autoschedule", "remarks"),
     },
+    "directive_words": set[str](),
+    "remarks": {"diagnostics", "compile", "generate", "vain"},
+    "python_errors": {"diagnostics", "render"},
+    "rescheduling": {"source", "diagnostics", "algorithm", "schedule", "frontend"},
     "notebook": {
         *("diagnostics", "render", "pictures", "explanation", "schedule", "compile"),
         *("verify", "verdict_table"),
@@ -95,7 +99,8 @@ ALLOWED: dict[str, set[str]] = {
     "api": {
         *("source", "diagnostics", "suggest", "render", "algorithm", "schedule", "frontend"),
         *("", "plugins", "compile", "notebook", "codegen", "generate", "runtime"),
-        *("verify", "verification", "verdict_messages", "tuned"),
+        *("verify", "verification", "verdict_messages", "tuned", "python_errors"),
+        *("rescheduling", "directive_words", "remarks"),
     },
     "__main__": {"cli"},
     "": {"api", "diagnostics"},

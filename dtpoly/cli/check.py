@@ -14,7 +14,10 @@ from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.compile import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors
 from dtpoly.plugins import with_plugins
+from dtpoly.remarks import MOST_KERNELS, Remarked, remarked_soon
 from dtpoly.schedule.primitives import Primitives
+
+WITHOUT_CODE = f"; the code of more than {MOST_KERNELS} kernels is only looked at by dtpoly compile"
 
 
 @click.command(
@@ -44,7 +47,8 @@ def command(
     """Say what is wrong with .dt files; exit with 1 if anything is."""
     if as_json and as_sarif:
         raise click.UsageError("--json and --sarif exclude each other")
-    found = list(_check_all(files, point, plugins))
+    remarks = list(_check_all(files, point, plugins))
+    found = [diagnostic for one in remarks for diagnostic in one.diagnostics]
     if quiet:
         found = [diagnostic for diagnostic in found if diagnostic.severity is Severity.ERROR]
     if as_json:
@@ -57,25 +61,26 @@ def command(
     elif found:
         report(found, sys.stdout)
     elif not quiet:
-        write("no errors\n")
+        is_partial = any(one.is_partial for one in remarks)
+        write(f"no errors{WITHOUT_CODE if is_partial else ''}\n")
     return 1 if has_errors(found) else 0
 
 
 def _check_all(
     files: Iterable[str], point: str | None, plugins: Iterable[str]
-) -> Iterator[Diagnostic]:
+) -> Iterator[Remarked]:
     """What is wrong with each file; without its plugins nothing can be said of one."""
     try:
         primitives = with_plugins(plugins)
     except DtpolyError as error:
-        yield from error.diagnostics
+        yield Remarked(error.diagnostics)
         return
     for path in dict.fromkeys(files):
-        yield from _check(path, point, primitives)
+        yield _check(path, point, primitives)
 
 
-def _check(path: str, point: str | None, primitives: Primitives) -> tuple[Diagnostic, ...]:
+def _check(path: str, point: str | None, primitives: Primitives) -> Remarked:
     try:
-        return check(read_source(path, point), primitives).diagnostics
+        return remarked_soon(check(read_source(path, point), primitives))
     except DtpolyError as error:
-        return error.diagnostics
+        return Remarked(error.diagnostics)

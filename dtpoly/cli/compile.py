@@ -25,13 +25,13 @@ from dtpoly.cli.saving import save, tell_error
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.codegen.header import MARK, header
 from dtpoly.compile import check
-from dtpoly.diagnostics import DtpolyError, in_source_order
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.reading import STANDARD_INPUT
-from dtpoly.generate import Code, code_of
+from dtpoly.generate import Code
+from dtpoly.remarks import remarked
 from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.targets.target import LIMITS, Target, parse_target
-from dtpoly.vain import vain
 from dtpoly.verdict_messages import of_emitted
 from dtpoly.verification import SECONDS, proved
 from dtpoly.verify.report import Verdict
@@ -148,10 +148,12 @@ def command(
     tested = None if test is None else _tested(program, test)
     _check_output(file, output)
     path = None if emit else _path(file, output)
-    code = code_of(state, header(__version__, source.name), tested, wanted)
-    told = in_source_order((*checked.diagnostics, *vain(state, code.stages)))
-    if told:
-        report(told, sys.stderr)
+    made = remarked(checked, header(__version__, source.name), tested, wanted)
+    if made.code is None:
+        raise DtpolyError(made.diagnostics)
+    code = made.code
+    if made.diagnostics:
+        report(made.diagnostics, sys.stderr)
     text = code.text
     if not no_verify:
         found = proved(program, text, code.stages.outputs)

@@ -9,7 +9,12 @@ from html import escape
 
 GOOD, WRONG = "#2da44e", "#d1495b"  # to be read on white and on black
 _BOX = "border:1px solid #8888;border-radius:6px;padding:.6em .9em;max-width:fit-content"
-_CODE = "background:transparent;color:inherit;margin:.5em 0;padding:0;line-height:1.35"
+# Carets point at what stands above them only where all characters have one width. Notebooks let a
+# `pre` inherit the font of the page around it, so the font is named here.
+_CODE = (
+    "background:transparent;color:inherit;margin:.5em 0;padding:0;line-height:1.35;"
+    "font-family:monospace;white-space:pre;overflow-x:auto"
+)
 
 
 def page(
@@ -36,5 +41,10 @@ def page(
     return f'<div style="{_BOX}">{"".join(parts)}</div>'
 
 
+def block(text: str) -> str:
+    """A text whose columns stay below each other."""
+    return f'<pre style="{_CODE}">{escape(text.rstrip())}</pre>'
+
+
 def _code(text: str) -> str:
-    return f'<pre style="{_CODE}">{escape(text.rstrip())}</pre>' if text.strip() else ""
+    return block(text) if text.strip() else ""

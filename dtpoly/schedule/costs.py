@@ -11,36 +11,64 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.values import Divided, Sized
 from dtpoly.schedule.verdict import Note as Repeated
 from dtpoly.schedule.verdict import Verdict
+from dtpoly.source import Span
 
 
 def costs(verdict: Verdict, primitives: Primitives = PRIMITIVES) -> Iterator[Diagnostic]:
-    """What several programs compute, each for itself; told once a Func, of a legal schedule."""
+    """What several programs compute, each for itself, of a legal schedule.
+
+    Each Func is told once. Funcs that are computed again for the same blocks of the same kernel
+    have one cause, so they are one note.
+    """
     if not verdict.is_legal:
         return
     chosen = bind(verdict.scheduled.program.directives, primitives).primitives
-    told: set[str] = set()
+    first: dict[str, Repeated] = {}
     for note in verdict.notes:
-        if note.func not in told:
-            told.add(note.func)
-            yield _recomputation(verdict.scheduled, note, chosen)
+        first.setdefault(note.func, note)
+    alike: dict[tuple[object, ...], list[Repeated]] = {}
+    for note in first.values():
+        cause = (note.kernel, note.is_reduction, tuple(note.blocks.items()))
+        alike.setdefault(cause, []).append(note)
+    for notes in alike.values():
+        yield _recomputation(verdict.scheduled, notes, chosen)
 
 
-def _recomputation(state: State, note: Repeated, chosen: tuple[Primitive, ...]) -> Diagnostic:
+def _recomputation(
+    state: State, notes: list[Repeated], chosen: tuple[Primitive, ...]
+) -> Diagnostic:
+    note, *others = sorted(notes, key=lambda one: _start(_fusion(state, one, chosen)))
     blocks = [item for item in _blocks(state, note, chosen) if item.label in note.blocks]
-    spans = [item.span for item in blocks]
+    said = [(item.span, "for each of these blocks") for item in blocks]
     if not note.is_reduction:
-        spans.insert(0, next((p.span for p in chosen if _is_told(state, note, p)), None))
+        said[:0] = [(_fusion(state, one, chosen), f"so is '{one.func}'") for one in others]
+        said.insert(0, (_fusion(state, note, chosen), ""))
     factors = [f"ceil({label} / {size})" for label, size in note.blocks.items()]
     each = " and of ".join(f"'{label}'" for label in note.blocks)
+    listed = [f"'{one.func}'" for one in (note, *others)]
+    them = "it is" if len(notes) == 1 else "they are"
+    title = str(note)
+    if others:
+        funcs = f"{', '.join(listed[:-1])} and {listed[-1]}"
+        title = f"{funcs} are{title.removeprefix(f'{listed[0]} is')}"
     return Diagnostic(
         "DT205",
         Severity.NOTE,
-        str(note),
-        next(iter(spans), None),
+        title,
+        said[0][0] if said else None,
         f"computed {' * '.join(factors)} times",
-        tuple(Note("for each of these blocks", span) for span in spans[1:]),
-        f"with larger blocks of {each} it is computed less often",
+        tuple(Note(text, span) for span, text in said[1:] if span is not None),
+        f"with larger blocks of {each} {them} computed less often",
     )
+
+
+def _start(span: Span | None) -> int:
+    return -1 if span is None else span.start
+
+
+def _fusion(state: State, note: Repeated, chosen: tuple[Primitive, ...]) -> Span | None:
+    """Where the directive stands that made a fusion."""
+    return next((one.span for one in chosen if _is_told(state, note, one)), None)
 
 
 def _is_told(state: State, note: Repeated, primitive: Primitive) -> bool:

@@ -51,7 +51,7 @@ def may_add(program: Program, directive: Directive, primitives: Primitives = PRI
     is_there = False
     if new:
         is_there = _is_said(new[0], known)
-        gone = tuple(_in_the_way(program, new[0], primitives))
+        gone = tuple(in_the_way(program, new[0], primitives))
     for one in gone:
         program = replaced(program, one.old, one.left)
     asked = ask(with_directive(program, directive), primitives)
@@ -82,7 +82,7 @@ def _is_said(new: Primitive, known: tuple[Primitive, ...]) -> bool:
     return all(said.get(setting.key) == setting.value for setting in settings(new))
 
 
-def _in_the_way(program: Program, new: Primitive, primitives: Primitives) -> Iterator[Replaced]:
+def in_the_way(program: Program, new: Primitive, primitives: Primitives) -> Iterator[Replaced]:
     """Directives that speak of the same as the new one, each with what is left of it."""
     keys = {setting.key for setting in settings(new)}
     for directive in program.directives:

@@ -115,3 +115,47 @@ def test_a_null_character_in_the_path(call: Entry) -> None:
     code, out, _ = call("check", "a\0b")
     assert code == 1
     assert "cannot read 'a␀b'" in out
+
+
+PRODUCT = """\
+Func mm;
+In A, B;
+Var m, n;
+RVar k;
+
+mm[m, n] = rdot(A[m, k], B[k, n], k);
+
+mm.compile();
+"""
+
+
+@pytest.mark.parametrize(
+    ("directive", "code"),
+    [
+        *((f"mm.{word};", "DT198") for word in ("warp_specialize()", "align(A)", "alternate(k)")),
+        ("mm.tensorize(m:0, n:0, k:0);", ""),
+        ("mm.block(m:65536, n:65536); mm.tensorize(m:65536, n:65536);", "DT300"),
+    ],
+)
+def test_it_says_what_compile_says(call: Entry, tmp_path: Path, directive: str, code: str) -> None:
+    path = tmp_path / "mm.dt"
+    path.write_text(PRODUCT + directive + "\n")
+    _, told, _ = call("check", str(path))
+    wrong = 1 if code == "DT300" else 0
+    compiled, _, err = call("compile", str(path), "-o", str(tmp_path / "mm.py"))
+    assert (call("check", str(path))[0], compiled) == (wrong, wrong)
+    said = told if told != "no errors\n" else ""
+    assert err.startswith(said)
+    assert (f"[{code}]" in said) == bool(code)
+
+
+def test_of_many_kernels_the_code_is_not_generated(call: Entry, tmp_path: Path) -> None:
+    path = tmp_path / "many.dt"
+    funcs = [f"f{at}" for at in range(13)]
+    lines = [f"f{at}[x] = {f'f{at - 1}[x]' if at else 'A[x]'} + 1;" for at in range(13)]
+    path.write_text(
+        "\n".join([f"Func {', '.join(funcs)};", "In A;", "Var x;", *lines, "f12.compile();"])
+    )
+    code, out, err = call("check", str(path))
+    assert (code, err) == (0, "")
+    assert out.startswith("no errors; the code of more than 12 kernels")

@@ -1,0 +1,50 @@
+"""What is wrong, as someone at a Python prompt or in a notebook reads it."""
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
+from dtpoly.render.html import block
+from dtpoly.render.text import plain, render
+
+
+class Messages(tuple[Diagnostic, ...]):
+    """Diagnostics that are shown as the command line shows them."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return plain(render(self)) if self else "no errors\n"
+
+    def __repr__(self) -> str:
+        return str(self).rstrip()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return block(str(self))
+
+
+class Text(str):
+    """A text of several lines; a notebook shows the lines instead of one literal."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return block(self)
+
+
+@contextmanager
+def told() -> Generator[None]:
+    """Let an error say what the command line would say."""
+    try:
+        yield
+    except DtpolyError as error:
+        raise error_of(error.diagnostics) from None
+
+
+def error_of(found: Iterable[Diagnostic]) -> DtpolyError:
+    """An error whose text is what the command line prints of these diagnostics."""
+    kept = tuple(found)
+    errors = [diagnostic for diagnostic in kept if diagnostic.severity is Severity.ERROR]
+    return DtpolyError(kept, plain(render(errors)).rstrip())
