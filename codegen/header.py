@@ -25,7 +25,9 @@ def with_verdict(text: str, lines: Iterable[str] = (NO_VERDICT,)) -> str:
     A text that does not begin as those of dtpoly do has no place for them, and stays as it is.
     """
     found = HEAD.match(text)
-    if found is None:
+    # A line that hides another one, or says in which encoding Python reads a file, is no comment.
+    there = "" if found is None else found[0].replace("\r\n", "\n")
+    if found is None or any(_printable(one) != one for one in there.split("\n")):
         return text
     said = "".join(f"# {_printable(line)}\n" for line in lines)
     return f"{found[1]}{said}{text[found.end() :]}"

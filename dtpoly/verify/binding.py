@@ -18,7 +18,6 @@ from dtpoly.algorithm.expressions import Affine, Read, reads
 from dtpoly.verify.access import Array
 from dtpoly.verify.algorithm import Meaning
 from dtpoly.verify.asking import Lemma, assume
-from dtpoly.verify.file import File
 from dtpoly.verify.formats import TYPES
 from dtpoly.verify.held import Held, TensorOf, Wrapper
 from dtpoly.verify.launching import launch
@@ -26,11 +25,12 @@ from dtpoly.verify.lines import Line
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.said import Said
 from dtpoly.verify.terms import Given
+from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Truth, Whole, both, compare, name, number, one_of
 
 
-def binding_of(file: File, wanted: str, meaning: Meaning, said: Sequence[Said]) -> Wrapper:
+def binding_of(file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]) -> Wrapper:
     """What a wrapper would be that does what the lines say, and returns the wanted Func."""
     program = meaning.program
     arrays = _arrays(meaning, _mentioned(said))

@@ -10,9 +10,9 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program, Tensor
 from dtpoly.algorithm.sizes import size_rules
 from dtpoly.verify.algorithm import Meaning
-from dtpoly.verify.file import File
 from dtpoly.verify.said import Said
 from dtpoly.verify.specialized import SPECIALIZED, besides_making, is_told
+from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.whole import number
 
 # What a kernel says of numbers, and no proof is about.
@@ -33,7 +33,7 @@ def typed(program: Program) -> Program:
     return replace(program, inputs=inputs)
 
 
-def promised(program: Program, file: File) -> tuple[str, ...]:
+def promised(program: Program, file: Unit) -> tuple[str, ...]:
     """What a proof takes for granted, in words."""
     untyped = [one.name for one in program.tensors if one.dtype is None]
     found = [f"f32: {', '.join(untyped)}"] if untyped and file.said else []
@@ -53,7 +53,7 @@ def promised(program: Program, file: File) -> tuple[str, ...]:
     return (*found, *dict.fromkeys(trusted))
 
 
-def _is_trusted(file: File, option: ast.keyword) -> bool:
+def _is_trusted(file: Unit, option: ast.keyword) -> bool:
     """An option that Triton may get wrong; generated files keep clear of that where they say it."""
     return bool(file.said) or ast.unparse(option.value) != SPECIALIZED
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from dtpoly.verify import known
-from dtpoly.verify.file import File
+from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
 
 # What a wrapper calls of the functions that each file has: they make, look or refuse.
@@ -32,7 +32,7 @@ HIDDEN = (
 )
 
 
-def check_calls(file: File, definition: ast.FunctionDef) -> None:
+def check_calls(file: Unit, definition: ast.FunctionDef) -> None:
     """Raises Unread for the first call that is none of these."""
     # Launches and operators stand alone: nothing is made of what they give.
     alone = {
@@ -48,7 +48,7 @@ def check_calls(file: File, definition: ast.FunctionDef) -> None:
                 raise Unread(node.lineno, f"a call of '{ast.unparse(node.func)}' in the wrapper")
 
 
-def _is_harmless(file: File, call: ast.Call, is_alone: bool) -> bool:
+def _is_harmless(file: Unit, call: ast.Call, is_alone: bool) -> bool:
     match call.func:
         case ast.Name(id=one) if one in HELPERS:
             return known.is_known(file, one)

@@ -10,9 +10,9 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify import known
 from dtpoly.verify.access import Array, Launch
 from dtpoly.verify.asking import Lemma, assume
-from dtpoly.verify.file import File
 from dtpoly.verify.helpers import HELPERS
 from dtpoly.verify.terms import Given
+from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Truth, Whole
 
@@ -81,7 +81,7 @@ Held = Plain | tuple["Held", ...] | Given | Truth
 class Wrapper:
     """One reading of a wrapper."""
 
-    file: File
+    file: Unit
     wanted: str
     names: dict[str, Held]
     arrays: dict[str, Array]

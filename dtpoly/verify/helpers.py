@@ -68,6 +68,15 @@ HELPERS: dict[str, str] = {
     "dt_is_ours": "94b90100c0431277cabe349fa8078fd9",
     "dt_operator": "afca5067537dd201f26f76c919e7ef33",
     "dt_operator_with_numbers": "68baa38998d83c1be37726e24c2513e0",
+    "dt_fma": "3a164f85303d8693649db430322c0980",
+    "dt_clamped": "f0ebf3f0d9fb6514c7d1c16943e55361",
+    "dt_remainder": "a2ddf9ef92f7ea8b81f92c951649e49c",
+    "dt_rounded_up": "c7c1b9ef6335380454cee04bb92ef7ab",
+    "dt_first_largest": "f31bc51d5797d429825df6d050e06c43",
+    "dt_first_smallest": "6cd74b759939d95358b7868aa1d02eb5",
+    "dt_padded": "225e88167a4e9f3b69a49a73c984380e",
+    "dt_random": "f54bcbd79c1ce611f541af5998fdf5c9",
+    "dt_compare": "0d2373c5ca36ead624a4b59aa4df45da",
 }
 MEANINGS: dict[str, tuple[str, str]] = {
     "dt_shift": ("2ed9d79d154889fd751c0c0af8043ba9", "shift"),

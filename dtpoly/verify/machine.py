@@ -15,7 +15,6 @@ from dtpoly.verify.carrying import merged
 from dtpoly.verify.digits import Digits
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.early import after_waiting
-from dtpoly.verify.file import File
 from dtpoly.verify.operators import compared, exact, operated, signed
 from dtpoly.verify.pairs import COUNTED
 from dtpoly.verify.regions import holds, is_affine, set_of
@@ -23,6 +22,7 @@ from dtpoly.verify.specialized import after_making
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.tiles import subscripted
 from dtpoly.verify.unchanged import DOUBT, changes_nothing, is_rounding
+from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import (
     MOST_LANES,
     Descriptor,
@@ -61,7 +61,7 @@ from dtpoly.verify.whole import (
 class Machine:
     """One symbolic run. Names of lanes, loops and coordinates are never used twice."""
 
-    file: File
+    file: Unit
     arrays: Mapping[str, Array]
     launch: Launch
     names: dict[str, Value]
@@ -303,7 +303,7 @@ def _constant(value: object, node: ast.expr) -> Value:
             raise Unread(node.lineno, f"'{ast.unparse(node)}'")
 
 
-def run_kernel(file: File, arrays: Mapping[str, Array], launch: Launch, facts: Truth) -> Ran:
+def run_kernel(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth) -> Ran:
     """What one launch does."""
     definition = file.jitted[launch.kernel]
     machine = Machine(file, arrays, launch, dict(launch.arguments), facts)

@@ -11,27 +11,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.file import MODULES, File, read_file
-from dtpoly.verify.known import is_known
-from dtpoly.verify.loading import check_imports, check_order
-from dtpoly.verify.values import Unread
+from dtpoly.verify.unit.allowed import check_unit
+from dtpoly.verify.unit.unit import Unit, read_unit
+from dtpoly.verify.unit.words import MODULES
 
 
-def file_of(program: Program, text: str) -> File:
-    """The functions of a file, called as the Program calls them. Raises Unread.
-
-    What runs when the file is loaded must be known, since it could change what words mean.
-    """
-    file = read_file(text)
-    for one in sorted(file.called):
-        if not is_known(file, one):
-            raise Unread(1, f"the text of '{one}', which is called when the file is loaded")
-    check_imports(file)
-    check_order(file)
+def file_of(program: Program, text: str) -> Unit:
+    """The functions of a file, called as the Program calls them. Raises Unread."""
+    file = read_unit(text)
+    check_unit(file)
     return file if file.said else as_declared(file, program)
 
 
-def as_declared(file: File, program: Program) -> File:
+def as_declared(file: Unit, program: Program) -> Unit:
     """The file with its wrappers and their parameters called as the Program calls them."""
     declared = {one.name for one in (*program.inputs, *program.funcs, *program.labels)}
     names = {f"{one}_": one for one in declared - MODULES if f"{one}_" not in declared}

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.access import Ran
-from dtpoly.verify.file import File
+from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
 
 PROGRAM = "tl.program_id(0)"
@@ -37,7 +37,7 @@ class Pair:
     parts: tuple[Part, Part]
 
 
-def pair_of(file: File, definition: ast.FunctionDef) -> Pair | None:
+def pair_of(file: Unit, definition: ast.FunctionDef) -> Pair | None:
     """The two that a kernel calls; None for a kernel that does something itself."""
     match definition.body:
         case [
@@ -57,7 +57,7 @@ def pair_of(file: File, definition: ast.FunctionDef) -> Pair | None:
     return Pair(before, (one, other))
 
 
-def _part(file: File, definition: ast.FunctionDef, call: ast.Call) -> Part:
+def _part(file: Unit, definition: ast.FunctionDef, call: ast.Call) -> Part:
     """One call: it is given parameters as they are, in order."""
     called = file.jitted.get(call.func.id) if isinstance(call.func, ast.Name) else None
     if called is None or called is definition or call.keywords:

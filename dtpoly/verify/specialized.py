@@ -10,8 +10,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import descriptors
-from dtpoly.verify.file import File
 from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Descriptor, Unread, Value
 from dtpoly.verify.whole import Whole, both, compare, number
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 SPECIALIZED = "specialized"
 
 
-def is_told(file: File, definition: ast.FunctionDef) -> bool:
+def is_told(file: Unit, definition: ast.FunctionDef) -> bool:
     """Whether a kernel's launches must say by `dt_specialized` whether they are specialized."""
     return "dt_specialized" in file.plain and SPECIALIZED in {
         one.arg for one in definition.args.args
     }
 
 
-def besides_making(file: File, definition: ast.FunctionDef) -> list[ast.stmt]:
+def besides_making(file: Unit, definition: ast.FunctionDef) -> list[ast.stmt]:
     """A kernel's statements but for that which makes descriptors: that one is looked at."""
     head = definition.body[:2] if is_told(file, definition) else []  # it may wait before
     return [one for one in definition.body if one not in head or not is_making(one)]

@@ -18,7 +18,6 @@ from dtpoly.verify.asking import Run, running
 from dtpoly.verify.binding import binding_of
 from dtpoly.verify.callers import at_sizes, is_finite, promised, results, some_sizes, typed
 from dtpoly.verify.evaluate import differ
-from dtpoly.verify.file import File
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.formats import TYPES
 from dtpoly.verify.held import Wrapper
@@ -33,6 +32,7 @@ from dtpoly.verify.regions import NotAffine
 from dtpoly.verify.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
 from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, smallest
 from dtpoly.verify.shifts import is_shift
+from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Truth, both, compare, name, number
 from dtpoly.verify.witness import witness_of
@@ -80,7 +80,7 @@ def verify(
 
 
 def _hand_written(
-    program: Program, file: File, seconds: float, run_of: Callable[[str], Run]
+    program: Program, file: Unit, seconds: float, run_of: Callable[[str], Run]
 ) -> Report:
     """A file that says itself how its kernels are launched."""
     wanted = results(program, file.said)
@@ -93,7 +93,7 @@ def _hand_written(
     return Report(tuple(replace(one, assumed=assumed) for one in found))
 
 
-def _refuted_somewhere(program: Program, file: File, found: Function, seconds: float) -> Function:
+def _refuted_somewhere(program: Program, file: Unit, found: Function, seconds: float) -> Function:
     """What is known of a function; if that is little, it is looked at for some sizes alone.
 
     There strides of contiguous tensors are numbers, and it is known what is outside of memory: so
@@ -120,7 +120,7 @@ def _unknown(name: str, line: int, why: str, began: float, is_late: bool = False
 
 
 def _looked_at_again(
-    program: Program, file: File, found: Function, layer: Layer, seconds: float
+    program: Program, file: Unit, found: Function, layer: Layer, seconds: float
 ) -> Layer:
     """What is refuted, if it is for these very sizes."""
     if layer.verdict is not Verdict.REFUTED or layer.witness is None:
@@ -135,7 +135,7 @@ def _looked_at_again(
 
 def _function(
     program: Program,
-    file: File,
+    file: Unit,
     func: str,
     seconds: float,
     run: Run,
@@ -173,7 +173,7 @@ def _compared(found: Layer) -> dict[str, Layer]:
 
 
 def proof_of(
-    program: Program, file: File, func: str, sizes: Mapping[str, int] | None = None
+    program: Program, file: Unit, func: str, sizes: Mapping[str, int] | None = None
 ) -> tuple[Wrapper, Proof]:
     """Everything that the layers look at; of a hand-written file also for some sizes alone."""
     if file.said:

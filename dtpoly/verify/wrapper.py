@@ -12,7 +12,6 @@ from contextlib import suppress
 from dtpoly.verify.access import Array, Launch
 from dtpoly.verify.asking import about
 from dtpoly.verify.expressions import condition, is_device, look_at, value
-from dtpoly.verify.file import File
 from dtpoly.verify.harmless import check_calls
 from dtpoly.verify.held import Held, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.interface import OUT, check_signature
@@ -25,6 +24,7 @@ from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.shared import rank
 from dtpoly.verify.terms import Given
 from dtpoly.verify.traced import check_like, look_at_operator
+from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Whole, both, compare, name, negation, number
 
@@ -272,7 +272,7 @@ def _bind(wrapper: Wrapper, one: str, held: Held, line: int) -> None:
 
 
 def wrapper_of(
-    file: File,
+    file: Unit,
     wanted: str,
     inputs: Sequence[str],
     tensors: Mapping[str, int],

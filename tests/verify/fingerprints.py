@@ -5,11 +5,12 @@ Look at what has changed in a function before you let it: a proof assumes what i
 
 from pathlib import Path
 
+from dtpoly.codegen import reference_terms, test_text
 from dtpoly.codegen.functions import TEXTS
 from dtpoly.codegen.prelude import IMPORTS, SHARED
 from dtpoly.verify import helpers
-from dtpoly.verify.file import read_file
 from dtpoly.verify.known import fingerprint
+from dtpoly.verify.unit.unit import read_unit
 
 MEANINGS = {
     "dt_shift": "shift",
@@ -39,9 +40,11 @@ HEAD = '''\
 
 def table() -> str:
     """The text of the module."""
-    shared = read_file(IMPORTS + "\n".join(SHARED.values()))
-    own = read_file(IMPORTS + "\n".join(f"@triton.jit\n{text}" for text in TEXTS.values()))
-    lines = [f'    "{one}": "{fingerprint(shared, one)}",' for one in SHARED]
+    # Files with a test of their own have some more.
+    texts = {**SHARED, **reference_terms.SHARED, **test_text.SHARED}
+    shared = read_unit(IMPORTS + "\n".join(texts.values()))
+    own = read_unit(IMPORTS + "\n".join(f"@triton.jit\n{text}" for text in TEXTS.values()))
+    lines = [f'    "{one}": "{fingerprint(shared, one)}",' for one in texts]
     more = [
         f'    "{one}": ("{fingerprint(own, one)}", "{word}"),' for one, word in MEANINGS.items()
     ]

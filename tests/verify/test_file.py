@@ -74,11 +74,20 @@ def test_a_line_is_what_python_takes_for_one(space: str) -> None:
     shifted = f'"""{space * string.count(chr(10))}"""\n'
     text = f"{TEXT.replace(good, '')}{string}{shifted}{wrong}\n"
     assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
-    assert verify(MATMUL, text.replace(wrong, good)).verdict is Verdict.PROVED
+    right = text.replace(wrong, good)
+    assert verify(MATMUL, right).layers[0].why.startswith(f"the character {space!a}")
+    assert verify(MATMUL, right.replace(space, " ")).verdict is Verdict.PROVED
 
 
-def test_a_comment_with_strange_spaces_changes_nothing() -> None:
-    text = changed(TEXT, IMPORT, f"{IMPORT}# \x0b\x0c\x1c\u2028\n")
+@pytest.mark.parametrize("space", ["\x0c", "\x0b", "\x1c", "\x85", "\u2028", "\t", "\r"])
+def test_a_comment_with_strange_spaces_is_not_read(space: str) -> None:
+    """Not all who read a file see the same lines there."""
+    text = changed(TEXT, IMPORT, f"{IMPORT}# one{space}two\n")
+    assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
+
+
+def test_other_letters_in_comments_and_lines_of_windows_change_nothing() -> None:
+    text = changed(TEXT, IMPORT, f"{IMPORT}# größer als ∅\n")
     assert verify(MATMUL, text).verdict is Verdict.PROVED
     assert verify(MATMUL, TEXT.replace("\n", "\r\n")).verdict is Verdict.PROVED
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from dtpoly.verify import helpers
-from dtpoly.verify.file import read_file
 from dtpoly.verify.known import is_known, meaning
+from dtpoly.verify.unit.unit import read_unit
 from tests.verify.fingerprints import table
 from tests.verify.texts import ROOT, changed, program_of, text_of
 
@@ -15,13 +15,13 @@ def test_the_table_is_of_the_functions_that_are_emitted() -> None:
 
 def test_a_changed_function_is_not_known() -> None:
     text = text_of(program_of(ROOT / "examples/matmul.dt"))
-    assert is_known(read_file(text), "dt_real")
-    assert not is_known(read_file(changed(text, "1 << 30", "1 << 31")), "dt_offset")
+    assert is_known(read_unit(text), "dt_real")
+    assert not is_known(read_unit(changed(text, "1 << 30", "1 << 31")), "dt_offset")
     # What it uses counts too.
     other = changed(
         text, "def dt_promoted(names, *dtypes):", "def dt_promoted(names, *dtypes, a=0):"
     )
-    assert not is_known(read_file(other), "dt_promoted")
+    assert not is_known(read_unit(other), "dt_promoted")
 
 
 def test_a_line_that_is_set_in_further_is_another() -> None:
@@ -29,10 +29,10 @@ def test_a_line_that_is_set_in_further_is_another() -> None:
     refusal = "raise dt_wrong(name, tensor, rank, dtypes, device)"
     # Behind the `return` of the branch before, it is never reached.
     assert not is_known(
-        read_file(changed(text, f"    {refusal}", f"        {refusal}")), "dt_check"
+        read_unit(changed(text, f"    {refusal}", f"        {refusal}")), "dt_check"
     )
-    assert is_known(read_file(changed(text, refusal, f"{refusal}   ")), "dt_check")
+    assert is_known(read_unit(changed(text, refusal, f"{refusal}   ")), "dt_check")
 
 
 def test_a_function_of_no_known_name_has_no_meaning() -> None:
-    assert meaning(read_file(text_of(program_of(ROOT / "examples/matmul.dt"))), "dt_grid") is None
+    assert meaning(read_unit(text_of(program_of(ROOT / "examples/matmul.dt"))), "dt_grid") is None

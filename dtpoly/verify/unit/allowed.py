@@ -1,0 +1,123 @@
+"""A unit in; Unread, if anything in it is not of a form that is known.
+
+Functions that dtpoly writes into each file are known by their text, to the letter. All others,
+also those that nothing calls, are looked at node by node and name by name.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from dtpoly.verify.helpers import HELPERS
+from dtpoly.verify.unit.extraction import check_extracted
+from dtpoly.verify.unit.forms import KERNEL, PYTHON, check_forms, is_constant, is_known_word
+from dtpoly.verify.unit.scopes import Scope, check_names, check_new
+from dtpoly.verify.unit.texts import fingerprint, needed_by
+from dtpoly.verify.unit.unit import AGAIN, Unit
+from dtpoly.verify.unit.words import BUILTINS, BUILTINS_OF_KERNELS, MODULES
+from dtpoly.verify.values import Unread
+
+# What all that dtpoly writes of its own begins with.
+OWN = "dt_"
+DESCRIPTORS = "triton.tools.tensor_descriptor"
+# What is called while a file is loaded: these make launchers and operators.
+MAKERS = ("dt_operator", "dt_operator_with_numbers", "dt_launcher")
+
+
+def check_unit(unit: Unit) -> None:
+    """The unit has known forms alone, and its names mean what is read. Raises Unread."""
+    for one, function in unit.jitted.items():
+        check_new(one, function.lineno, frozenset())
+        check_extracted(unit.lines, function)
+        check_names(function, _scope_of_kernels(unit))
+        check_forms(function, KERNEL)
+    for one, function in unit.plain.items():
+        check_new(one, function.lineno, frozenset())
+        if not one.startswith(OWN):
+            check_names(function, _scope_of_functions(unit))
+            check_forms(function, PYTHON)
+        elif not is_own(unit, one):
+            raise Unread(function.lineno, f"'{one}' is not the function that is known by that name")
+    for one, value in unit.values.items():
+        check_new(one, value.lineno, frozenset())
+        _check_value(unit, one, value)
+    if unit.again and not is_own(unit, AGAIN):
+        raise Unread(1, f"the text of '{AGAIN}', which is called when the file is loaded")
+    _check_imports(unit)
+    _check_order(unit)
+
+
+def is_own(unit: Unit, one: str) -> bool:
+    """True if a function or constant of Python, and all that it uses, has its known text."""
+    # The text of a function is without what decorates it.
+    is_python = not any(found in unit.jitted for found in needed_by(unit.texts, one))
+    return is_python and fingerprint(unit.texts, one) == HELPERS.get(one)
+
+
+def _own(unit: Unit) -> frozenset[str]:
+    return frozenset(one for one in unit.texts if one.startswith(OWN))
+
+
+def _scope_of_kernels(unit: Unit) -> Scope:
+    given = frozenset(unit.jitted)
+    return Scope(BUILTINS_OF_KERNELS, given, given | _own(unit) | unit.values.keys())
+
+
+def _scope_of_functions(unit: Unit) -> Scope:
+    fixed = frozenset(unit.jitted) | _own(unit) | unit.values.keys()
+    return Scope(BUILTINS, frozenset(unit.texts), fixed)
+
+
+def _check_value(unit: Unit, one: str, value: ast.expr) -> None:
+    """What a constant is given does nothing but to make it. Raises Unread."""
+    match value:
+        case ast.Call(func=ast.Name(id=maker), args=args, keywords=[]) if maker in MAKERS:
+            if not is_own(unit, maker):
+                what = f"the text of '{maker}', which is called when the file is loaded"
+                raise Unread(value.lineno, what)
+            parts = [part for arg in args for part in _parts(arg)]
+        case _ if one.startswith(OWN):
+            if is_own(unit, one):
+                return
+            raise Unread(value.lineno, f"'{one}' is not the constant that is known by that name")
+        case _:
+            parts = _parts(value)
+    for part in parts:
+        is_name = isinstance(part, ast.Name) and part.id in unit.texts
+        if not (is_constant(part) or is_known_word(part) or is_name):
+            raise Unread(part.lineno, f"'{ast.unparse(part)}', which '{one}' is made of")
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    """The elements of a list or a tuple; else the value itself."""
+    match value:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return elements
+        case _:
+            return [value]
+
+
+def _check_order(unit: Unit) -> None:
+    """What is called while the file is loaded stands below all that it needs. Raises Unread."""
+    places = {one: at for at, one in enumerate(unit.texts)}
+    for one, value in unit.values.items():
+        names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+        names -= MODULES
+        called = ast.unparse(value.func) if isinstance(value, ast.Call) else ""
+        needed = {*needed_by(unit.texts, called), *names}
+        late = [found for found in sorted(needed & places.keys()) if places[found] > places[one]]
+        missing = sorted(names - places.keys())
+        if late or missing:
+            what = (late or missing)[0]
+            raise Unread(value.lineno, f"'{one}' needs '{what}', which is not there yet")
+
+
+def _check_imports(unit: Unit) -> None:
+    """Modules that are named are imported. Raises Unread."""
+    parts = (*unit.plain.values(), *unit.jitted.values(), *unit.values.values())
+    nodes = [node for part in parts for node in ast.walk(part)]
+    named = {node.id for node in nodes if isinstance(node, ast.Name)} & MODULES
+    named |= {"sys"} if unit.test is not None else set[str]()
+    dotted = {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute)}
+    for one in sorted((named | (dotted & {DESCRIPTORS})) - unit.imported):
+        raise Unread(1, f"'{one}' is not imported")

@@ -1,0 +1,61 @@
+"""The characters of a file and how they make up lines; Unread, where two readers could differ.
+
+Python, its module `tokenize` (by which Triton finds where a kernel ends) and editors have their own
+notions of where a line ends, what a space is, and which letters are the same. All agree if a file
+has printing ASCII characters and plain line ends alone, and no line goes on behind a backslash.
+Comments may have other printing characters, since all skip them.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Sequence
+
+from dtpoly.verify.values import Unread
+
+# What says in the first two lines of a file in which encoding Python reads it.
+ENCODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+UTF_8 = ("utf-8", "utf8")
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a file, if all who read it see the same. Raises Unread."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    for number, line in enumerate(lines, start=1):
+        for character in line:
+            if not character.isprintable():
+                what = f"the character {character!a}, which is no letter, sign, space or line end"
+                raise Unread(number, what)
+        if line.endswith("\\"):
+            raise Unread(number, "a line that goes on behind a backslash: put it in brackets")
+    _check_encoding(lines)
+    return lines
+
+
+def check_tokens(lines: Sequence[str]) -> None:
+    """Only comments have other characters than those of ASCII. Raises Unread."""
+    if all(line.isascii() for line in lines):
+        return
+    text = "\n".join(lines)
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type != tokenize.COMMENT and not token.string.isascii():
+                what = f"'{token.string}': only comments may have letters other than a to z"
+                raise Unread(token.start[0], what)
+    except (tokenize.TokenError, SyntaxError) as error:
+        raise Unread(1, f"this is not Python: {error}") from error
+
+
+def _check_encoding(lines: Sequence[str]) -> None:
+    """Python must read the characters that are read here. Raises Unread.
+
+    All comments at the top are looked at: lines may have been put between the first of them.
+    """
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return
+        said = ENCODING.match(line)
+        if said is not None and said[1].lower().replace("_", "-") not in UTF_8:
+            raise Unread(number, f"the encoding '{said[1]}'")

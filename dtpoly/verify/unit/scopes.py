@@ -1,0 +1,95 @@
+"""The names of a function: each is bound by it, or is one that the unit or Python gives.
+
+Python looks a name up when it comes to it: in the function if that binds it anywhere, then in the
+module, then among the builtins. Triton looks in what it has read of the function so far, and then
+in the module. Both find the same where no name that a function binds means anything to the module.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Set
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.unit.forms import located
+from dtpoly.verify.unit.words import FIXED, MODULES
+from dtpoly.verify.values import Unread
+
+MEANING = "is defined, which has a meaning of its own"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a function may use and does not bind; and what else it must not bind."""
+
+    builtins: frozenset[str]
+    # Functions of the unit, and constants of its module.
+    given: frozenset[str]
+    # What would be hidden, or would be found where the function has not bound it yet.
+    fixed: frozenset[str]
+
+
+def is_dunder(one: str) -> bool:
+    """True for a name that Python reads when nobody says it."""
+    return one.startswith("__") and one.endswith("__")
+
+
+def bindings(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
+    """Every name that a function binds inside, and the line where it does."""
+    for node, line in located(function, function.lineno):
+        if node is function:
+            continue
+        match node:
+            case (
+                ast.FunctionDef(name=str() as one)
+                | ast.AsyncFunctionDef(name=str() as one)
+                | ast.ClassDef(name=str() as one)
+                | ast.ExceptHandler(name=str() as one)
+                | ast.MatchAs(name=str() as one)
+                | ast.MatchStar(name=str() as one)
+                | ast.MatchMapping(rest=str() as one)
+                | ast.arg(arg=str() as one)
+                | ast.Name(id=str() as one, ctx=ast.Store() | ast.Del())
+            ):
+                yield one, line
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                yield from ((one, line) for one in names)
+            case ast.Import(names=imports) | ast.ImportFrom(names=imports):
+                yield from ((one.asname or one.name.split(".")[0], line) for one in imports)
+            case _:
+                pass
+
+
+def check_names(function: ast.FunctionDef, scope: Scope) -> None:
+    """Each name means what is read. Raises Unread."""
+    bound = set[str]()
+    for one, line in bindings(function):
+        check_new(one, line, scope.fixed)
+        bound.add(one)
+    inner = {
+        id(node.value): node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    known = scope.given | scope.builtins
+    for node in ast.walk(function):
+        match node:
+            case ast.Name(id=one, ctx=ast.Load()) if one in bound:
+                pass
+            case ast.Name(id=one, ctx=ast.Load()) if one in MODULES:
+                if id(node) not in inner:
+                    raise Unread(node.lineno, f"the module '{one}' without one of its words")
+            case ast.Name(id=one, ctx=ast.Load()) if one not in known:
+                raise Unread(node.lineno, f"'{one}' is not known")
+            case ast.Call(func=ast.Name(id=one)) if one in bound and one in scope.given:
+                raise Unread(node.lineno, f"a call of '{one}', which is set here")
+            case _:
+                pass
+
+
+def check_new(one: str, line: int, fixed: Set[str]) -> None:
+    """A name may be bound if that changes the meaning of no other text. Raises Unread."""
+    if one in FIXED or one in fixed:
+        raise Unread(line, f"'{one}' {MEANING}")
+    if is_dunder(one):
+        raise Unread(line, f"'{one}', a name that Python reads by itself")

@@ -1,0 +1,141 @@
+"""The text of a file in, the unit that it is out: its functions and constants; nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import field
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.said import Said, said_in
+from dtpoly.verify.unit.characters import check_tokens, lines_of
+from dtpoly.verify.unit.forms import is_docstring
+from dtpoly.verify.unit.scopes import MEANING
+from dtpoly.verify.unit.words import FIXED, IMPORTS
+from dtpoly.verify.values import Unread
+
+JITTED = ["triton.jit"]
+AGAIN = "dt_again"
+# What a generated file does if it is run, and not if it is imported.
+MAIN = """\
+if __name__ == '__main__':
+    given = (argument.split('=') for argument in sys.argv[1:])
+    {test}(**{{name: int(size) for name, size in given}})"""
+GIVEN = "given"  # what that gives a value
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The kernels and functions of Triton, the wrappers and functions of Python, by name."""
+
+    text: str
+    lines: tuple[str, ...]
+    jitted: dict[str, ast.FunctionDef]
+    plain: dict[str, ast.FunctionDef]
+    # Of each function and constant its text; how far a line is set in says what it means.
+    texts: dict[str, str]
+    # What each constant is.
+    values: dict[str, ast.expr]
+    # Modules, by the names that the file has for them.
+    imported: frozenset[str] = frozenset()
+    # What it says of its kernels by `# verify:` and `# assume:`.
+    said: tuple[Said, ...] = ()
+    # The wrappers that do again what they did for a like call.
+    again: frozenset[str] = frozenset()
+    # The function that the file runs if it is run itself.
+    test: str | None = None
+
+
+@dataclass
+class _Reading:
+    """A unit as far as it is read."""
+
+    lines: list[str]
+    jitted: dict[str, ast.FunctionDef] = field(default_factory=dict[str, ast.FunctionDef])
+    plain: dict[str, ast.FunctionDef] = field(default_factory=dict[str, ast.FunctionDef])
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    values: dict[str, ast.expr] = field(default_factory=dict[str, ast.expr])
+    imported: set[str] = field(default_factory=set[str])
+    again: set[str] = field(default_factory=set[str])
+    test: str | None = None
+    # The last line of what has been read.
+    last: int = 0
+
+
+def read_unit(text: str) -> Unit:
+    """The unit that is a whole file. What its functions hold is not looked at. Raises Unread."""
+    lines = lines_of(text)
+    try:
+        module = ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = error.lineno if isinstance(error, SyntaxError) else None
+        raise Unread(line or 1, f"this is not Python: {error}") from error
+    check_tokens(lines)
+    reading = _Reading(lines)
+    for node in module.body:
+        _read(reading, node)
+    return Unit(
+        text,
+        tuple(lines),
+        reading.jitted,
+        reading.plain,
+        reading.texts,
+        reading.values,
+        frozenset(reading.imported),
+        said_in("\n".join(lines)),
+        frozenset(reading.again),
+        reading.test,
+    )
+
+
+def _read(reading: _Reading, node: ast.stmt) -> None:
+    """Take one statement of a module; each begins a line, and no two share one. Raises Unread."""
+    first = min((node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))))
+    if node.col_offset != 0 or first <= reading.last or reading.test is not None:
+        raise Unread(first, f"{_first_line(node)} at this place")
+    reading.last = node.end_lineno or node.lineno
+    match node:
+        case ast.FunctionDef(name=one, decorator_list=decorators):
+            words = [ast.unparse(decorator) for decorator in decorators]
+            if decorators and words != JITTED:
+                raise Unread(node.lineno, f"the decorators of '{one}'")
+            if node.body[0].lineno <= node.lineno:
+                raise Unread(node.lineno, f"the body of '{one}' in the line of its 'def'")
+            (reading.jitted if decorators else reading.plain)[one] = node
+        case ast.Assign(
+            targets=[ast.Name(id=one)],
+            value=ast.Call(func=ast.Name(id="dt_again"), args=[ast.Name(id=same)], keywords=[]),
+        ) if one == same and {one, AGAIN} <= reading.plain.keys() - reading.again:
+            reading.again.add(one)
+            return
+        case ast.Assign(targets=[ast.Name(id=one)], value=value):
+            reading.values[one] = value
+        case ast.Import(names=names) if ast.unparse(node) in IMPORTS and not reading.texts:
+            reading.imported.update(one.asname or one.name for one in names)
+            return
+        case ast.Expr() if is_docstring(node):
+            return
+        case ast.If() if (test := _test_of(node)) in reading.plain and GIVEN not in reading.texts:
+            reading.test = test
+            return
+        case _:
+            what = f"{_first_line(node)}: nothing of that kind may stand outside of functions"
+            raise Unread(node.lineno, what)
+    if one in reading.texts:
+        raise Unread(node.lineno, f"'{one}' is defined twice")
+    if one in FIXED:
+        raise Unread(node.lineno, f"'{one}' {MEANING}")
+    own = reading.lines[node.lineno - 1 : node.end_lineno]
+    reading.texts[one] = "\n".join(map(str.rstrip, own))
+
+
+def _first_line(node: ast.stmt) -> str:
+    return f"'{ast.unparse(node).strip().splitlines()[0]}'"
+
+
+def _test_of(node: ast.If) -> str | None:
+    """The function that a file runs if it is run itself, if it does so as generated files do."""
+    match node.body:
+        case [_, ast.Expr(value=ast.Call(func=ast.Name(id=one)))]:
+            return one if ast.unparse(node) == MAIN.format(test=one) else None
+        case _:
+            return None
