@@ -1,5 +1,7 @@
 """A kernel in; what its launcher is told of the length of each axis of its tensors, out."""
 
+from collections.abc import Mapping, Sequence
+
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import axis_reads
 from dtpoly.poly.model import Model
@@ -8,11 +10,12 @@ from .kernel import TileKernel
 
 # Of an axis: one of which nothing is known, and one whose lines may begin anywhere.
 UNKNOWN, ANYWHERE = "_", "-"
+# Labels by tensor and axis: what `plain_axes` finds, once for all kernels of a file.
+PlainAxes = Mapping[tuple[str, int], Sequence[str]]
 
 
-def axis_words(program: Program, model: Model, kernel: TileKernel) -> list[list[str]]:
+def axis_words(plain: PlainAxes, model: Model, kernel: TileKernel) -> list[list[str]]:
     """For each tensor and axis the parameter that has its length, or one of the words above."""
-    plain = plain_axes(program)
     parameters = dict(kernel.sizes)
     found: list[list[str]] = []
     for pointer in kernel.tensors:
@@ -31,7 +34,7 @@ def axis_words(program: Program, model: Model, kernel: TileKernel) -> list[list[
     return found
 
 
-def plain_axes(program: Program) -> dict[tuple[str, int], tuple[str, ...]]:
+def plain_axes(program: Program) -> PlainAxes:
     """Of axes of inputs that some labels have as they are: those labels, of which it is the size.
 
     A label that reads an axis as it is, and shifted as well, is shorter.

@@ -7,20 +7,19 @@ multiples of 4 or 8 numbers: a kernel says so where its launch says that all its
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dtpoly.algorithm.program import Program
 from dtpoly.poly.model import Model
 
-from .axis_words import ANYWHERE, axis_words
+from .axis_words import ANYWHERE, PlainAxes, axis_words
 from .kernel import FOURS, Row, TileKernel
 
 COMMENT = "# Divided and multiplied so that Triton sees: rows begin at multiples of four numbers."
 
 
-def with_fours(program: Program, model: Model, kernel: TileKernel) -> TileKernel:
+def with_fours(plain: PlainAxes, model: Model, kernel: TileKernel) -> TileKernel:
     """The kernel, which has rows unless it loads in blocks, or begins rows anywhere."""
     if kernel.described:
         return kernel
-    return replace(kernel, fours=tuple(rows(kernel, axis_words(program, model, kernel))))
+    return replace(kernel, fours=tuple(rows(kernel, axis_words(plain, model, kernel))))
 
 
 def rows(kernel: TileKernel, words: Sequence[Sequence[str]]) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.algorithm.program import reduced_labels
 
-from .axis_words import axis_words, plain_axes
+from .axis_words import axis_words
 from .building import Unsupported
 from .kernel import FOURS, SPECIALIZED, ForLoop, Pointer, TileKernel
 from .kinds import Element, Named
@@ -229,7 +229,7 @@ def _specialized(own: Locals, kernel: TileKernel) -> str:
 def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
     """What launches a kernel; it is told how long the axes of tensors are."""
     kernel = one.kernel if one.pair is None else one.pair.kernel
-    axes = axis_words(wrapping.program, wrapping.model, kernel)
+    axes = axis_words(wrapping.whole, wrapping.model, kernel)
     lines = [f'"{" ".join(words)}"' for words in axes]
     arguments = [f"{kernel.name}_kernel", f"[{', '.join(lines)}]"]
     if one.kernel.described:
@@ -268,13 +268,12 @@ def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -
 
     They must not be just below 2**31 either: the end of a last tile does not fit 32 bits then.
     """
-    plain = plain_axes(wrapping.program)
     known = {largest}
     for pointer in kernel.tensors:
         array = wrapping.model.arrays.get(pointer.name)
         dims = array.dims if array is not None and not pointer.is_scratch else ()
         known.update(own.sizes[dim] for dim in dims if dim in own.sizes)
-        mine = (labels[-1] for (name, _), labels in plain.items() if name == pointer.name)
+        mine = (labels[-1] for (name, _), labels in wrapping.whole.items() if name == pointer.name)
         known.update(own.sizes[label] for label in mine)
     given = (own.sizes[label_of(wrapping, param)] for param, _ in kernel.sizes)
     return [size for size in dict.fromkeys(given) if size not in known]

@@ -170,7 +170,7 @@ def _generated(
             spilled.add(needed.array)
             continue
         kernels = tuple(
-            replace(with_fours(program, model, kernel), is_beside=bool(launch.beside))
+            replace(with_fours(whole, model, kernel), is_beside=bool(launch.beside))
             for launch, kernel in zip(launches, kernels, strict=True)
         )
         found = pairs_of(_names(program, outputs, launches).pairs, launches, kernels)
@@ -246,7 +246,7 @@ def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping
         )
         for kernel, launch in zip(made.kernels, made.launches, strict=True)
     ]
-    names = _names(program, made.outputs, made.launches)
+    names, whole = _names(program, made.outputs, made.launches), plain_axes(program)
     taken = set(names.taken)
     wrappings: list[Wrapping] = []
     for func in made.outputs:
@@ -262,7 +262,7 @@ def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping
                     "launch: let each have its own"
                 )
         wrappings.append(
-            Wrapping(program, model, made.elements, made.storage, needed, func, names, **own)
+            Wrapping(program, model, made.elements, made.storage, needed, func, names, whole, **own)
         )
     return wrappings
 

@@ -8,6 +8,7 @@ from dtpoly.algorithm.sizes import used_labels
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
 
+from .axis_words import PlainAxes
 from .elements import Elements
 from .kernel import TileKernel
 from .kinds import REAL
@@ -41,6 +42,7 @@ class Wrapping:
     launched: tuple[Launched, ...]  # all that the Func needs, in order
     func: str
     names: FileNames
+    whole: PlainAxes
     like: str  # what the file calls the function that makes a result without values
     operator: str  # and the wrapper as an operator of torch
 

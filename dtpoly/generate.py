@@ -15,7 +15,7 @@ from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Node, loops, paths
+from dtpoly.schedule.tree import Kernel, Node, loops, paths_of_each
 
 Test = Mapping[str, int] | None  # sizes of all labels, for a test function
 
@@ -112,15 +112,18 @@ def outputs(program: Program) -> tuple[str, ...]:
 
 def launches(state: State) -> tuple[Launch, ...]:
     """What each kernel of a tree is launched as."""
-    return tuple(_launch(state, at) for at in range(len(state.kernels)))
+    ways, first = paths_of_each(state.kernels), frozenset(_first_of_panels(state))
+    return tuple(
+        replace(_launch(state, kernel), paths=own, is_first_of_panel=kernel.name in first)
+        for kernel, own in zip(state.kernels, ways, strict=True)
+    )
 
 
-def _launch(state: State, at: int) -> Launch:
-    kernel = state.kernels[at]
+def _launch(state: State, kernel: Kernel) -> Launch:
     options = kernel.options
     return Launch(
         kernel.name,
-        tuple(way for way in paths(state.kernels) if way.kernel == at),
+        (),
         dict(_unrolled(kernel.body)),
         options.precision,
         options.num_warps,
@@ -139,8 +142,7 @@ def _launch(state: State, at: int) -> Launch:
         options.streamed,
         {one.label: one.size for one in options.boxes},
         None if options.panel is None else (options.panel.label, options.panel.size),
-        kernel.name in _first_of_panels(state),
-        options.is_swapped,
+        is_swapped=options.is_swapped,
     )
 
 

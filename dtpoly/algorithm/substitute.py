@@ -1,6 +1,6 @@
 """A Program in, the Program with a Func's definition in the place of its reads out."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
@@ -15,11 +15,25 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     Size,
     map_children,
+    walk,
 )
 from dtpoly.algorithm.inference import type_of, types_of
-from dtpoly.algorithm.program import Func, Program
+from dtpoly.algorithm.program import Func, Program, in_order
 
 Within = tuple[tuple[Affine, str], ...]  # what is used only where each index is in a label's range
+
+
+def parts_of(program: Program, names: Collection[str]) -> dict[str, int]:
+    """How many parts the expression of each Func has with these Funcs in the place of reads.
+
+    It is counted and not made: a chain of Funcs that are read twice doubles with each.
+    """
+    found: dict[str, int] = {}
+    for func in in_order(program):
+        nodes = list(walk(func.body))
+        read = (node.tensor for node in nodes if isinstance(node, Read))
+        found[func.name] = len(nodes) + sum(found[one] for one in read if one in names)
+    return found
 
 
 def inlined(program: Program, name: str) -> Program:

@@ -141,4 +141,10 @@ SCHEDULE: dict[str, Entry] = {
         "is read at many different indices in tiles that do not divide each other. Fuse less of "
         "it, or take tiles that divide each other.",
     ),
+    "DT209": Entry(
+        "an expression is too large with all that is inlined",
+        "A Func that is inlined is computed again at each read, and so is each that it reads: a "
+        "chain of Funcs that are read twice doubles with each of them. Leave out some of the "
+        "directives, so that what is read often is computed once.",
+    ),
 }

@@ -9,6 +9,7 @@ from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity, has_errors, in_
 from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.facts import Fact, NewName
 from dtpoly.schedule.foreign import checked
+from dtpoly.schedule.inlined_size import check_inlined
 from dtpoly.schedule.kernels import View, find_kernels, reached
 from dtpoly.schedule.primitive import Count, Primitive, Stage
 from dtpoly.schedule.primitives import PRIMITIVES, Bound, Primitives, bind
@@ -26,6 +27,7 @@ def check_schedule(program: Program, primitives: Primitives = PRIMITIVES) -> lis
     found.extend(check_names(program, facts_of(bound.primitives)))
     found.extend(_check_primitives(view, bound, primitives))
     found.extend(_check_needed(view, bound))
+    found.extend(check_inlined(view))
     return list(in_source_order(found))
 
 

@@ -109,10 +109,13 @@ def with_options(kernel: Kernel, **changed: Any) -> Kernel:
 
 def paths(kernels: tuple[Kernel, ...]) -> tuple[Path, ...]:
     """The way to every leaf, in order."""
+    return tuple(path for own in paths_of_each(kernels) for path in own)
+
+
+def paths_of_each(kernels: tuple[Kernel, ...]) -> tuple[tuple[Path, ...], ...]:
+    """For each kernel the way to every leaf, in order."""
     return tuple(
-        path
-        for number, kernel in enumerate(kernels)
-        for path in _below(kernel.body, _start(number, kernel))
+        tuple(_below(kernel.body, _start(number, kernel))) for number, kernel in enumerate(kernels)
     )
 
 

@@ -10,7 +10,7 @@ from operator import mul
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float, promote
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import Sizes, input_shapes
-from dtpoly.codegen.axis_words import axis_words
+from dtpoly.codegen.axis_words import axis_words, plain_axes
 from dtpoly.codegen.functions import is_float_element
 from dtpoly.codegen.kernel import (
     BEFORE,
@@ -67,7 +67,9 @@ class Call:
 
 def arguments(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:
     """Each parameter of a kernel, as a launch with new tensors tells it Triton."""
-    return told(kernel, axis_words(call.program, call.model, kernel), _passed(call, kernel))
+    return told(
+        kernel, axis_words(plain_axes(call.program), call.model, kernel), _passed(call, kernel)
+    )
 
 
 def _passed(call: Call, kernel: TileKernel) -> tuple[Argument, ...]:

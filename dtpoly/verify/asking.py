@@ -11,13 +11,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.whole import Whole
 
 if TYPE_CHECKING:
     from dtpoly.verify.regions import Region
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,10 @@ class Run:
     # What of the licences that the language gives was taken.
     licences: dict[str, None] = field(default_factory=dict[str, None])
     assumptions: dict[Assumption, None] = field(default_factory=dict[Assumption, None])
+    # What came of comparing two terms on a set: terms are shared, so the same pair comes up often.
+    compared: dict[tuple[object, object, Region], Any] = field(
+        default_factory=dict[tuple[object, object, "Region"], Any]
+    )
     # How many new names there are: counted anew, so that a text gives the same proof again.
     names: int = 0
 
@@ -108,6 +114,16 @@ def new_number() -> int:
 def is_empty(region: Region) -> bool:
     """Ask the run at hand."""
     return _runs.get().ask(region)
+
+
+def compared(one: object, other: object, where: Region, compare: Callable[[], T]) -> T:
+    """What comes of comparing two terms on a set, which this proof does once."""
+    known = _runs.get().compared
+    key = (one, other, where)
+    if key not in known:
+        known[key] = compare()
+    found: T = known[key]
+    return found
 
 
 def about(line: int, what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.building import applied
@@ -43,6 +44,7 @@ def pieces(operation: str, term: Term) -> list[Piece]:
 
 
 def _pieces(operation: str, term: Term) -> Iterator[Piece]:
+    check_time()
     match term:
         case Apply(operation=own, operands=operands) if own == operation:
             for one in operands:
@@ -111,6 +113,7 @@ def _cases(term: Term, where: Region, bound: tuple[str, ...]) -> Iterator[Case]:
                     yield from _cases(_swapped(term, split, value), inside, (*bound, *names))
 
 
+@cache
 def _choice(term: Term) -> Choose | Stored | None:
     """The first choice, not inside of a reduction."""
     match term:
@@ -136,6 +139,7 @@ def _swapped(term: Term, old: Term, new: Term) -> Term:
     return rebuilt(term, changed)
 
 
+@cache
 def _folded(term: Term) -> Term:
     """Arithmetic of numbers, carried out: it is exact, and what is masked is often 0 * 0."""
     match term:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
-from dtpoly.verify.asking import take
+from dtpoly.verify.asking import compared, take
 from dtpoly.verify.building import plain, rounded, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
@@ -61,6 +61,10 @@ class Difference:
 
 def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     """The first difference found on a set."""
+    return compared(kernel, algorithm, where, lambda: _first(kernel, algorithm, where))
+
+
+def _first(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     check_time()
     algorithm = without_may(algorithm, rounds(kernel), literals(kernel))
     for mine in cases(kernel, where):

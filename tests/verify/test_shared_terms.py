@@ -1,0 +1,52 @@
+"""What is shared in a term is looked at once: proofs of nested powers and squares stay short."""
+
+import pytest
+
+from dtpoly.compile import check
+from dtpoly.generate import code_of
+from dtpoly.source import Source
+from dtpoly.verify.report import Verdict
+from dtpoly.verify.verify import verify
+
+
+def nested(operation: str, times: int) -> str:
+    """An operation on what the same operation made, so many times."""
+    value = "A[x]"
+    for _ in range(times):
+        value = operation.format(value)
+    return f"Func f; In A; Var x; f[x] = {value}; f.compile();"
+
+
+def squares(times: int) -> str:
+    """A chain of Funcs each of which reads the one before twice, in one kernel."""
+    names = [f"f{at}" for at in range(times)]
+    chain = [f"{two}[x] = {one}[x] * {one}[x];" for one, two in zip(names, names[1:], strict=False)]
+    fused = [f"{one}.fuse_at({names[-1]}, x);" for one in names[:-1]]
+    text = f"Func {', '.join(names)}; In A; Var x; f0[x] = A[x] + 1; {' '.join(chain)}"
+    return f"{text} {' '.join(fused)} {names[-1]}.compile();"
+
+
+TEXTS = {
+    "powers": nested("pow({}, 9)", 40),
+    "a power of each kind": nested("pow(sqrt(pow({}, 3)), 2)", 15),
+    "products of sums": nested("fma({0}, 2, 1)", 40),
+    "squares": squares(14),
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_values_that_share_their_parts_are_proved(text: str) -> None:
+    checked = check(Source("nested.dt", text))
+    assert checked.verdict is not None, checked.diagnostics
+    assert checked.program is not None
+    report = verify(checked.program, code_of(checked.verdict.scheduled).text)
+    assert report.verdict is Verdict.PROVED
+
+
+def test_a_power_with_another_exponent_is_not_proved() -> None:
+    right, wrong = nested("pow({}, 9)", 12), nested("pow({}, 9)", 11)
+    checked, other = (check(Source("nested.dt", text)) for text in (right, wrong))
+    assert checked.program is not None
+    assert other.verdict is not None
+    report = verify(checked.program, code_of(other.verdict.scheduled).text, 3.0)
+    assert report.verdict is not Verdict.PROVED
