@@ -25,11 +25,10 @@ GOOD_TILE = 2**14
 
 
 def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
-    """One kernel: lanes, grid, arguments.
+    """One kernel: grid, arguments.
 
     One that is launched with the next one has what it needs, and is launched there.
     """
-    yield from _lanes(wrapping, own, one)
     kernel = one.kernel
     if wrapping.is_first(one):
         return
@@ -123,8 +122,18 @@ def _memory(own: Locals, array: str, shape: str, dtype: str, indent: int) -> lis
     return call(f"{own.arrays[array]} = torch.empty", arguments, indent=indent)
 
 
+def lanes_lines(wrapping: Wrapping, own: Locals) -> Iterator[str]:
+    """How many lanes hold a whole size, unless that is more than Triton allows.
+
+    All kernels are looked at before the first one is launched, so that a call that is refused
+    has launched nothing.
+    """
+    for one in wrapping.launched:
+        yield from _lanes(wrapping, own, one)
+
+
 def _lanes(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
-    """How many lanes hold a whole size, unless that is more than Triton allows."""
+    """The lanes of one kernel that those before it do not have."""
     kernel = one.kernel
     before = wrapping.launched[: wrapping.launched.index(one)]
     known = {label_with(wrapping, b.kernel, size) for b in before for _, size in b.kernel.counts}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from dtpoly.algorithm.panels import Crossing, cut_along
 
 from .building import Unsupported
-from .launch_text import largest_lines, launch_lines, memory_lines
+from .launch_text import lanes_lines, largest_lines, launch_lines, memory_lines
 from .layout import inside
 from .names import fresh
 from .wrapping import Locals, Wrapping
@@ -48,6 +48,7 @@ def panel_lines(wrapping: Wrapping, own: Locals, label: str, size: int) -> Itera
         is_last=f"{whole} - {own.panel} == {part}",
         indent=8,
     )
+    body += lanes_lines(there, parts)
     body += largest_lines(there, parts)
     for one in wrapping.launched:
         body += launch_lines(there, parts, one)

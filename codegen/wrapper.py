@@ -11,7 +11,7 @@ from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.algorithm.program import Scalar, Tensor, in_order
 
 from .kinds import REAL, Kind, stored_parameter
-from .launch_text import largest_lines, launch_lines, memory_lines
+from .launch_text import lanes_lines, largest_lines, launch_lines, memory_lines
 from .layout import call, fitted, inside, tuple_of
 from .panels import panel_lines
 from .size_text import check_lines, passed_labels, size_lines
@@ -35,6 +35,7 @@ def wrapper_lines(wrapping: Wrapping) -> list[str]:
     if wrapping.panel is not None:
         rest += panel_lines(wrapping, own, *wrapping.panel)
     else:
+        rest += lanes_lines(wrapping, own)
         rest += largest_lines(wrapping, own)
         for one in wrapping.launched:
             rest += memory_lines(wrapping, own, one)
