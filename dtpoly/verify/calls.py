@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import accessing, descriptors, kinds
+from dtpoly.verify.axes import axis_of
 from dtpoly.verify.building import applied, literal
 from dtpoly.verify.casts import brought, cast, full
 from dtpoly.verify.digits import programs_of
@@ -14,9 +15,10 @@ from dtpoly.verify.domains import ranged
 from dtpoly.verify.functions import called, dot, permuted, reduced, reduced_by
 from dtpoly.verify.operators import chosen, in_kind, joined, not_in_eight, value_of
 from dtpoly.verify.regions import set_of
+from dtpoly.verify.reshaping import halves, reshaped
 from dtpoly.verify.residues import leaving, settled
 from dtpoly.verify.terms import Literal
-from dtpoly.verify.tiles import aligned, halves, reshaped
+from dtpoly.verify.tiles import aligned
 from dtpoly.verify.values import (
     Descriptor,
     Function,
@@ -349,5 +351,5 @@ def _shape(machine: Machine, shape: Value, node: ast.expr) -> tuple[str | None, 
         is_size = isinstance(part, Tile) and part.kind == kinds.WEAK and not part.axes
         if not isinstance(part, Tile) or not isinstance(part.item, Whole) or not is_size:
             raise Unread(node.lineno, f"a shape in '{ast.unparse(node)}'")
-        axes.append(machine.lane(part.item))
+        axes.append(axis_of(machine, part.item))
     return tuple(axes)

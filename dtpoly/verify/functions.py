@@ -37,8 +37,9 @@ from dtpoly.verify.values import (
     Unread,
     Value,
     as_term,
+    lanes_of,
 )
-from dtpoly.verify.whole import name, number, within
+from dtpoly.verify.whole import both, name, number, within
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -124,9 +125,10 @@ def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line
         kind = kinds.met("tl.int32", kind)
     if lane is None:
         return Tile(tuple(rest), term, kind)
-    bound = fresh("lane")
-    domain = within(number(0), name(bound), machine.extents[lane])
-    total = Total(operation, (bound,), domain, put(term, {lane: name(bound)}))
+    bound = {one: fresh("lane") for one in lanes_of((lane,))}
+    ranges = (within(number(0), name(new), machine.extents[one]) for one, new in bound.items())
+    moved = put(term, {one: name(new) for one, new in bound.items()})
+    total = Total(operation, tuple(bound.values()), both(*ranges), moved)
     return Tile(tuple(rest), in_kind(total, kind, operation, line), kind)
 
 

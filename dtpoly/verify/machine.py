@@ -10,6 +10,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify import calls, descriptors, loops, persistent, shifts, wrapping
 from dtpoly.verify.access import Access, Array, Barrier, Computed, Launch, Ran, Shift
 from dtpoly.verify.asking import about
+from dtpoly.verify.axes import LaidOutAnewError
 from dtpoly.verify.building import literal
 from dtpoly.verify.carrying import merged
 from dtpoly.verify.digits import Digits
@@ -96,6 +97,10 @@ class Machine:
     tiles: list[Truth] = field(default_factory=list[Truth])
     # How many loops are being tried out: nothing that is noted there is kept.
     trials: int = 0
+    # Of axes whose extent is a product, its factors, where a reshape has shown them.
+    laid_out: Mapping[Whole, tuple[Whole, ...]] = field(
+        default_factory=dict[Whole, tuple[Whole, ...]]
+    )
 
     def tick(self) -> Whole:
         """The next place in the text."""
@@ -135,13 +140,18 @@ class Machine:
         if extent.constant == 1:
             return None
         one = fresh("lane")
-        if extent.constant is None and self.where == TRUE:
-            programs = (one for axis in self.launch.grid for one in axis)
-            none = (compare("<=", one, number(0)) for one in programs)
-            self.tiles.append(one_of(compare("<=", extent, number(MOST_LANES)), *none))
+        self.bound_lanes(extent)
         self.extents[one] = extent
         self.ranges[one] = within(number(0), name(one), extent)
         return one
+
+    def bound_lanes(self, extent: Whole) -> None:
+        """Note that a tile of so many lanes is made: if it was too large, nothing would run."""
+        bound = compare("<=", extent, number(MOST_LANES))
+        if extent.constant is None and self.where == TRUE and is_affine(bound):
+            programs = (one for axis in self.launch.grid for one in axis)
+            none = (compare("<=", one, number(0)) for one in programs)
+            self.tiles.append(one_of(bound, *none))
 
     # Statements
 
@@ -305,8 +315,18 @@ def _constant(value: object, node: ast.expr) -> Value:
 
 def run_kernel(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth) -> Ran:
     """What one launch does."""
-    definition = file.jitted[launch.kernel]
-    machine = Machine(file, arrays, launch, dict(launch.arguments), facts)
+    laid_out: dict[Whole, tuple[Whole, ...]] = {}
+    while True:
+        try:
+            return _run(Machine(file, arrays, launch, dict(launch.arguments), facts), laid_out)
+        except LaidOutAnewError as found:
+            laid_out[found.extent] = found.factors
+
+
+def _run(machine: Machine, laid_out: Mapping[Whole, tuple[Whole, ...]]) -> Ran:
+    machine.laid_out = laid_out
+    launch = machine.launch
+    definition = machine.file.jitted[launch.kernel]
     for axis, extents in enumerate(launch.grid):
         machine.digits.of(f"program_{axis}", extents)
     body = after_waiting(definition) if launch.is_early else definition.body

@@ -131,8 +131,15 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
             near = within(number(HALF - NEAR), size, number(HALF))
             where = where.subtract(set_of(near))
     if not where.is_empty():
+        where = where.intersect(set_of(_is_run(ran)))
+    if not where.is_empty():
         what = f"{'cuts' if one.is_cut else 'computes'} a number that its 32 bits do not hold"
         yield Finding("overflow", one.line, what, where, is_exact=not one.is_cut)
+
+
+def _is_run(ran: Ran) -> Truth:
+    """That the launch has a program: where it has none, nothing is computed."""
+    return ranged(ran.programs, ran.ranges, ran.programs)
 
 
 def _is_part_of_blocks(value: Whole, turns: Sequence[Whole]) -> bool:

@@ -12,6 +12,8 @@ from dtpoly.verify.building import place
 from dtpoly.verify.terms import Term, of_truth
 from dtpoly.verify.whole import TRUE, All, Not, Put, Sign, Some, Truth, Whole, put_truth, put_whole
 
+# What stands between the names of an axis that has several.
+TOGETHER = " "
 # Of more lanes than this, Triton makes no tile.
 MOST_LANES = 2**20
 
@@ -94,7 +96,10 @@ Item = Whole | Truth | Term | Pointer | Radix
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A value at each lane. An axis is the name of its lanes, or None where there is one lane."""
+    """A value at each lane. An axis is the name of its lanes, or None where there is one lane.
+
+    An axis whose lanes are numbered by several names together has all of these as its name.
+    """
 
     axes: tuple[str | None, ...]
     item: Item
@@ -161,4 +166,4 @@ def put_item(item: Item, values: Put) -> Item:
 
 def lanes_of(axes: Sequence[str | None]) -> tuple[str, ...]:
     """The names of the axes that have more than one lane."""
-    return tuple(axis for axis in axes if axis is not None)
+    return tuple(part for axis in axes if axis is not None for part in axis.split(TOGETHER))

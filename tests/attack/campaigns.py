@@ -11,4 +11,15 @@ CAMPAIGNS = (
         bytes=600 * 2**20,
         is_hidden=True,
     ),
+    Campaign(
+        "pairs_check",
+        "Random algorithms with random schedules are checked: no error of ours, in time.",
+        "tests.attack.pairs_check",
+    ),
+    Campaign(
+        "pairs_compile",
+        "Random algorithms with random schedules are compiled and proved.",
+        "tests.attack.pairs_compile",
+        seconds=120.0,
+    ),
 )

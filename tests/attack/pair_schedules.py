@@ -117,7 +117,9 @@ class _Writer:
             order = random.sample([*kernel.blocks], len(kernel.blocks))
             if random.random() < 0.5:
                 inner = f"{order[0]}i"
-                self.say(name, "map", f"{order[0]}:{inner}/{random.choice((2, 3, 8))}", *order[1:], inner)
+                self.say(
+                    name, "map", f"{order[0]}:{inner}/{random.choice((2, 3, 8))}", *order[1:], inner
+                )
             else:
                 self.say(name, "map", *order)
         if random.random() < 0.35:
@@ -132,7 +134,9 @@ class _Writer:
 def _seldom(w: _Writer, kernel: _Kernel, others: list[str]) -> list[Callable[[], None]]:
     """The other directives, each with arguments that may be right."""
     random, name, loops = w.random, kernel.func.name, kernel.loops
-    tensors = list(dict.fromkeys(r.tensor for f in (kernel.func, *kernel.fused) for r in reads(f.body)))
+    tensors = list(
+        dict.fromkeys(r.tensor for f in (kernel.func, *kernel.fused) for r in reads(f.body))
+    )
     inputs = [one for one in tensors if w.program.find_func(one) is None]
     number = random.choice
     found: list[Callable[[], None]] = [
@@ -159,7 +163,9 @@ def _seldom(w: _Writer, kernel: _Kernel, others: list[str]) -> list[Callable[[],
         found += [
             lambda: w.say(name, "align", number(inputs)),
             lambda: w.say(name, "stream", number(inputs)),
-            lambda: w.say(name, "descriptor", *random.sample(inputs, random.randint(1, len(inputs)))),
+            lambda: w.say(
+                name, "descriptor", *random.sample(inputs, random.randint(1, len(inputs)))
+            ),
         ]
     if kernel.labels:
         found += [

@@ -17,9 +17,25 @@ REDUCED = written(
     "f[m, n] = rdot(A[m, r, c], W[n, r, c], r, c);"
     "f.block(m:16, n:16); f.tensorize(m:16, n:16, r:4, c:4); f.compile();"
 )
+# Tiles that hold a whole size: how many lanes they have is no number.
+WHOLE = written(
+    "Func f; In A, W; Var b, h, n; RVar c, r;"
+    "f[b, h, n] = rdot(A[b, h + r, c], W[n, r, c], r, c);"
+    "f.block(b:4, n:16); f.tensorize(b:4, h:0, n:16, c:16); f.compile();"
+)
+WHOLE_FIRST = written(
+    "Func f; In A, W; Var b, h, n; RVar c, r;"
+    "f[b, h, n] = rdot(A[b, h + r, c], W[n, r, c], r, c);"
+    "f.block(h:4, n:16); f.tensorize(b:0, h:4, n:16, c:16); f.compile();"
+)
+WHOLE_REDUCED = written(
+    "Func f; In A, W; Var m, n; RVar c, r;"
+    "f[m, n] = rdot(A[m, r, c], W[n, r, c], r, c);"
+    "f.block(m:16, n:16); f.tensorize(m:16, n:16, r:0, c:0); f.compile();"
+)
 
 
-@pytest.mark.parametrize("program", [PIXELS, REDUCED])
+@pytest.mark.parametrize("program", [PIXELS, REDUCED, WHOLE, WHOLE_FIRST, WHOLE_REDUCED])
 def test_is_proved(program: Program) -> None:
     text = text_of(program)
     assert "tl.reshape" in text
@@ -36,6 +52,16 @@ WRONG = {
     ),
     "one side reduced in another order": (
         REDUCED,
+        "W_matrix = tl.reshape(W_tile, ",
+        "W_matrix = tl.reshape(tl.permute(W_tile, 1, 0, 2), ",
+    ),
+    "rows of whole tiles in another order": (
+        WHOLE,
+        "A_matrix = tl.reshape(A_tile, ",
+        "A_matrix = tl.reshape(tl.permute(A_tile, 1, 0, 2), ",
+    ),
+    "whole tiles of one side reduced in another order": (
+        WHOLE_REDUCED,
         "W_matrix = tl.reshape(W_tile, ",
         "W_matrix = tl.reshape(tl.permute(W_tile, 1, 0, 2), ",
     ),

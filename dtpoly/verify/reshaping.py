@@ -1,0 +1,115 @@
+"""A tile in, the same lanes in the same order on other axes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from math import prod
+from typing import TYPE_CHECKING
+
+from dtpoly.verify.axes import Extents, LaidOutAnewError, extents_of, merged
+from dtpoly.verify.values import Tile, Unread, lanes_of, put_item
+from dtpoly.verify.whole import Whole, name, number
+
+if TYPE_CHECKING:
+    from dtpoly.verify.machine import Machine
+
+Axes = Sequence[str | None]
+Sized = list[tuple[str, int]]
+
+
+def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: int) -> Tile:
+    """`tl.reshape`: the same lanes in the same order, the last axis fastest, on other axes.
+
+    Where extents are numbers, an old index is what is left of the place in a group of axes,
+    divided by the extents behind it. One whose extent is no number stays as it is.
+    """
+    put: dict[str, Whole] = {}
+    for old, new in _runs(machine, tile.axes, axes, line):
+        if machine.extents[old[0]].constant is None:
+            put[old[0]] = name(new[0])
+            continue
+        for some, others in _groups(machine, old, new, line):
+            place = number(0)
+            for axis, extent in others:
+                place = place * extent + name(axis)
+            left = place
+            for at, (axis, extent) in reversed(list(enumerate(some))):
+                put[axis] = left.modulo(extent) if at else left
+                left = left.floor(extent)
+    return replace(tile, axes=axes, item=put_item(tile.item, put))
+
+
+def halves(machine: Machine, tile: Tile, line: int) -> tuple[Tile, Tile]:
+    """`tl.split`: what stands at each of the two lanes of the last axis, without that axis."""
+    *axes, last = tile.axes or (None,)
+    if last is None or not axes or machine.extents[last] != number(2):
+        raise Unread(line, "a split of what has no last axis of two lanes beside others")
+    first, second = (put_item(tile.item, {last: number(at)}) for at in (0, 1))
+    one = replace(tile, axes=tuple(axes), item=first)
+    return one, replace(one, item=second)
+
+
+def _runs(
+    machine: Machine, old: Axes, new: Axes, line: int
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Names of lanes that correspond: neighbours whose extents are numbers, and single others."""
+    wanted, given = (merged(_extents(machine, axes)) for axes in (old, new))
+    if wanted != given:
+        _lay_out(machine, new, _extents(machine, old))
+        _lay_out(machine, old, _extents(machine, new))
+        raise Unread(line, "a reshape that takes lanes apart whose number is not known")
+    both = (_neighbours(machine, lanes_of(axes)) for axes in (old, new))
+    yield from zip(*both, strict=True)
+
+
+def _neighbours(machine: Machine, lanes: Sequence[str]) -> list[list[str]]:
+    found: list[list[str]] = []
+    for is_number, some in groupby(lanes, lambda one: machine.extents[one].constant is not None):
+        run = list(some)
+        found += [run] if is_number else [[one] for one in run]
+    return found
+
+
+def _extents(machine: Machine, axes: Axes) -> Extents:
+    return tuple(extent for one in axes if one is not None for extent in extents_of(machine, one))
+
+
+def _lay_out(machine: Machine, axes: Axes, others: Extents) -> None:
+    """Begin anew if the other side of a reshape shows other factors of an axis than we thought."""
+    left = list(others)
+    for axis in axes:
+        if axis is None:
+            continue
+        whole, mine, total = machine.extents[axis], list[Whole](), number(1)
+        while total != whole and left:
+            mine.append(left.pop(0))
+            total = total * mine[-1]
+        factors = merged(tuple(mine))
+        if total != whole:
+            return
+        is_new = whole not in machine.laid_out and len(factors) > 1
+        if is_new and factors != extents_of(machine, axis):
+            raise LaidOutAnewError(whole, factors)
+
+
+def _groups(
+    machine: Machine, old: Sequence[str], new: Sequence[str], line: int
+) -> Iterator[tuple[Sized, Sized]]:
+    """Neighbouring axes, and those that have as many lanes, as few as possible at a time."""
+
+    def sized(axes: Sequence[str]) -> Sized:
+        extents = ((axis, machine.extents[axis].constant) for axis in axes)
+        return [(axis, extent) for axis, extent in extents if extent is not None]
+
+    first, second = sized(old), sized(new)
+    while first or second:
+        mine, other = first[:1], second[:1]
+        del first[:1], second[:1]
+        while (have := prod(n for _, n in mine)) != (want := prod(n for _, n in other)):
+            short, rest = (mine, first) if have < want else (other, second)
+            if not rest:
+                raise Unread(line, "a reshape to another number of lanes")
+            short.append(rest.pop(0))
+        yield mine, other

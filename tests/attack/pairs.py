@@ -1,0 +1,78 @@
+"""A random algorithm with a random schedule, given to a command as a user gives it.
+
+All that comes out is an exit code and messages: 0 is good, 1 is a refusal that says what is wrong.
+Any other is a finding, and so is a traceback.
+"""
+
+import contextlib
+import io
+import os
+import re
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+
+from dtpoly.cli.main import BUG, GOOD, WRONG_INPUT, entry
+from dtpoly.compile import check
+from dtpoly.source import Source
+from tests.attack.outcome import Outcome, Verdict
+from tests.attack.pair_algorithms import algorithm
+from tests.attack.pair_schedules import schedule
+
+# That what comes out is not proved, and that it is refused.
+UNKNOWN, REFUSAL = "DT311", re.compile(r"error\[(DT\d+)\]")
+
+
+def written(seed: int) -> str:
+    """The text of a file; one without directives if its algorithm is refused."""
+    random = Random(seed)
+    text = algorithm(random)
+    program = check(Source("pair.dt", text)).program
+    return text if program is None else text + schedule(random, program)
+
+
+def checked(seed: int) -> Outcome:
+    """`dtpoly check`."""
+    return _attempted(written(seed), "check", seed)
+
+
+def compiled(seed: int) -> Outcome:
+    """`dtpoly compile`, which proves what it writes."""
+    return _attempted(written(seed), "compile", seed)
+
+
+def _attempted(text: str, command: str, seed: int) -> Outcome:
+    said = io.StringIO()
+    before = os.environ.get("DTPOLY_CACHE_DIR")
+    began = time.process_time()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "pair.dt")
+        file.write_text(text)
+        more = ["-o", str(Path(folder, "pair.py"))] if command == "compile" else []
+        os.environ["DTPOLY_CACHE_DIR"] = folder  # no proof is known from before
+        try:
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                code = entry([command, str(file), *more])
+        finally:
+            if before is None:
+                del os.environ["DTPOLY_CACHE_DIR"]
+            else:
+                os.environ["DTPOLY_CACHE_DIR"] = before
+    took = round(1000 * (time.process_time() - began))
+    return _outcome(code, said.getvalue(), text, {"milliseconds": took})
+
+
+def _outcome(code: int, said: str, text: str, figures: dict[str, int]) -> Outcome:
+    case = f"{text}\n{said}"
+    if code == BUG:
+        first = next((line for line in said.splitlines() if "error" in line), "exit code 3")
+        return Outcome(Verdict.CRASH, first, case, figures)
+    if code == GOOD and UNKNOWN in said:
+        why = next((line.strip() for line in said.splitlines() if " ^" in line), "")
+        return Outcome(Verdict.UNKNOWN, why.strip("|^ "), case, {**figures, "good": 1})
+    if code == GOOD:
+        return Outcome(Verdict.PROVED, figures={**figures, "good": 1})
+    if code == WRONG_INPUT and (found := REFUSAL.search(said)):
+        return Outcome(Verdict.REFUSED, found[1], figures={**figures, f"refused {found[1]}": 1})
+    return Outcome(Verdict.CRASH, f"exit code {code} without a message", case, figures)

@@ -1,0 +1,54 @@
+"""Sizes at which no program runs, or at which a call is refused, are no counterexamples."""
+
+import pytest
+
+from dtpoly.verify.report import Verdict
+from dtpoly.verify.verify import verify
+from tests.verify.texts import changed, text_of, written
+
+NAIVE = (
+    "Func f, s, e; In Q, K, V; Var m, n; RVar k, l;"
+    "s[m, l] = rdot(Q[m, k], K[l, k], k) / sqrt(len(k));"
+    "e[m, l] = exp(s[m, l] - reshape(rmax(s[m, l], l), m, 1));"
+    "f[m, n] = rdot(e[m, l], V[l, n], l) / reshape(rsum(e[m, l], l), m, 1);"
+)
+PROGRAMS = (
+    "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k);"
+    "f.block(k:3); f.atomic(k); f.tensorize(x:0); f.compile();",
+    "Func f; In A, B; Var x, y; RVar k; f[x, y] = rsum(pad(A, 0)[x, k] * pad(B, 0)[y, k + 1], k);"
+    "f.block(k:8); f.atomic(k); f.tensorize(x:0, y:4); f.compile();",
+    "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
+    "f.block(m:16, k:5); f.tensorize(n:0, k:0); f.compile();",
+    f"{NAIVE} s.block(m:16, l:256); s.tensorize(k:0, l:0); e.block(l:256);"
+    "f.block(m:16); f.tensorize(n:0, l:64); f.compile();",
+    f"{NAIVE} s.block(l:256); s.tensorize(m:0, k:0); e.block(m:8, l:256); e.tensorize(l:0);"
+    "f.block(l:256); f.tensorize(m:8, n:0); f.compile();",
+)
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_is_proved(text: str) -> None:
+    program = written(text)
+    assert verify(program, text_of(program)).verdict is Verdict.PROVED
+
+
+def test_tiles_are_looked_at_before_anything_is_launched() -> None:
+    text = text_of(written(PROGRAMS[0]))
+    assert text.index("raise dt_too_large") < text.index("f_init_launch(\n")
+
+
+def test_a_refusal_after_a_launch_makes_no_counterexample() -> None:
+    program = written(PROGRAMS[0])
+    text = text_of(program)
+    lines = text.splitlines(keepends=True)
+    first = next(at for at, line in enumerate(lines) if "if x_lanes >" in line)
+    refusal = lines[first : first + 2]
+    last = next(at for at, line in enumerate(lines) if "programs = (k_size" in line)
+    late = "".join((*lines[:first], *lines[first + 2 : last], *refusal, *lines[last:]))
+    assert verify(program, late).verdict is not Verdict.REFUTED
+
+
+def test_what_runs_is_still_looked_at() -> None:
+    program = written(PROGRAMS[0])
+    wrong = changed(text_of(program), "x_mask = (x < x_size) | even", "x_mask = x < x_size + 1")
+    assert verify(program, wrong).verdict is Verdict.REFUTED
