@@ -3,7 +3,7 @@
 import linecache
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
@@ -31,6 +31,8 @@ from tests.codegen.interpreter import interpreted, interpreter
 TIGHT = 0.05
 
 
+# How kernels are run with their memory watched.
+Around = Callable[[Memory], AbstractContextManager[None]]
 # What a generated file says of dtypes that it has no kernels for.
 NO_KERNELS = ("has no atomic form in that", "have no common type: convert")
 
@@ -143,26 +145,29 @@ def compared(
     program_index: ProgramIndex | None = None,
     watched: bool = True,
     known: Expected | None = None,
+    around: Around = interpreted,
 ) -> Checked:
     """Run the wrappers, and raise Wrong where a result is not what is allowed.
 
-    Outputs and scratch hold NaN before; what lies around an output is as it was after.
+    Outputs and scratch hold NaN before; what lies around an output is as it was after. With
+    `around=watching.watched` the interpreter computes as users have it, with nothing mended.
     """
     wanted = known or expected(program, inputs, sizes, program_index)
     total = Checked()
     for func in funcs:
         exact, bound = wanted.reference[func], wanted.allowed[func]
-        _within(exact, exact, bound, f"{func} by the reference")
+        within(exact, exact, bound, f"{func} by the reference")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            around_it = around if watched else None
             got, is_kept = _call(
-                module, program, func, inputs, sizes, tuple(exact.shape), device, layout, watched
+                module, program, func, inputs, sizes, tuple(exact.shape), device, layout, around_it
             )
         if tuple(got.shape) != tuple(exact.shape):
             raise Wrong(f"{func} has shape {tuple(got.shape)}, not {tuple(exact.shape)}")
         if not is_kept:
             raise Wrong(f"{func} writes beside its output")
-        total += _within(got.cpu(), exact, bound, func)
+        total += within(got.cpu(), exact, bound, func)
     return total
 
 
@@ -175,11 +180,11 @@ def _call(
     shape: tuple[int, ...],
     device: str,
     layout: Layout,
-    watched: bool,
+    around: Around | None,
 ) -> tuple[torch.Tensor, bool]:
     """What a wrapper gives, and whether what lies around its output is as it was."""
     tensors = [value for value in inputs.values() if isinstance(value, torch.Tensor)]
-    memory, context = _watch(tensors) if watched else (None, nullcontext())
+    memory, context = _watch(tensors, around) if around is not None else (None, nullcontext())
 
     def fresh(*given: Any, **keywords: Any) -> torch.Tensor:
         made = empty(*given, **keywords)
@@ -219,11 +224,13 @@ def empty_strided(shape: Sequence[int], strides: Sequence[int], dtype: torch.dty
     return torch.as_strided(empty(count, dtype=dtype, device="cuda"), shape, strides)
 
 
-def _watch(tensors: Sequence[torch.Tensor]) -> tuple[Memory, AbstractContextManager[None]]:
+def _watch(
+    tensors: Sequence[torch.Tensor], around: Around
+) -> tuple[Memory, AbstractContextManager[None]]:
     memory = Memory()
     for tensor in tensors:
         memory.add(tensor, is_output=False)
-    return memory, interpreted(memory)
+    return memory, around(memory)
 
 
 def _output(
@@ -244,7 +251,7 @@ def _whole(tensor: torch.Tensor) -> torch.Tensor:
     return torch.as_strided(tensor, (count,), (1,), 0)
 
 
-def _within(got: torch.Tensor, exact: torch.Tensor, bound: Allowed, name: str) -> Checked:
+def within(got: torch.Tensor, exact: torch.Tensor, bound: Allowed, name: str) -> Checked:
     """Raise Wrong at the first element that is not in its set."""
     if isinstance(bound, Exact):
         bad = bound.known & (got.to(bound.tensor.dtype) != bound.tensor)

@@ -1,0 +1,228 @@
+"""A text that may be wrong and calls in; what came of running it, in a process of its own, out."""
+
+import importlib.util
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import torch
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.inference import types_of
+from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.ring.memory import Memory, OutsideError, RaceError
+from dtpoly.ring.watching import watched
+from dtpoly.verify.callers import typed
+from dtpoly.verify.said import said_in
+from tests.attack.mutants.calls import MOST_CALLS, Call, calls, strided
+from tests.attack.mutants.subjects import Subject
+from tests.codegen.cases import SlowError, limited
+from tests.codegen.interpreter import interpreted
+from tests.codegen.running import Wrong, compared, empty, within
+
+triton: Any = import_module("triton")
+interpreter: Any = import_module("triton.runtime.interpreter")
+CALL_S, CHILD_S = 4, 40.0
+MEMORY = 12 * 2**30
+PROGRAMS = 3
+WRONG = (Wrong, OutsideError, RaceError)
+
+
+class World(StrEnum):
+    """Which interpreter runs a call."""
+
+    USERS = "users"  # as it is, with its memory watched
+    MENDED = "mended"  # its own faults are mended: products of bf16, rounding, reductions
+
+
+AROUND: dict[World, Callable[[Memory], AbstractContextManager[None]]] = {
+    World.USERS: watched,
+    World.MENDED: interpreted,
+}
+
+
+class Outcome(StrEnum):
+    """What came of running a text."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    RAISES = "raises"
+    CRASHES = "crashes"  # the process ended
+    SLOW = "slow"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of running, why, and of which call."""
+
+    outcome: Outcome
+    why: str = ""
+    call: str = ""
+
+
+Prepared = tuple[Call, World]
+
+
+@cache
+def prepared(subject: Subject) -> tuple[Prepared, ...]:
+    """Calls for which the text of a subject is right, each with the interpreter that says so."""
+    torch.set_num_threads(1)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "original.py"
+        path.write_text(subject.text)
+        module = _imported(path)
+        return tuple(islice(_right(subject, module), MOST_CALLS))
+
+
+def _right(subject: Subject, module: ModuleType) -> Any:
+    slow = 0
+    for call in calls(subject):
+        for world in World:
+            ran = _called(subject, subject.text, module, call, world)
+            if ran.outcome is Outcome.RIGHT:
+                yield call, world
+                break
+            slow += ran.outcome is Outcome.SLOW
+            if slow > 2:
+                return
+
+
+def _imported(path: Path) -> ModuleType:
+    """A file as a module, as Python imports it."""
+    name = f"attacked_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _called(subject: Subject, text: str, module: ModuleType, call: Call, world: World) -> Ran:
+    """What came of one call."""
+    told = f"{call.told} ({world})"
+    try:
+        with limited(CALL_S), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if subject.is_handwritten:
+                _launched(subject, text, module, call, world)
+            else:
+                compared(
+                    *(module, subject.program, subject.funcs, call.inputs, call.sizes),
+                    layout=call.out,
+                    known=call.known,
+                    around=AROUND[world],
+                )
+    except SlowError:
+        return Ran(Outcome.SLOW, f"over {CALL_S} s", told)
+    except Exception as error:  # a text with a mistake may raise anything
+        first: BaseException = error
+        while first.__cause__ is not None:
+            first = first.__cause__
+        outcome = Outcome.WRONG if isinstance(first, WRONG) else Outcome.RAISES
+        return Ran(outcome, f"{type(first).__name__}: {first}"[:400], told)
+    return Ran(Outcome.RIGHT, "", told)
+
+
+def _launched(subject: Subject, text: str, module: ModuleType, call: Call, world: World) -> None:
+    """Launch hand-written kernels as their file says. Raises Wrong."""
+    lines = [one for one in said_in(text) if one.word == "verify"]
+    original = " ".join(one.text for one in said_in(subject.text) if one.word == "verify")
+    words = original.replace("(", " ").replace(")", " ").replace(",", " ").split()
+    types = types_of(typed(subject.program))
+    memory = Memory()
+    given: dict[str, Any] = {}
+    for name, value in call.inputs.items():
+        given[name] = value
+        if isinstance(value, torch.Tensor):
+            memory.add(value, is_output=False)
+    outputs = [func.name for func in subject.program.funcs if func.name in words]
+    for name in outputs:
+        shape = call.known.reference[name].shape
+        blank = empty(*shape, dtype=TORCH_DTYPE[types[name].dtype or DType.F32])
+        given[name] = strided(name, blank, original)
+        memory.add(given[name], is_output=True)
+    labels = {label: range(size) for label, size in call.sizes.items()}
+    tools = {"cdiv": triton.cdiv, "next_power_of_2": triton.next_power_of_2, "any": PROGRAMS}
+    with AROUND[world](memory):
+        for one in lines:
+            eval(one.text, {**vars(module), **tools, **labels, **given})
+    for name in outputs:
+        within(given[name], call.known.reference[name], call.known.allowed[name], name)
+
+
+def ran(subject: Subject, data: bytes, text: str) -> Ran:
+    """What came of running a text: of the first call that is not right, if there is one."""
+    given = prepared(subject)
+    if not given:
+        return Ran(Outcome.SLOW, "there is no call for which the subject is right")
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _child(subject, data, text, given, theirs)
+    os.close(theirs)
+    found = b""
+    while select.select([ours], [], [], CHILD_S)[0]:
+        part = os.read(ours, 65536)
+        if not part:
+            break
+        found += part
+    else:
+        os.kill(child, signal.SIGKILL)
+    os.close(ours)
+    _, status = os.waitpid(child, 0)
+    if not found:
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+            return Ran(Outcome.SLOW, f"over {CHILD_S} s")
+        return Ran(Outcome.CRASHES, f"the process ended with {status}")
+    outcome, why, call = json.loads(found)
+    return Ran(Outcome(outcome), why, call)
+
+
+def _child(
+    subject: Subject, data: bytes, text: str, given: Sequence[Prepared], theirs: int
+) -> None:
+    """Run a text and say what came of it; this process then ends."""
+    try:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(CHILD_S), int(CHILD_S)))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+        worst = _all_called(subject, data, text, given)
+        os.write(theirs, json.dumps([worst.outcome, worst.why, worst.call]).encode())
+    finally:
+        os._exit(0)
+
+
+def _all_called(subject: Subject, data: bytes, text: str, given: Sequence[Prepared]) -> Ran:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "mutant.py"
+        path.write_bytes(data)
+        try:
+            with limited(CALL_S), mock.patch.object(sys, "dont_write_bytecode", True):
+                module = _imported(path)
+        except (Exception, SlowError, SystemExit) as error:
+            return Ran(Outcome.RAISES, f"when it is loaded: {type(error).__name__}: {error}"[:400])
+        for call, world in given:
+            found = _called(subject, text, module, call, world)
+            if found.outcome is not Outcome.RIGHT:
+                return found
+    return Ran(Outcome.RIGHT)
