@@ -4,6 +4,16 @@ from tests.attack.campaign import Campaign
 
 CAMPAIGNS = (
     Campaign(
+        "mutants",
+        "Emitted and hand-written files of kernels are changed, and what is proved of them is run.",
+        "tests.attack.mutants.campaign",
+        seconds=180.0,
+        # Each mutant is run in a process of its own, which counts here though it shares memory.
+        bytes=8 * 2**30,
+        # What a worker keeps of a subject costs a second or two to make.
+        attempts_per_worker=4000,
+    ),
+    Campaign(
         "toy",
         "It fails in every way in which an attempt can fail; with it the runner itself is tested.",
         "tests.attack.toy",

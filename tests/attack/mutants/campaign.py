@@ -3,20 +3,20 @@
 import os
 import time
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import unified_diff
 from random import Random
-from typing import Any
 
 from dtpoly.codegen.header import with_verdict
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.reading import decode
-from dtpoly.verify.report import Verdict
+from dtpoly.verify import report
 from dtpoly.verify.verify import SECONDS, verify
 from tests.attack.mutants.operators import Mutant, mutant
-from tests.attack.mutants.running import Outcome, Ran, ran
+from tests.attack.mutants.running import Ran, Shown, ran
 from tests.attack.mutants.subjects import Subject, subject
+from tests.attack.outcome import Outcome, Verdict
 
 # Of what is not proved one in so many is run, too.
 SAMPLE = 20
@@ -34,17 +34,22 @@ class Judged:
     ran: Ran | None
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
 
-    @property
-    def is_false_proof(self) -> bool:
-        """Proved, and running it shows it to be wrong."""
-        is_wrong = self.ran is not None and self.ran.outcome in (Outcome.WRONG, Outcome.CRASHES)
-        return self.verdict == Verdict.PROVED and is_wrong
+    text: str = ""
 
     @property
-    def is_proved_and_raises(self) -> bool:
-        """Proved, and it does not run."""
-        is_raising = self.ran is not None and self.ran.outcome is Outcome.RAISES
-        return self.verdict == Verdict.PROVED and is_raising
+    def is_proved(self) -> bool:
+        """Whether the verifier says that it is right."""
+        return self.verdict == report.Verdict.PROVED
+
+    @property
+    def is_finding(self) -> bool:
+        """Proved, and running it shows it to be wrong, or that it does not run."""
+        bad = (Shown.WRONG, Shown.CRASHES, Shown.RAISES)
+        return self.is_proved and self.ran is not None and self.ran.shown in bad
+
+    def __str__(self) -> str:
+        shown = f"; {self.ran.shown}: {self.ran.why} [{self.ran.call}]" if self.ran else ""
+        return f"{self.subject}, {self.mutant}: {self.verdict} {self.why}{shown}"
 
 
 def judged(seed: int) -> Judged:
@@ -60,10 +65,10 @@ def judged(seed: int) -> Judged:
         data = changed.text.encode("utf-8", "surrogatepass")
         verdict, why, text = said(one, data)
         verified = time.process_time()
-        is_run = verdict == Verdict.PROVED or random.randrange(SAMPLE) == 0
+        is_run = verdict == report.Verdict.PROVED or random.randrange(SAMPLE) == 0
         found = ran(one, data, text) if is_run else None
         seconds = {"made": made - began, "verified": verified - made}
-        return Judged(seed, one.name, changed, verdict, why, found, seconds)
+        return Judged(seed, one.name, changed, verdict, why, found, seconds, text)
 
 
 def said(one: Subject, data: bytes) -> tuple[str, str, str]:
@@ -72,34 +77,51 @@ def said(one: Subject, data: bytes) -> tuple[str, str, str]:
         text = decode("mutant.py", data).text
     except DtpolyError:
         return "unread", "not UTF-8", ""
-    report = verify(one.program, with_verdict(text), SECONDS)
-    names = {function.name for function in report.functions}
-    if report.verdict is Verdict.PROVED and not {*one.funcs} <= names:
-        return Verdict.UNKNOWN, "a function is missing", text
-    bad = [layer for layer in report.layers if layer.verdict is not Verdict.PROVED]
+    found = verify(one.program, with_verdict(text), SECONDS)
+    names = {function.name for function in found.functions}
+    if found.verdict is report.Verdict.PROVED and not {*one.funcs} <= names:
+        return report.Verdict.UNKNOWN, "a function is missing", text
+    bad = [layer for layer in found.layers if layer.verdict is not report.Verdict.PROVED]
     why = f"{bad[0].name}: {bad[0].why} (line {bad[0].line})" if bad else ""
-    return report.verdict, why, text
+    return found.verdict, why, text
 
 
-def counts(found: Iterable[Judged]) -> dict[str, Any]:
-    """The figures of some mutants."""
-    rows = [*found]
-    verdicts = Counter(one.verdict for one in rows)
-    shown = Counter((one.verdict, one.ran.outcome) for one in rows if one.ran is not None)
-    right = {verdict: shown[verdict, Outcome.RIGHT] for verdict in verdicts}
-    sampled = Counter(one.verdict for one in rows if one.ran is not None)
-    # Of what is not proved only some were run: those stand for the others.
-    others = sum(
-        right[verdict] / sampled[verdict] * count
-        for verdict, count in verdicts.items()
-        if verdict != Verdict.PROVED and sampled[verdict]
+def attempt(seed: int) -> Outcome:
+    """One mutant; a finding if it is proved and is not right."""
+    one = judged(seed)
+    return Outcome(
+        _verdict(one), str(one), _case(seed, one) if one.is_finding else "", _figures(one)
     )
-    proved = right.get(Verdict.PROVED, 0)
-    return {
-        "mutants": len(rows),
-        "verdicts": dict(verdicts),
-        "shown": {f"{verdict}, {outcome}": count for (verdict, outcome), count in shown.items()},
-        "right mutants that stay proved": round(proved / max(proved + others, 1), 3),
-        "proved and wrong": [one.seed for one in rows if one.is_false_proof],
-        "proved and does not run": [one.seed for one in rows if one.is_proved_and_raises],
-    }
+
+
+VERDICTS = {
+    report.Verdict.PROVED: Verdict.PROVED,
+    report.Verdict.REFUTED: Verdict.REFUTED,
+    report.Verdict.UNKNOWN: Verdict.UNKNOWN,
+}
+
+
+def _verdict(one: Judged) -> Verdict:
+    if one.is_finding:
+        return Verdict.WRONG
+    return next((VERDICTS[word] for word in VERDICTS if word == one.verdict), Verdict.REFUSED)
+
+
+def _figures(one: Judged) -> dict[str, int]:
+    """What is counted: how much was done to which class, and what running showed."""
+    found = {f"class {operator.group}": 1 for operator in one.mutant.operators}
+    if one.ran is not None:
+        found[f"{one.verdict}, run, {one.ran.shown}"] = 1
+    if one.is_proved or one.ran is not None:
+        # Of what is not proved one in so many is run, and stands for the others.
+        is_right = one.ran is not None and one.ran.shown is Shown.RIGHT
+        found["right, estimated"] = (1 if one.is_proved else SAMPLE) * is_right
+        found["right and proved"] = int(one.is_proved and is_right)
+    found["milliseconds to verify"] = round(1000 * one.seconds.get("verified", 0.0))
+    return found
+
+
+def _case(seed: int, one: Judged) -> str:
+    """What was done to the text."""
+    lines = subject(seed).text.split("\n"), one.text.split("\n")
+    return "\n".join((one.subject, *unified_diff(*lines, "right", "mutant", lineterm="", n=2)))

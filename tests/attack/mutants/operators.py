@@ -53,7 +53,7 @@ def mutant(given: Source, random: Random) -> Mutant:
     is_broken = random.randrange(BROKEN) == 0
     source, done = given, list[Operator]()
     for _ in range(TRIES):
-        source, done = given, []
+        source, done = given, list[Operator]()
         for _ in range(2 if random.randrange(TWICE) == 0 else 1):
             source, operator = _changed(source, random)
             done.append(operator)

@@ -1,5 +1,6 @@
 """A text that may be wrong and calls in; what came of running it, in a process of its own, out."""
 
+import faulthandler
 import importlib.util
 import json
 import os
@@ -57,7 +58,7 @@ AROUND: dict[World, Callable[[Memory], AbstractContextManager[None]]] = {
 }
 
 
-class Outcome(StrEnum):
+class Shown(StrEnum):
     """What came of running a text."""
 
     RIGHT = "right"
@@ -71,7 +72,7 @@ class Outcome(StrEnum):
 class Ran:
     """What came of running, why, and of which call."""
 
-    outcome: Outcome
+    shown: Shown
     why: str = ""
     call: str = ""
 
@@ -95,10 +96,10 @@ def _right(subject: Subject, module: ModuleType) -> Any:
     for call in calls(subject):
         for world in World:
             ran = _called(subject, subject.text, module, call, world)
-            if ran.outcome is Outcome.RIGHT:
+            if ran.shown is Shown.RIGHT:
                 yield call, world
                 break
-            slow += ran.outcome is Outcome.SLOW
+            slow += ran.shown is Shown.SLOW
             if slow > 2:
                 return
 
@@ -131,14 +132,14 @@ def _called(subject: Subject, text: str, module: ModuleType, call: Call, world: 
                     around=AROUND[world],
                 )
     except SlowError:
-        return Ran(Outcome.SLOW, f"over {CALL_S} s", told)
+        return Ran(Shown.SLOW, f"over {CALL_S} s", told)
     except Exception as error:  # a text with a mistake may raise anything
         first: BaseException = error
         while first.__cause__ is not None:
             first = first.__cause__
-        outcome = Outcome.WRONG if isinstance(first, WRONG) else Outcome.RAISES
-        return Ran(outcome, f"{type(first).__name__}: {first}"[:400], told)
-    return Ran(Outcome.RIGHT, "", told)
+        shown = Shown.WRONG if isinstance(first, WRONG) else Shown.RAISES
+        return Ran(shown, f"{type(first).__name__}: {first}"[:400], told)
+    return Ran(Shown.RIGHT, "", told)
 
 
 def _launched(subject: Subject, text: str, module: ModuleType, call: Call, world: World) -> None:
@@ -172,7 +173,7 @@ def ran(subject: Subject, data: bytes, text: str) -> Ran:
     """What came of running a text: of the first call that is not right, if there is one."""
     given = prepared(subject)
     if not given:
-        return Ran(Outcome.SLOW, "there is no call for which the subject is right")
+        return Ran(Shown.SLOW, "there is no call for which the subject is right")
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
@@ -190,10 +191,10 @@ def ran(subject: Subject, data: bytes, text: str) -> Ran:
     _, status = os.waitpid(child, 0)
     if not found:
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
-            return Ran(Outcome.SLOW, f"over {CHILD_S} s")
-        return Ran(Outcome.CRASHES, f"the process ended with {status}")
-    outcome, why, call = json.loads(found)
-    return Ran(Outcome(outcome), why, call)
+            return Ran(Shown.SLOW, f"over {CHILD_S} s")
+        return Ran(Shown.CRASHES, f"the process ended with {status}")
+    shown, why, call = json.loads(found)
+    return Ran(Shown(shown), why, call)
 
 
 def _child(
@@ -203,11 +204,12 @@ def _child(
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (int(CHILD_S), int(CHILD_S)))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        faulthandler.disable()
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)
         worst = _all_called(subject, data, text, given)
-        os.write(theirs, json.dumps([worst.outcome, worst.why, worst.call]).encode())
+        os.write(theirs, json.dumps([worst.shown, worst.why, worst.call]).encode())
     finally:
         os._exit(0)
 
@@ -220,9 +222,9 @@ def _all_called(subject: Subject, data: bytes, text: str, given: Sequence[Prepar
             with limited(CALL_S), mock.patch.object(sys, "dont_write_bytecode", True):
                 module = _imported(path)
         except (Exception, SlowError, SystemExit) as error:
-            return Ran(Outcome.RAISES, f"when it is loaded: {type(error).__name__}: {error}"[:400])
+            return Ran(Shown.RAISES, f"when it is loaded: {type(error).__name__}: {error}"[:400])
         for call, world in given:
             found = _called(subject, text, module, call, world)
-            if found.outcome is not Outcome.RIGHT:
+            if found.shown is not Shown.RIGHT:
                 return found
-    return Ran(Outcome.RIGHT)
+    return Ran(Shown.RIGHT)
