@@ -12,11 +12,14 @@ MOST = 40
 MOST_ALONE = 1024
 # Numbers of which two are tried at once, or almost twice.
 LARGE = range(16, 257)
+FOUR = 4
 PRIMES = (3, 5, 7, 2, 11, 4, 6)
 
 
 def few_sizes(program: Program) -> Iterator[dict[str, int]]:
     """All 1; each another number; one more than the largest number said of each, and than two such.
+
+    In between each another multiple of four, for text that only runs at such sizes.
 
     Of numbers that are large, one more than each while the other sizes are small; one less than two
     of it, so that what is left is more than half a tile; and one more than two of them at once, so
@@ -35,6 +38,8 @@ def few_sizes(program: Program) -> Iterator[dict[str, int]]:
         dict.fromkeys(labels, 1),
         apart,
         {label: min(size, MOST) + 1 for label, size in said.items()},
+        # A file may load four elements at once where sizes and strides are multiples of 4.
+        {label: FOUR * size for label, size in apart.items()},
         # Two whole tiles: something may be left over from the first.
         {label: 2 * min(size, MOST // 2) + 1 for label, size in said.items()},
         *(

@@ -40,6 +40,11 @@ def known(folder: Path) -> dict[str, float | None]:
     return found
 
 
+# What Python says of an interruption before it runs any code of dtpoly: on a busy machine its own
+# start takes longer than the shortest of the times that are waited for.
+PYTHON_STARTS = "Fatal Python error: init"
+
+
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
 def test_at_some_moments(tmp_path: Path, sign: signal.Signals) -> None:
     goes_on(tmp_path, sign, 2)
@@ -66,6 +71,8 @@ def goes_on(tmp_path: Path, sign: signal.Signals, often: int) -> None:
         time.sleep(draw.uniform(0.1, 1.6))
         process.send_signal(sign)
         _, err = process.communicate(timeout=60)
+        if err.startswith(PYTHON_STARTS):
+            continue
         assert "Traceback" not in err
         codes.append(process.returncode)
         now = known(tmp_path)
