@@ -82,7 +82,10 @@ def demo() -> None:
 
 
 def test(arguments: Sequence[str], long: bool) -> None:
-    """Install, then lint, type-check and test; `--long` adds the tests that take minutes."""
+    """Install, then lint, type-check and test; `--long` adds the tests that take minutes.
+
+    Without it some of those are run, for about two minutes: which, the commit decides.
+    """
     make_environment(ENVIRONMENT)
     pip_install(ENVIRONMENT, "--editable", ".[dev]")
     python = program(ENVIRONMENT, "python")
@@ -99,6 +102,20 @@ def test(arguments: Sequence[str], long: bool) -> None:
     run([*pytest, f"{chosen} and not alone", "-n", workers, "--dist=worksteal", *arguments])
     if not arguments:
         run([*pytest, f"{chosen} and alone"])
+    if not arguments and not long:
+        part = "long and not gpu and not alone"
+        seed = ["--rotating", str(seed_of_commit())]
+        run([*pytest, part, "-n", workers, "--maxschedchunk=1", *seed])
+
+
+def seed_of_commit() -> int:
+    """A number that each commit has for itself; where there is no git, each day."""
+    command = ["git", "rev-parse", "HEAD"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        return int(done.stdout[:8], 16)
+    except (OSError, ValueError, subprocess.CalledProcessError):
+        return int(time.time()) // 86_400
 
 
 def triton(version: str, arguments: Sequence[str]) -> None:

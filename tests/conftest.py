@@ -8,6 +8,7 @@ from tempfile import gettempdir
 import pytest
 from hypothesis import settings
 
+from tests import rotating
 from tests.cli.server import Server
 
 # Before anything imports triton: what these processes run of it runs in its interpreter.
@@ -30,11 +31,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite the golden files that differ"
     )
+    rotating.add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--update-golden") and os.environ.get("CI") == "true":
         raise pytest.UsageError("golden files are not rewritten in CI: look at each change")
+    seed = config.getoption("--rotating")
+    if seed is not None:
+        seconds = config.getoption("--rotating-seconds")
+        config.pluginmanager.register(rotating.Rotation(seed, seconds))
     settings.load_profile("ordinary" if "not long" in config.option.markexpr else "long")
 
 

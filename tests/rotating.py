@@ -1,0 +1,60 @@
+"""A part of the long suite, another one for each seed, in a bounded time.
+
+    pytest -m "long and not gpu and not alone" --rotating SEED --rotating-seconds 120
+
+One case of every test comes first, then a second one of each, and so on, in an order that follows
+from the seed. What has not begun when the time is over is skipped: another seed begins elsewhere.
+"""
+
+import time
+from collections.abc import Hashable, Iterable
+from itertools import zip_longest
+from random import Random
+from typing import TypeVar
+
+import pytest
+
+T = TypeVar("T")
+SECONDS = 120.0
+
+
+def rotated(items: Iterable[tuple[Hashable, T]], seed: int) -> list[T]:
+    """Items with their groups in; one of each group, then a second one of each, and so on."""
+    groups: dict[Hashable, list[T]] = {}
+    for group, item in items:
+        groups.setdefault(group, []).append(item)
+    random = Random(seed)
+    rows = list(groups.values())
+    for row in rows:
+        random.shuffle(row)
+    random.shuffle(rows)
+    # Items are wrapped, since one of them may be None itself.
+    columns = zip_longest(*([(item,) for item in row] for row in rows))
+    return [one[0] for column in columns for one in column if one is not None]
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """The options of a run that rotates."""
+    parser.addoption("--rotating", type=int, metavar="SEED", help="order long tests by a seed")
+    said = f"begin no test after so many seconds; {SECONDS:g} if not said"
+    parser.addoption("--rotating-seconds", type=float, default=SECONDS, help=said)
+
+
+class Rotation:
+    """The plugin of a run that rotates."""
+
+    def __init__(self, seed: int, seconds: float) -> None:
+        self.seed = seed
+        self.seconds = seconds
+        self.end = float("inf")
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put the tests into the order of the seed; all workers come to the same one."""
+        items[:] = rotated(((item.nodeid.partition("[")[0], item) for item in items), self.seed)
+
+    def pytest_runtest_setup(self) -> None:
+        """The time begins with the first test, for collecting them is not what is bounded."""
+        now = time.monotonic()
+        self.end = min(self.end, now + self.seconds)
+        if now > self.end:
+            pytest.skip("the time of this part of the long suite is over")
