@@ -14,6 +14,11 @@ CAMPAIGNS = (
         attempts_per_worker=4000,
     ),
     Campaign(
+        "kernels",
+        "What the verifier reads of random whole kernels, against Triton's interpreter.",
+        "tests.attack.kernels",
+    ),
+    Campaign(
         "toy",
         "It fails in every way in which an attempt can fail; with it the runner itself is tested.",
         "tests.attack.toy",

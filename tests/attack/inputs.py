@@ -1,0 +1,92 @@
+"""Values of tensors from a seed, and how they lie in memory: also with gaps between lines."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from tests.attack.case import TORCH, Call, Case, Given
+
+FLOATS = ("f8e4m3", "f8e5m2", "f16", "bf16", "f32", "f64")
+WIDTHS = {"i8": 8, "u8": 8, "i16": 16, "i32": 32, "i64": 64}
+# Floats at which types differ: sums that f16 does not hold, what a rounding moves, what is no
+# number.
+EDGES = (0.0, 1.0, -1.0, 0.5, -0.25, 3.0, 2047.0, 2049.0, -2051.0, 0.1, 1 / 3, -7.7, 300.0, 1e-3)
+FAR = (float("inf"), float("-inf"), float("nan"), 65504.0, 6e4, -6e4, 3e38, 1e-7, 6e-8, 1e-40)
+
+
+def element(generator: random.Random, dtype: str, values: str) -> float:
+    """One value of a type.
+
+    `small`: whole numbers near 0, sums of which are exact in every order. `wide`: numbers with many
+    digits. `edges`: numbers at which types differ. `far`: these, infinities, nan, and large ones.
+    """
+    if dtype == "bool":
+        return generator.randrange(2)
+    if dtype in WIDTHS:
+        return _whole(generator, dtype, values)
+    match values:
+        case "small":
+            return float(generator.randint(-4, 4))
+        case "positive":
+            return float(generator.randint(1, 6))
+        case "wide":
+            return generator.uniform(-4, 4)
+        case "edges":
+            return generator.choice(EDGES)
+        case _:
+            return generator.choice((*EDGES, *FAR))
+
+
+def _whole(generator: random.Random, dtype: str, values: str) -> int:
+    bits = WIDTHS[dtype]
+    low, high = (0, 255) if dtype == "u8" else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    match values:
+        case "small":
+            return max(generator.randint(-9, 9), low)
+        case "positive":
+            return generator.randint(1, 9)
+        case "wide":
+            return generator.randint(low, high)
+        case _:
+            near = (low, low + 1, high, high - 1, 0, 1, low + 7, high - 5, 2, 100, 77)
+            return generator.choice(near)
+
+
+def tensor_of(one: Given, call: Call) -> torch.Tensor:
+    """The tensor as it is before the launch."""
+    shape = [call.sizes[label] for label in one.labels]
+    dtype = TORCH[one.dtype]
+    laid = torch.zeros([*shape[:-1], shape[-1] + one.gap] if shape else [], dtype=dtype)
+    place = laid[..., : shape[-1]] if shape else laid
+    place.copy_(_before(one, call, shape, dtype))
+    return place
+
+
+def _before(one: Given, call: Call, shape: list[int], dtype: torch.dtype) -> torch.Tensor:
+    if one.is_output and one.before == "nothing":
+        # What is not written is seen.
+        fill = float("nan") if one.dtype in FLOATS else int(one.dtype == "bool") or 77
+        return torch.full(shape, fill, dtype=torch.float64).to(dtype)
+    if one.is_output:
+        return torch.zeros(shape, dtype=dtype)
+    generator = random.Random(f"{call.seed} {one.name}")
+    count = 1
+    for size in shape:
+        count *= size
+    found: list[float] = [element(generator, one.dtype, call.values) for _ in range(count)]
+    wide = torch.float64 if one.dtype in FLOATS else torch.int64
+    return torch.tensor(found, dtype=wide).reshape(shape).to(dtype)
+
+
+def tensors_of(case: Case, call: Call) -> dict[str, torch.Tensor]:
+    """Every tensor of a case as it is before a call."""
+    return {one.name: tensor_of(one, call) for one in case.tensors}
+
+
+def strides_of(tensors: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """The strides of each tensor."""
+    return {name: tuple(tensor.stride()) for name, tensor in tensors.items()}

@@ -1,0 +1,86 @@
+"""Random whole kernels: what the verifier reads of them, against what Triton's interpreter does."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import islpy as isl
+import torch
+
+from dtpoly.verify.algorithm import Unsaid
+from dtpoly.verify.findings import Proof
+from dtpoly.verify.limits import OutOfTimeError
+from dtpoly.verify.regions import NotAffine
+from dtpoly.verify.values import Unread
+from tests.attack.case import Call, Case
+from tests.attack.comparing import differences
+from tests.attack.executing import OutsideError, RaceError
+from tests.attack.generating import case_of_seed
+from tests.attack.inputs import tensors_of
+from tests.attack.launching import launched
+from tests.attack.numbers import CannotSayError
+from tests.attack.outcome import Outcome, Verdict
+from tests.attack.reading import broken_rules, executed, read
+
+Launch = Callable[[Case, Call, Mapping[str, torch.Tensor]], None]
+
+
+def attempt(seed: int) -> Outcome:
+    """Make a kernel, and look at it."""
+    return judged(case_of_seed(seed))
+
+
+def judged(case: Case, launch: Launch = launched) -> Outcome:
+    """Whether what the verifier reads of a kernel is what it does."""
+    counted = Counter({"kernels": 1})
+    try:
+        proof = read(case)
+    except Unread as error:
+        return Outcome(Verdict.REFUSED, str(error), case.shown(), counted)
+    except (NotAffine, Unsaid, OutOfTimeError, isl.Error) as error:
+        what = f"{type(error).__name__}: {error}"
+        return Outcome(Verdict.UNKNOWN, what, case.shown(), counted)
+    counted["kernels read"] += 1
+    for feature in case.features:
+        counted[f"with {feature}"] += 1
+    for call in case.calls:
+        outcome = _called(case, proof, call, counted, launch)
+        if outcome is not None:
+            return outcome
+    return Outcome(Verdict.AGREE, "", "", counted)
+
+
+def _called(
+    case: Case, proof: Proof, call: Call, counted: Counter[str], launch: Launch
+) -> Outcome | None:
+    """One call; an outcome if that ends the attempt."""
+    tensors = tensors_of(case, call)
+    try:
+        execution = executed(case, proof, call, tensors)
+    except (CannotSayError, RaceError) as error:
+        counted["calls of which the evaluator says nothing"] += 1
+        return Outcome(Verdict.UNKNOWN, f"{error}", case.shown(), counted)
+    except OutsideError as error:
+        return Outcome(Verdict.SKIPPED, str(error), case.shown(), counted)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            launch(case, call, tensors)
+    except Exception as error:
+        counted["kernels that Triton does not take"] += 1
+        why = f"Triton: {type(error).__name__}: {error}".splitlines()
+        return Outcome(Verdict.SKIPPED, " ".join(why)[:300], case.shown(), counted)
+    counted["calls"] += 1
+    found, known, exact = differences(case, execution, tensors)
+    counted["elements"] += known
+    counted["elements to the last bit"] += exact
+    if not found:
+        return None
+    broken = broken_rules(proof, execution)
+    if broken:
+        counted["calls that the verifier would not prove"] += 1
+        return Outcome(Verdict.UNKNOWN, broken[0], case.shown(), counted)
+    what = f"{found[0]} in {dict(call.sizes)} with {call.values} values"
+    return Outcome(Verdict.WRONG, what, case.shown(), counted)

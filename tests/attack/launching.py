@@ -1,0 +1,62 @@
+"""A case launched as its file says: by Triton's interpreter as users have it, or on a GPU."""
+
+from __future__ import annotations
+
+import importlib
+import linecache
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from tests.attack.case import Call, Case
+
+triton: Any = importlib.import_module("triton")
+START = "# verify:"
+
+
+@contextmanager
+def module_of(text: str) -> Generator[ModuleType]:
+    """The text as a module; Triton finds its source where it lies in memory."""
+    name = f"attacked_{sha256(text.encode()).hexdigest()[:16]}"
+    path = f"<{name}>"
+    # Without a time of change it is never taken for outdated.
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    module = ModuleType(name)
+    module.__file__ = path
+    sys.modules[name] = module
+    try:
+        exec(compile(text, path, "exec"), module.__dict__)
+        yield module
+    finally:
+        del sys.modules[name]
+        linecache.cache.pop(path, None)
+
+
+def lines_of(text: str) -> list[str]:
+    """The launches that a file says, as Python writes them."""
+    found: list[str] = []
+    for line in text.splitlines():
+        if line.startswith(START):
+            found.append(line.removeprefix(START).strip())
+    return found
+
+
+def launched(
+    case: Case, call: Call, tensors: Mapping[str, torch.Tensor], options: str = ""
+) -> None:
+    """Carry out the launches of a case; the tensors are changed in place.
+
+    `options` are given to each launch beside what the file says, as `, num_warps=4`.
+    """
+    labels = {label: range(size) for label, size in call.sizes.items()}
+    words = {"cdiv": triton.cdiv, "next_power_of_2": triton.next_power_of_2}
+    with module_of(case.text) as module:
+        known = {**vars(module), **words, **labels, **tensors, **case.scalars}
+        for line in lines_of(case.text):
+            said = line.removesuffix(")") + options + ")"
+            eval(said, known)

@@ -1,0 +1,161 @@
+"""A case as the verifier reads it: its launches, and what is in memory after them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from dtpoly.algorithm.program import Program
+from dtpoly.compile import check
+from dtpoly.source import Source
+from dtpoly.verify.access import Ran
+from dtpoly.verify.asking import running
+from dtpoly.verify.findings import Proof
+from dtpoly.verify.limits import limited
+from dtpoly.verify.naming import file_of
+from dtpoly.verify.verify import asking_isl, proof_of
+from dtpoly.verify.whole import Truth, both
+from tests.attack.case import Call, Case
+from tests.attack.evaluating import free_names, truth, whole
+from tests.attack.executing import Execution, Tensor, points
+from tests.attack.numbers import BITS, Array, Number, nearest
+
+SECONDS = 20.0
+KINDS = {
+    "f8e4m3": "tl.float8e4nv",
+    "f8e5m2": "tl.float8e5",
+    "f16": "tl.float16",
+    "bf16": "tl.bfloat16",
+    "f32": "tl.float32",
+    "f64": "tl.float64",
+    "i8": "tl.int8",
+    "u8": "tl.uint8",
+    "i16": "tl.int16",
+    "i32": "tl.int32",
+    "i64": "tl.int64",
+    "bool": "tl.int1",
+}
+
+
+def program_of(text: str) -> Program:
+    """The algorithm that declares a case's tensors."""
+    found = check(Source("case.dt", text))
+    assert found.program is not None, "\n".join(str(one) for one in found.diagnostics)
+    return found.program
+
+
+def read(case: Case) -> Proof:
+    """What the verifier reads of the kernels, before it compares that with an algorithm.
+
+    Raises what the verifier raises for a text that it does not take.
+    """
+    program = program_of(case.algorithm)
+    file = file_of(program, case.text)
+    wanted = next(one.name for one in case.tensors if one.is_output)
+    run = asking_isl(wanted)
+    with limited(SECONDS), running(run):
+        _, proof = proof_of(program, file, wanted)
+    return proof
+
+
+def names_of(case: Case, call: Call, tensors: Mapping[str, torch.Tensor]) -> dict[str, int]:
+    """What the names of sizes and strides are in a call."""
+    names: dict[str, int] = {}
+    for one in case.tensors:
+        for axis, size in enumerate(tensors[one.name].shape):
+            names[f"{one.name}.shape[{axis}]"] = size
+            names[f"{one.name}.stride({axis})"] = tensors[one.name].stride(axis)
+    for label, size in call.sizes.items():
+        names[f"{label}_size"] = size
+        names[f"len({label})"] = size
+    for name, size in list(names.items()):
+        names[f"next_power_of_2({name})"] = 1 << max(size - 1, 0).bit_length()
+    return names
+
+
+def numbers_of(kind: str, tensor: torch.Tensor) -> Array:
+    """The elements of a tensor as the evaluator keeps them."""
+    data: Any = tensor.detach().cpu()
+    if kind == "tl.int1":
+        return np.asarray(data.numpy(), np.bool_)
+    if kind in BITS:
+        return np.asarray(data.to(torch.int64).numpy(), np.int64)
+    return nearest(kind, np.asarray(data.to(torch.float64).numpy()))
+
+
+def memory_of(case: Case, tensors: Mapping[str, torch.Tensor]) -> dict[str, Tensor]:
+    """All tensors as they are before a call."""
+    found: dict[str, Tensor] = {}
+    for one in case.tensors:
+        kind = KINDS[one.dtype]
+        data = numbers_of(kind, tensors[one.name]).copy()
+        found[one.name] = Tensor(kind, data, np.zeros(data.shape))
+    return found
+
+
+def executed(
+    case: Case,
+    proof: Proof,
+    call: Call,
+    tensors: Mapping[str, torch.Tensor],
+    looseness: float = 0.0,
+    *,
+    is_fused: bool = False,
+) -> Execution:
+    """What memory is after the launches of a case, as the verifier reads them."""
+    scalars = {
+        one: Number(np.asarray(value, np.float32 if isinstance(value, float) else np.int64))
+        for one, value in case.scalars.items()
+    }
+    names = names_of(case, call, tensors)
+    execution = Execution(names, scalars, memory_of(case, tensors), looseness, is_fused)
+    for ran in proof.runs:
+        execution.launch(ran)
+    return execution
+
+
+def broken_rules(proof: Proof, execution: Execution) -> list[str]:
+    """What the verifier must see to before it proves such a kernel, and what does not hold here.
+
+    Numbers that must not be negative where they are divided, and such that must fit their type.
+    """
+    found: list[str] = []
+    for ran in proof.runs:
+        for value, where, line in ran.divided:
+            if _is_anywhere(ran, execution, where, value, 0, None):
+                found.append(f"line {line}: a negative number is divided")
+        for one in ran.computed:
+            if one.kind in BITS:
+                bits = BITS[one.kind]
+                high = 255 if one.kind == "tl.uint8" else (1 << (bits - 1)) - 1
+                low = 0 if one.kind == "tl.uint8" else -high - 1
+                if _is_anywhere(ran, execution, one.where, one.value, low, high):
+                    found.append(f"line {one.line}: a number does not fit {one.kind}")
+        if ran.doubts:
+            found.append(f"line {ran.doubts[0][0]}: {ran.doubts[0][1]}")
+    return found
+
+
+def _is_anywhere(
+    ran: Ran, execution: Execution, where: Truth, value: Any, low: int, high: int | None
+) -> bool:
+    """Whether a number is outside of a range at some point of a domain."""
+    known = {**ran.programs, **ran.ranges}
+    pending, domain = sorted(free_names(value) | free_names(where)), [where]
+    names: list[str] = []
+    while pending:
+        one = pending.pop()
+        if one in known and one not in names:
+            names.append(one)
+            domain.append(known[one])
+            pending.extend(free_names(known[one]))
+    for point in points(names, both(*domain), execution.frame({})):
+        frame = execution.frame(point)
+        if bool(truth(where, frame)):
+            found = int(whole(value, frame))
+            if found < low or (high is not None and found > high):
+                return True
+    return False
