@@ -49,13 +49,17 @@ def check_proof(source: Source, text: Source, path: str, as_json: bool) -> int:
             "decided": answer.decided,
             "not_decided": answer.not_decided,
             "complaints": list(answer.complaints),
+            "not_covered": list(answer.not_covered),
             "seconds": round(answer.seconds, 3),
         }
         write(json.dumps(document, indent=2) + "\n")
     else:
         word = "accepted" if answer.accepted else "rejected"
         counts = f"{answer.decided} sets decided, {answer.not_decided} not"
-        write(f"{word}: {counts}, in {answer.seconds:.2f} seconds\n")
+        line = f"{word}: {counts}, in {answer.seconds:.2f} seconds"
+        if answer.accepted:
+            line += f"; not covered: {', '.join(answer.not_covered)}"
+        write(f"{line}\n")
         write("".join(f"  {complaint}\n" for complaint in answer.complaints))
     return 0 if answer.accepted else 1
 

@@ -38,6 +38,9 @@ def promised(program: Program, file: Unit) -> tuple[str, ...]:
     untyped = [one.name for one in program.tensors if one.dtype is None]
     found = [f"f32: {', '.join(untyped)}"] if untyped and file.said else []
     found += [one.text for one in file.said if one.word == "assume"]
+    if file.said and file.plain:
+        names = ", ".join(file.plain)
+        found.append(f"functions of Python, which are not read, do what they should: {names}")
     nodes = [
         node
         for definition in file.jitted.values()

@@ -14,12 +14,16 @@ from dtpoly.algorithm.program import Program
 from dtpoly.verify.unit.allowed import check_unit
 from dtpoly.verify.unit.unit import Unit, read_unit
 from dtpoly.verify.unit.words import MODULES
+from dtpoly.verify.values import Unread
 
 
 def file_of(program: Program, text: str) -> Unit:
     """The functions of a file, called as the Program calls them. Raises Unread."""
-    file = read_unit(text)
-    check_unit(file)
+    try:
+        file = read_unit(text)
+        check_unit(file)
+    except RecursionError as error:
+        raise Unread(1, "the file is nested too deeply") from error
     return file if file.said else as_declared(file, program)
 
 

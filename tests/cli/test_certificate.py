@@ -26,6 +26,8 @@ def test_it_is_accepted(call: Entry, certified: Path) -> None:
     code, out, err = call("verify", "f.dt", "--kernel", "f.py", "--check", "f.json")
     assert (code, err) == (0, "")
     assert out.startswith("accepted: ")
+    assert out.count("\n") == 1
+    assert "; not covered: how the verifier reads Python and Triton, what functions known" in out
     # It is of the text without the verdict, so of the text that compile would write, too.
     assert call("verify", "f.dt", "--check", "f.json")[0] == 0
     code, out, _ = call("verify", "f.dt", "--kernel", "f.py", "--check", "f.json", "--json")
@@ -33,6 +35,7 @@ def test_it_is_accepted(call: Entry, certified: Path) -> None:
     assert code == 0
     assert (document["accepted"], document["complaints"]) == (True, [])
     assert document["decided"] > 0
+    assert document["not_covered"][-2:] == ["rounding", "Python, torch, Triton and the GPU"]
 
 
 @pytest.mark.parametrize("name", ["f.dt", "f.py", "f.json"])

@@ -17,6 +17,7 @@ from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.frozen import dataclass
 from dtpoly.source import Source
+from dtpoly.verify.asking import Lemma
 from dtpoly.verify.checker.claims import Claim, MalformedError, claims_of, read
 from dtpoly.verify.checker.comparing import differences
 from dtpoly.verify.checker.lemmas import problem
@@ -43,6 +44,8 @@ class Checked:
     decided: int
     not_decided: int
     seconds: float
+    # What would have to be right besides for the kernels to be right.
+    not_covered: tuple[str, ...]
 
 
 def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Checked:
@@ -50,6 +53,7 @@ def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Check
     began = time.monotonic()
     decided = not_decided = 0
     complaints: list[str] = []
+    found: list[Attempt] = []
     try:
         claims = _claims(certificate, dt_text, kernel_text)
         found = attempts(_program(dt_text), kernel_text, SECONDS, lambda one: _answer(claims, one))
@@ -65,7 +69,21 @@ def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Check
         complaints.append("it is nested too deeply")
     seconds = time.monotonic() - began
     shown = tuple(complaints[:MOST_COMPLAINTS])
-    return Checked(not complaints, shown, decided, not_decided, seconds)
+    return Checked(not complaints, shown, decided, not_decided, seconds, tuple(_not_covered(found)))
+
+
+def _not_covered(found: list[Attempt]) -> Iterator[str]:
+    """What a certificate takes for granted of some functions, and what it says nothing of."""
+    yield "how the verifier reads Python and Triton"
+    assumed = {one for attempt in found for one in attempt.run.assumptions}
+    known = {one.instance[0] for one in assumed if one.lemma is Lemma.KNOWN}
+    if known:
+        yield f"what functions known by their text do ({len(known)})"
+    promises = {one for attempt in found for one in attempt.function.assumed}
+    if promises:
+        yield f"what callers promise ({len(promises)})"
+    yield "rounding"
+    yield "Python, torch, Triton and the GPU"
 
 
 def _claims(certificate: str, dt_text: str, kernel_text: str) -> dict[str, Claim]:

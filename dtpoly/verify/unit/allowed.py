@@ -7,6 +7,7 @@ also those that nothing calls, are looked at node by node and name by name.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from dtpoly.verify.helpers import HELPERS
 from dtpoly.verify.unit.extraction import check_extracted
@@ -20,12 +21,16 @@ from dtpoly.verify.values import Unread
 # What all that dtpoly writes of its own begins with.
 OWN = "dt_"
 DESCRIPTORS = "triton.tools.tensor_descriptor"
-# What is called while a file is loaded: these make launchers and operators.
-MAKERS = ("dt_operator", "dt_operator_with_numbers", "dt_launcher")
+# What is called while a file is loaded. Of what makes operators, how many texts say of which types.
+OPERATORS = {"dt_operator": 1, "dt_operator_with_numbers": 2}
+LAUNCHER = "dt_launcher"
 
 
 def check_unit(unit: Unit) -> None:
     """The unit has known forms alone, and its names mean what is read. Raises Unread."""
+    if unit.said and (found := sorted(_own(unit) - unit.jitted.keys())):
+        what = f"the file has '{found[0]}' of a generated file, which says itself what it launches"
+        raise Unread(unit.said[0].line, what)
     for one, function in unit.jitted.items():
         check_new(one, function.lineno, frozenset())
         check_extracted(unit.lines, function)
@@ -43,6 +48,7 @@ def check_unit(unit: Unit) -> None:
         _check_value(unit, one, value)
     if unit.again and not is_own(unit, AGAIN):
         raise Unread(1, f"the text of '{AGAIN}', which is called when the file is loaded")
+    _check_operators(unit)
     _check_imports(unit)
     _check_order(unit)
 
@@ -71,21 +77,55 @@ def _scope_of_functions(unit: Unit) -> Scope:
 def _check_value(unit: Unit, one: str, value: ast.expr) -> None:
     """What a constant is given does nothing but to make it. Raises Unread."""
     match value:
-        case ast.Call(func=ast.Name(id=maker), args=args, keywords=[]) if maker in MAKERS:
+        case ast.Call(func=ast.Name(id=maker), keywords=[]) if maker in (*OPERATORS, LAUNCHER):
             if not is_own(unit, maker):
                 what = f"the text of '{maker}', which is called when the file is loaded"
                 raise Unread(value.lineno, what)
-            parts = [part for arg in args for part in _parts(arg)]
+            if not _is_made_as_known(unit, maker, value.args):
+                raise Unread(value.lineno, f"'{ast.unparse(value)}'")
         case _ if one.startswith(OWN):
-            if is_own(unit, one):
-                return
-            raise Unread(value.lineno, f"'{one}' is not the constant that is known by that name")
+            if not is_own(unit, one):
+                what = f"'{one}' is not the constant that is known by that name"
+                raise Unread(value.lineno, what)
+        case _ if not all(is_constant(part) or is_known_word(part) for part in _parts(value)):
+            raise Unread(value.lineno, f"'{ast.unparse(value)}', which '{one}' is given")
         case _:
-            parts = _parts(value)
-    for part in parts:
-        is_name = isinstance(part, ast.Name) and part.id in unit.texts
-        if not (is_constant(part) or is_known_word(part) or is_name):
-            raise Unread(part.lineno, f"'{ast.unparse(part)}', which '{one}' is made of")
+            pass
+
+
+def _is_made_as_known(unit: Unit, maker: str, given: Sequence[ast.expr]) -> bool:
+    """True for an operator of two functions and texts, or a launcher of a kernel."""
+    match given:
+        case [ast.Constant(value=str()), ast.Name(id=run), ast.Name(id=like), *more]:
+            count = OPERATORS.get(maker, 0)
+            is_text = all(isinstance(part, ast.Constant) for part in more)
+            return is_text and len(more) == count and {run, like} <= unit.plain.keys()
+        case [ast.Name(id=kernel), ast.List(elts=places), *more] if maker == LAUNCHER:
+            parts = [part for one in more for part in _parts(one)]
+            are_texts = all(isinstance(part, ast.Constant) for part in places)
+            known = all(isinstance(part, ast.Constant) or _is_own_name(part) for part in parts)
+            return kernel in unit.jitted and are_texts and known
+        case _:
+            return False
+
+
+def _is_own_name(part: ast.expr) -> bool:
+    return isinstance(part, ast.Name) and part.id.startswith(OWN)
+
+
+def _check_operators(unit: Unit) -> None:
+    """No two operators have one name: torch would run the first for both. Raises Unread."""
+    names = set[str]()
+    for value in unit.values.values():
+        match value:
+            case ast.Call(func=ast.Name(id=maker), args=[ast.Constant(value=str() as one), *_]) if (
+                maker in OPERATORS
+            ):
+                if one in names:
+                    raise Unread(value.lineno, f"a second operator '{one}'")
+                names.add(one)
+            case _:
+                pass
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:

@@ -123,8 +123,8 @@ def _check_signature(function: ast.FunctionDef, forms: Forms) -> None:
     for star in (given.vararg, given.kwarg):
         if star is not None:
             raise unknown(star.lineno, f"'*{star.arg}'", f"the parameters of {forms.where}")
-    if forms is KERNEL and (given.posonlyargs or given.kwonlyargs):
-        raise unknown(function.lineno, "'/' or '*'", "the parameters of a kernel")
+    if given.posonlyargs or (forms is KERNEL and given.kwonlyargs):
+        raise unknown(function.lineno, "'/' or '*'", f"the parameters of {forms.where}")
     parameters = (*given.posonlyargs, *given.args, *given.kwonlyargs)
     for part in (*given.defaults, *given.kw_defaults):
         if part is not None and not (is_constant(part) or is_known_word(part)):
@@ -157,6 +157,8 @@ def _check_node(node: ast.AST, line: int, forms: Forms) -> None:
             if len(targets) != 1 or comment is not None:
                 raise unknown(line, said(node), forms.where)
             _check_target(targets[0], forms)
+        case ast.keyword(arg=None) if forms is KERNEL:
+            raise unknown(line, "'**'", forms.where)
         case ast.AugAssign(target=target):
             if not isinstance(target, ast.Name):
                 raise unknown(line, said(node), forms.where)

@@ -14,7 +14,7 @@ from dtpoly.verify.unit.words import FIXED, IMPORTS
 from dtpoly.verify.values import Unread
 
 JITTED = ["triton.jit"]
-AGAIN = "dt_again"
+AGAIN, OUT = "dt_again", "out"
 # What a generated file does if it is run, and not if it is imported.
 MAIN = """\
 if __name__ == '__main__':
@@ -104,7 +104,7 @@ def _read(reading: _Reading, node: ast.stmt) -> None:
         case ast.Assign(
             targets=[ast.Name(id=one)],
             value=ast.Call(func=ast.Name(id="dt_again"), args=[ast.Name(id=same)], keywords=[]),
-        ) if one == same and {one, AGAIN} <= reading.plain.keys() - reading.again:
+        ) if one == same and AGAIN in reading.plain and _is_wrapper(reading, one):
             reading.again.add(one)
             return
         case ast.Assign(targets=[ast.Name(id=one)], value=value):
@@ -126,6 +126,16 @@ def _read(reading: _Reading, node: ast.stmt) -> None:
         raise Unread(node.lineno, f"'{one}' {MEANING}")
     own = reading.lines[node.lineno - 1 : node.end_lineno]
     reading.texts[one] = "\n".join(map(str.rstrip, own))
+
+
+def _is_wrapper(reading: _Reading, one: str) -> bool:
+    """True for a function that may be called with a result to fill, and is as it was defined."""
+    function = reading.plain.get(one)
+    return (
+        function is not None
+        and OUT in [parameter.arg for parameter in function.args.kwonlyargs]
+        and one not in reading.again
+    )
 
 
 def _first_line(node: ast.stmt) -> str:

@@ -14,8 +14,10 @@ IMPORTS = (
 # These are read as what Python and Triton mean by them. A tensor called so is called otherwise in a
 # wrapper, which says them with a dot.
 MODULES = frozenset({"hashlib", "linecache", "sys", "threading", "torch", "triton", "tl"})
+# What Triton's interpreter adds to the text of a kernel, and looks up in its module.
+INTERPRETER = frozenset({"interpreter_semantic", "_InterpreterComparison"})
 # No unit gives one of these names to something else.
-FIXED = frozenset(dir(builtins)) | MODULES
+FIXED = frozenset(dir(builtins)) | MODULES | INTERPRETER
 
 # What Python itself gives to kernels, and to functions of Python. Nothing here can reach a module,
 # run a text, or change what a name means.
