@@ -177,8 +177,9 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
         term = settled(kind, term)
     is_kept = kinds.is_float(kind) and kinds.holds(to, kind)
     if is_kept and kinds.is_float(to) and kinds.is_narrow(to):
-        # It was computed in more than its type has, or comes in more.
-        return rounded(to, term, may=True)
+        # What was computed in more than its type has is rounded where that is written; what is
+        # only read has no more digits.
+        return rounded(to, term, may=isinstance(term, Element))
     is_far = kind == "tl.float64" or kinds.is_whole(kind) or bool(kinds.members(kind))
     if is_far and to in ("tl.float8e4nv", "tl.float8e5"):
         # There is no such conversion: it is done by way of f32.

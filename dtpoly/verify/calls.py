@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from dtpoly.verify import accessing, descriptors, kinds
 from dtpoly.verify.axes import axis_of
 from dtpoly.verify.building import applied, literal
-from dtpoly.verify.casts import brought, cast, full
+from dtpoly.verify.casts import as_kind, brought, cast, full
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.functions import called, dot, permuted, reduced, reduced_by
-from dtpoly.verify.operators import chosen, in_kind, joined, not_in_eight, value_of
+from dtpoly.verify.operators import chosen, in_kind, in_type, joined, not_in_eight, value_of
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.reshaping import halves, reshaped
 from dtpoly.verify.residues import leaving, settled
-from dtpoly.verify.terms import Literal
+from dtpoly.verify.terms import Literal, Term
 from dtpoly.verify.tiles import aligned
+from dtpoly.verify.typed import meaning, of_tile
 from dtpoly.verify.values import (
     Descriptor,
     Function,
@@ -171,8 +172,13 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
         case "dot":
             return dot(machine, args, named, line)
         case "sum" | "max" | "min":
+            if len(args) < 2 and "axis" not in named:
+                raise Unread(line, f"'{ast.unparse(node)}' of all axes at once")
             axis = machine.whole(args[1] if len(args) > 1 else named["axis"]).constant
             tile = machine.tile(args[0])
+            found = meaning(word, [of_tile(tile)], line)
+            brought_to = in_type(tile.item, tile.kind, found.within, REDUCED[word], line)
+            tile = replace(tile, item=brought_to, kind=found.kind)
             operation = _of_floats(machine, REDUCED[word], tile.kind, None)
             return reduced(machine, tile, axis, operation, line)
         case "reduce" if len(args) == 3:
@@ -218,7 +224,8 @@ def _elementwise(
         case "where" if len(args) == 3:
             tiles = [machine.tile(arg) for arg in args]
             axes, items = aligned(machine, tiles, line)
-            kind, is_cut = kinds.met(tiles[1].kind, tiles[2].kind), any(t.is_cut for t in tiles)
+            of = [kinds.BOOL, *map(of_tile, tiles[1:])]
+            kind, is_cut = meaning("where", of, line).kind, any(t.is_cut for t in tiles)
             ends = any(_is_end(item, kind) for item in items[1:])
             items = [leaving(items[0], tiles[0].kind, kinds.BOOL, ""), *items[1:]]
             if isinstance(items[1], Whole) and isinstance(items[2], Whole) and not ends:
@@ -226,31 +233,31 @@ def _elementwise(
             if is_truth(items[1]) and is_truth(items[2]):
                 return Tile(axes, chosen(items[0], items[1], items[2], line), kinds.BOOL)
             yes, no = (
-                brought(as_term(item, line), tile.kind, kind)
+                typed(as_term(item, line), tile, kind)
                 for item, tile in zip(items[1:], tiles[1:], strict=True)
             )
             return Tile(axes, chosen(items[0], yes, no, line), kind)
         case "maximum" | "minimum":
             tiles = [machine.tile(arg) for arg in args[:2]]
             axes, (a, b) = aligned(machine, tiles, line)
-            kind = kinds.met(tiles[0].kind, tiles[1].kind)
+            given = args[2] if len(args) > 2 else named.get("propagate_nan")
+            nans = None if given is None else machine.value(given)
+            kind = meaning(_extreme(word, node, nans), list(map(of_tile, tiles)), line).kind
             if isinstance(a, Whole) and isinstance(b, Whole):
                 is_cut = any(one.is_cut for one in tiles)
                 return Tile(axes, extreme(word == "maximum", a, b), kind, is_cut)
             not_in_eight(kind, line)
-            given = args[2] if len(args) > 2 else named.get("propagate_nan")
-            nans = None if given is None else machine.value(given)
             operands = [
-                settled(kind, brought(as_term(item, line), tile.kind, kind))
+                settled(kind, typed(as_term(item, line), tile, kind))
                 for item, tile in zip((a, b), tiles, strict=True)
             ]
             return Tile(axes, applied(_of_floats(machine, word, kind, nans), operands), kind)
         case "fma" if len(args) == 3:
             tiles = [machine.tile(arg) for arg in args]
             axes, (a, b, c) = aligned(machine, tiles, line)
-            kind = kinds.met(kinds.met(tiles[0].kind, tiles[1].kind), tiles[2].kind)
+            kind = meaning("fma", list(map(of_tile, tiles)), line).kind
             a, b, c = (
-                leaving(item, tile.kind, kind, word)
+                in_type(item, tile.kind, kind, word, line)
                 for item, tile in zip((a, b, c), tiles, strict=True)
             )
             product = joined(machine, "mul", a, b, line)
@@ -259,21 +266,38 @@ def _elementwise(
             )
         case _ if word in UNARY and len(args) == 1:
             tile = machine.tile(args[0])
-            operand = settled(tile.kind, as_term(tile.item, line))
-            item = in_kind(value_of(machine, word, [operand]), tile.kind, word, line)
-            return replace(tile, item=item)
+            kind = meaning(word, [of_tile(tile)], line).kind
+            operand = settled(tile.kind, typed(as_term(tile.item, line), tile, kind))
+            item = in_kind(value_of(machine, word, [operand]), kind, word, line)
+            return replace(tile, item=item, kind=kind)
         case _ if word in BINARY and len(args) == 2:
             tiles = [machine.tile(arg) for arg in args]
             axes, (a, b) = aligned(machine, tiles, line)
-            kind = kinds.met(tiles[0].kind, tiles[1].kind)
+            kind = meaning(word, list(map(of_tile, tiles)), line).kind
             a, b = (
-                settled(tile.kind, as_term(item, line))
+                settled(tile.kind, typed(as_term(item, line), tile, kind))
                 for item, tile in zip((a, b), tiles, strict=True)
             )
             term = applied(BINARY[word], [a, b])
             return Tile(axes, in_kind(term, kind, word, line), kind)
         case _:
             raise Unread(line, f"a call of 'tl.{word}'")
+
+
+def typed(term: Term, tile: Tile, kind: str) -> Term:
+    """A value in the type that it meets others in."""
+    if tile.kind == kind:
+        return term
+    if kind == kinds.LOST or tile.kind == kinds.BOOL:
+        return as_kind(term, tile.kind, kind)
+    return brought(term, tile.kind, kind)
+
+
+def _extreme(word: str, node: ast.Call, nans: Value | None) -> str:
+    """How the table calls a largest or a smallest of two."""
+    if isinstance(node.func, ast.Name):
+        return f"{node.func.id} of python"
+    return f"{word} of all" if nans == ALL_NANS else word
 
 
 def _is_end(item: Item, kind: str) -> bool:

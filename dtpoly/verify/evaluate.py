@@ -310,6 +310,8 @@ def _inside(bound: tuple[str, ...], where: Truth, at: Evaluation) -> list[Evalua
 
 
 def _reduced(operation: str, values: list[Number]) -> Number:
+    if " in " in operation:
+        raise NoNumberError  # it is rounded at each step, in an order that nobody knows
     if operation in ("argmax", "argmin"):
         return _best(operation, [one for one in values if isinstance(one, tuple)])
     start: dict[str, Number] = {"add": 0, "mul": 1, "maximum": -math.inf, "minimum": math.inf}

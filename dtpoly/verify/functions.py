@@ -14,6 +14,7 @@ from dtpoly.verify.gathering import OF_BITS
 from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined, not_in_eight
 from dtpoly.verify.residues import RING, leaving, settled
+from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.terms import (
     Apply,
     Literal,
@@ -26,6 +27,7 @@ from dtpoly.verify.terms import (
     put,
 )
 from dtpoly.verify.tiles import aligned
+from dtpoly.verify.typed import meaning, of_tile
 from dtpoly.verify.values import (
     Group,
     Item,
@@ -45,42 +47,52 @@ if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
 EXTREMES = ("argmax", "argmin")
+# How the table calls what functions known by their text do to the types of their operands.
+SPELLED = {"mod": "mod", "div_rn": "div", "maximum": "maximum of all", "minimum": "minimum of all"}
+# Where the steps of a reduction are rounded, its order counts: so it has a name of its own.
+STEPS = ("add", "mul")
 
 
 def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
     """A function of the file: by its body, or by what is known of its text."""
     definition = machine.file.jitted[of]
-    meaning = known.meaning(machine.file, of)
-    if meaning is not None:
+    meaning_of = known.meaning(machine.file, of)
+    if meaning_of is not None:
         assume(Lemma.KNOWN, of, *MEANINGS[of])
-        if meaning in shifts.MEANINGS:
-            return shifts.called(machine, meaning, values, line)
-        if meaning in OF_BITS.values():
-            return _of_bits(machine, meaning, values, line)
+        if meaning_of in shifts.MEANINGS:
+            return shifts.called(machine, meaning_of, values, line)
+        if meaning_of in OF_BITS.values():
+            return _of_bits(machine, meaning_of, values, line)
         tiles = [value for value in values if isinstance(value, Tile)]
         if len(tiles) != len(values):
             raise Unread(line, f"a call of '{of}'")
         axes, items = aligned(machine, tiles, line)
         operands = [as_term(item, line) for item in items]
-        if meaning in EXTREMES:
+        if meaning_of in EXTREMES:
             # Values meet in one type, and so do places: the least number of another counts.
-            types = [kinds.met(tiles[at].kind, tiles[at + 2].kind) for at in (0, 1)]
+            types = [
+                meaning(
+                    "where", (kinds.BOOL, of_tile(tiles[at]), of_tile(tiles[at + 2])), line
+                ).kind
+                for at in (0, 1)
+            ]
             not_in_eight(types[0], line)
             a, i, b, j = (
                 settled(kind, brought(operand, tile.kind, kind))
                 for operand, tile, kind in zip(operands, tiles, types * 2, strict=True)
             )
-            both = Apply(meaning, (pair(a, i), pair(b, j)))
+            both = Apply(meaning_of, (pair(a, i), pair(b, j)))
             first = Tile(axes, ValueOf(both), types[0])
             return Group((first, Tile(axes, PlaceOf(both), types[1])))
-        kind = kinds.WEAK
-        for tile in tiles:
-            kind = kinds.met(kind, tile.kind)
-        if not (meaning == "pow" and is_product(operands)):
+        kind = of_tile(tiles[0])
+        for tile in tiles[1:]:
+            kind = meaning(SPELLED.get(meaning_of, "maximum"), (kind, of_tile(tile)), line).kind
+        kind = MADE.get(kind, kind)
+        if not (meaning_of == "pow" and is_product(operands)):
             operands = [
                 settled(tile.kind, operand) for operand, tile in zip(operands, tiles, strict=True)
             ]
-        return Tile(axes, in_kind(applied(meaning, operands), kind, meaning, line), kind)
+        return Tile(axes, in_kind(applied(meaning_of, operands), kind, meaning_of, line), kind)
     match definition.body:
         case [ast.Return(value=ast.expr() as result)]:
             pass
@@ -121,8 +133,8 @@ def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line
     kind = tile.kind
     if operation not in RING and not isinstance(term, Pair):
         term = settled(kind, term)
-    if operation == "add" and (kinds.is_whole(kind) or kind == kinds.BOOL):
-        kind = kinds.met("tl.int32", kind)
+    if operation in STEPS and kinds.is_narrow(kind) and not kinds.is_whole(kind):
+        operation = f"{operation} in {kind}"
     if lane is None:
         return Tile(tuple(rest), term, kind)
     bound = {one: fresh("lane") for one in lanes_of((lane,))}
@@ -137,11 +149,11 @@ def reduced_by(
 ) -> Value:
     """`tl.reduce` by a function of the file."""
     if isinstance(operand, Group):
-        meaning = known.meaning(machine.file, function)
-        if meaning is not None:
+        meaning_of = known.meaning(machine.file, function)
+        if meaning_of is not None:
             assume(Lemma.KNOWN, function, *MEANINGS[function])
         match operand.parts:
-            case (Tile() as first, Tile() as second) if meaning in EXTREMES:
+            case (Tile() as first, Tile() as second) if meaning_of in EXTREMES:
                 not_in_eight(first.kind, line)
                 axes, (a, b) = aligned(machine, (first, second), line)
                 values = (
@@ -149,7 +161,7 @@ def reduced_by(
                     for item, tile in ((a, first), (b, second))
                 )
                 both = Tile(axes, pair(*values))
-                result = reduced(machine, both, axis, str(meaning), line)
+                result = reduced(machine, both, axis, str(meaning_of), line)
                 term = as_term(result.item, line)
                 value = Tile(result.axes, ValueOf(term), first.kind)
                 return Group((value, Tile(result.axes, PlaceOf(term), second.kind)))
@@ -176,7 +188,9 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
     if len(left.axes) != len(right.axes) or len(left.axes) not in (2, 3) or len(args) > 3:
         raise Unread(line, "a dot of tiles that are not matrices")
     precision = machine.value(named["input_precision"]) if "input_precision" in named else None
-    kind = kinds.met(left.kind, right.kind)
+    if left.kind != right.kind:
+        raise Unread(line, "a dot of tiles of two types")
+    kind = left.kind
     first, second = (_operand(tile, kind, precision, line) for tile in (left, right))
     *batch, m, k = left.axes
     *other_batch, k_too, n = right.axes
@@ -186,28 +200,37 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
         (Tile((*batch, m, None, k), first), Tile((*other_batch, None, n, k_too), second)),
         line,
     )
-    out = "tl.float64" if kind == "tl.float64" else "tl.float32"
-    if kinds.is_whole(kind):
-        out = "tl.int32"
-    if "out_dtype" in named:
-        wanted = machine.value(named["out_dtype"])
-        if not isinstance(wanted, Type):
-            raise Unread(line, "a dot into what is not a type")
-        out = wanted.name
+    start = args[2] if len(args) > 2 else named.get("acc")
+    onto_tile = Nothing() if start is None else machine.value(start)
+    out = _product_kind(machine, kind, onto_tile, named, line)
     a, b = leaving(a, kind, out, "mul"), leaving(b, kind, out, "mul")
     product = Tile(axes, joined(machine, "mul", a, b, line), out)
     total = reduced(machine, product, len(axes) - 1, "add", line)
     if not kinds.holds(out, kind):
         total = replace(total, item=rounded(out, as_term(total.item, line)))
-    start = args[2] if len(args) > 2 else named.get("acc")
-    tile = Nothing() if start is None else machine.value(start)
-    if isinstance(tile, Nothing):
+    if not isinstance(onto_tile, Tile):
         return total
-    if not isinstance(tile, Tile):
-        raise Unread(line, "a dot onto what is not a tile")
+    tile = onto_tile
     result, (old, new) = aligned(machine, (tile, total), line)
     onto = brought(as_term(old, line), tile.kind, out)
     return Tile(result, in_kind(Apply("add", (onto, as_term(new, line))), out, "add", line), out)
+
+
+def _product_kind(
+    machine: Machine, kind: str, onto: Value, named: dict[str, ast.expr], line: int
+) -> str:
+    """The type of a product of matrices, which is that of the tile that it is added to."""
+    out = meaning("dot", (kind, kind), line).kind
+    if "out_dtype" in named:
+        wanted = machine.value(named["out_dtype"])
+        if not isinstance(wanted, Type):
+            raise Unread(line, "a dot into what is not a type")
+        out = meaning("dot as", (kind, wanted.name), line).kind
+    if isinstance(onto, Nothing):
+        return out
+    if not isinstance(onto, Tile):
+        raise Unread(line, "a dot onto what is not a tile")
+    return meaning("dot onto", (kind, of_tile(onto)), line).kind
 
 
 def _operand(tile: Tile, kind: str, precision: Value | None, line: int) -> Item:

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 FLOATS = ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16", "tl.float32", "tl.float64")
 EIGHTS = FLOATS[:2]
-WHOLES = ("tl.int8", "tl.uint8", "tl.int16", "tl.int32", "tl.int64")
+WHOLES = (
+    *("tl.int8", "tl.uint8", "tl.int16", "tl.int32", "tl.int64"),
+    *("tl.uint16", "tl.uint32", "tl.uint64"),
+)
+# What Triton makes of sums and of wide constants; no tensor of a Program has such numbers.
+UNSIGNED = WHOLES[5:]
 LEAST: dict[str, int] = {
-    one: -(2 ** (int(one.removeprefix("tl.int")) - 1)) for one in WHOLES if "u" not in one
+    one: 0 if "u" in one else -(2 ** (int(one.removeprefix("tl.int")) - 1)) for one in WHOLES
 }
-LEAST["tl.uint8"] = 0
-LARGEST: dict[str, int] = {one: -1 - least if least else 255 for one, least in LEAST.items()}
+LARGEST: dict[str, int] = {
+    one: -1 - least if least else 2 ** int(one.removeprefix("tl.uint")) - 1
+    for one, least in LEAST.items()
+}
 # How many binary digits the numbers of a type of whole numbers have, of which they are residues.
 WIDTHS = {one: (largest - LEAST[one]).bit_length() for one, largest in LARGEST.items()}
 # How many `size` and `offset` have at least.
@@ -33,6 +40,8 @@ REAL = "real"
 WEAK = ""
 SIZE = "size"
 OFFSET = "offset"
+# A truth of a tensor, or one of Python's: a comparison of a size is that where the size is 1.
+TRUTH = "truth"
 LOST = "unknown"
 # Whole numbers that may have 64 bits.
 MAY_BE_LONG = ("tl.int64", SIZE, OFFSET)
@@ -43,8 +52,14 @@ _HELD = {
     "tl.bfloat16": ("tl.float8e4nv", "tl.float8e5"),
     "tl.float32": ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16"),
     "tl.int16": ("tl.int8", "tl.uint8", BOOL),
-    "tl.int32": ("tl.int16", "tl.int8", "tl.uint8", BOOL),
-    "tl.int64": ("tl.int32", "tl.int16", "tl.int8", "tl.uint8", BOOL, SIZE, OFFSET),
+    "tl.int32": ("tl.int16", "tl.int8", "tl.uint8", BOOL, "tl.uint16"),
+    "tl.int64": (
+        *("tl.int32", "tl.int16", "tl.int8", "tl.uint8", BOOL, SIZE, OFFSET),
+        *("tl.uint16", "tl.uint32"),
+    ),
+    "tl.uint16": ("tl.uint8", BOOL),
+    "tl.uint32": ("tl.uint8", "tl.uint16", BOOL),
+    "tl.uint64": ("tl.uint8", "tl.uint16", "tl.uint32", BOOL),
     "tl.int8": (BOOL,),
     "tl.uint8": (BOOL,),
     SIZE: ("tl.int32", "tl.int16", "tl.int8", "tl.uint8", BOOL),

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
 from dtpoly.verify.building import applied, rounded
+from dtpoly.verify.casts import as_kind, brought
 from dtpoly.verify.infinite import decided
 from dtpoly.verify.residues import leaving
 from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.tiles import aligned
+from dtpoly.verify.typed import meaning, of_item, of_tile
 from dtpoly.verify.values import (
     Group,
     Item,
@@ -54,6 +56,8 @@ WORDS: dict[type[ast.operator], str] = {
     ast.BitOr: "or",
     ast.BitXor: "xor",
 }
+# Words of the table where those of terms are others.
+NAMES = {"rem": "mod"}
 SIGNS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<",
     ast.LtE: "<=",
@@ -61,6 +65,12 @@ SIGNS: dict[type[ast.cmpop], str] = {
     ast.GtE: ">=",
     ast.Eq: "==",
     ast.NotEq: "!=",
+}
+UNARY: dict[type[ast.unaryop], str] = {
+    ast.USub: "neg",
+    ast.UAdd: "pos",
+    ast.Invert: "invert",
+    ast.Not: "not",
 }
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
@@ -74,12 +84,12 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
             return Group((*first, *second))
         case Tile(), Tile() if word is not None:
             axes, (a, b) = aligned(machine, (left, right), line)
-            kind = kinds.met(left.kind, right.kind)
-            a, b = leaving(a, left.kind, kind, word), leaving(b, right.kind, kind, word)
             if isinstance(a, Pointer) + isinstance(b, Pointer) == 1:
+                # An address has the type of what it points to, which meets no other.
                 exact(machine, right if isinstance(a, Pointer) else left, line)
-            if word == "div" and not kinds.is_float(kind):
-                kind = "tl.float32" if kind else kinds.WEAK
+                kind = left.kind if isinstance(a, Pointer) else right.kind
+            else:
+                kind, (a, b) = met(NAMES.get(word, word), (left, right), (a, b), word, line)
             item = joined(machine, word, a, b, line)
             machine.computed(item, kind, line)
             if word == "sub" and isinstance(item, Whole) and _is_product(b):
@@ -88,6 +98,36 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
             return Tile(axes, in_kind(item, kind, word, line), kind, is_cut)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
+
+
+def met(
+    name: str, tiles: Sequence[Tile], items: Sequence[Item], word: str, line: int
+) -> tuple[str, list[Item]]:
+    """The kind of a result, and operands in the type that it is computed in (see semantics)."""
+    of = [of_item(tile.kind, item) for tile, item in zip(tiles, items, strict=True)]
+    found = meaning(name, of, line)
+    made = [
+        in_type(item, tile.kind, found.within, word, line)
+        for tile, item in zip(tiles, items, strict=True)
+    ]
+    return found.kind, made
+
+
+def in_type(item: Item, kind: str, within: str, word: str, line: int) -> Item:
+    """An operand in the type that an operation is done in."""
+    if isinstance(item, Pointer | Radix) or kind == within or within == kinds.WEAK:
+        return leaving(item, kind, within, word)
+    if within == kinds.LOST:
+        raise Unread(line, "an operation in a type that is not known")
+    if isinstance(item, Whole):
+        if not kinds.is_float(within) or not kinds.is_narrow(within):
+            return item
+        return brought(as_term(item, line), kind, within)
+    if is_truth(item) and within in (kinds.BOOL, kinds.TRUTH):
+        return item
+    if kinds.is_whole(within) and kinds.holds(within, kind):
+        return leaving(item, kind, within, word)
+    return as_kind(as_term(item, line), kinds.BOOL if is_truth(item) else kind, within)
 
 
 def exact(machine: Machine, tile: Tile, line: int) -> None:
@@ -209,8 +249,11 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
     if not isinstance(operand, Tile):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     item = operand.item
+    found = meaning(UNARY[type(op)], [of_tile(operand)], node.lineno)
     match op:
         case ast.USub():
+            if is_truth(item):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}' of a truth")
             match item:
                 case Whole():
                     return replace(operand, item=-item)
@@ -221,14 +264,29 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
                     return replace(
                         operand, item=in_kind(negative, operand.kind, "neg", node.lineno)
                     )
-        case ast.Invert() | ast.Not():
-            if is_truth(item):
-                return replace(operand, item=negation(item))
-            if isinstance(item, Whole) or operand.kind not in (kinds.BOOL, kinds.WEAK):
+        case ast.Not():
+            return replace(operand, item=_denied(item, node), kind=found.kind)
+        case ast.Invert() if found.kind == kinds.WEAK and operand.kind == kinds.WEAK:
+            # Python does it: of a truth, too, it makes -1 less that, which is never 0.
+            number_of = either(item, number(1), number(0)) if is_truth(item) else item
+            if not isinstance(number_of, Whole):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-            return replace(operand, item=applied("not", [as_term(item, node.lineno)]))
+            return replace(operand, item=-number_of - 1)
+        case ast.Invert() if found.kind == kinds.BOOL:
+            return replace(operand, item=_denied(item, node))
+        case ast.Invert():
+            raise Unread(node.lineno, f"'{ast.unparse(node)}'")
         case _:
             return operand
+
+
+def _denied(item: Item, node: ast.expr) -> Item:
+    """That something is not so; of a number, that it is 0."""
+    if is_truth(item):
+        return negation(item)
+    if isinstance(item, Whole):
+        return compare("==", item, number(0))
+    return applied("not", [as_term(item, node.lineno)])
 
 
 def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
@@ -239,15 +297,28 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
     if not isinstance(left, Tile) or not isinstance(right, Tile) or word is None:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     axes, (a, b) = aligned(machine, (left, right), node.lineno)
-    not_in_eight(kinds.met(left.kind, right.kind), node.lineno)
-    a, b = leaving(a, left.kind, kinds.BOOL, ""), leaving(b, right.kind, kinds.BOOL, "")
+    if isinstance(a, Pointer) or isinstance(b, Pointer):
+        raise Unread(node.lineno, "a comparison of addresses")
+    found = meaning(COMPARISONS[word], [of_item(left.kind, a), of_item(right.kind, b)], node.lineno)
+    not_in_eight(found.within, node.lineno)
+    a, b = (
+        settled_in(item, tile.kind, found.within, node.lineno)
+        for item, tile in ((a, left), (b, right))
+    )
     if isinstance(a, Whole) and isinstance(b, Whole):
         if is_exact(left) and is_exact(right):
             exact(machine, left, node.lineno)
             exact(machine, right, node.lineno)
         else:
             a, b = as_term(a, node.lineno), as_term(b, node.lineno)
-    return Tile(axes, comparison(word, a, b, node.lineno), kinds.BOOL)
+    return Tile(axes, comparison(word, a, b, node.lineno), found.kind)
+
+
+def settled_in(item: Item, kind: str, within: str, line: int) -> Item:
+    """An operand of a comparison: the one number that it is in the type that they meet in."""
+    if is_truth(item) or within == kinds.LOST:
+        return leaving(item, kind, kinds.BOOL, "")
+    return in_type(leaving(item, kind, kinds.BOOL, ""), kind, within, "", line)
 
 
 def comparison(word: str, left: Item, right: Item, line: int) -> Item:

@@ -260,7 +260,7 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     ),
     "a size beside bytes does not wrap": (*(LENGTH, "tl.cast(x_size, tl.uint8)", "x_size"),),
     "a size beside bytes wraps in another type": (
-        *(LENGTH, "tl.cast(x_size, tl.uint8)", "tl.cast(x_size, tl.int8)"),
+        *(LENGTH, "tl.cast(x_size, tl.uint8)", "tl.cast(x_size, tl.int16)"),
     ),
     "it is widened after it was multiplied": (
         *(THRICE, "A_stride_0).to(tl.int64)", "A_stride_0)"),

@@ -1,0 +1,1 @@
+"""What Triton's operations mean: a table of entries, each checked against Triton itself."""

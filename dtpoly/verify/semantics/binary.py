@@ -1,0 +1,172 @@
+"""Entries of operators and functions of two operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dtpoly.verify.semantics.promotion import promoted
+from dtpoly.verify.semantics.row import NO, Row, done, element
+from dtpoly.verify.semantics.types import (
+    REFUSED,
+    TRUTH,
+    bits,
+    is_constant,
+    is_float,
+    is_signed,
+    is_whole,
+    tensor,
+)
+
+# What Python does with two constants.
+PYTHON: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "shl": lambda a, b: a << b,
+    "shr": lambda a, b: a >> b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "pow": lambda a, b: a**b,
+}
+# A constant of each type, for the type of what Python makes of it.
+SAMPLES: dict[str, bool | int | float] = {"bool": True, "int": 2, "float": 1.5}
+ARITHMETIC = {"add": "add", "sub": "sub", "mul": "mul"}
+QUOTIENTS = {"floordiv": "div", "mod": "rem"}
+BITS = {"and": "andi", "or": "ori", "xor": "xori", "shl": "shli"}
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+EXTREMES = {
+    "maximum": ("max", "maxnumf"),
+    "minimum": ("min", "minnumf"),
+    "maximum of all": ("max", "maximumf"),
+    "minimum of all": ("min", "minimumf"),
+    "max of python": ("max", "maxnumf"),
+    "min of python": ("min", "minnumf"),
+}
+
+
+def constant(name: str, first: str, second: str) -> Row:
+    """What Python makes of two constants: no tensor, and no instruction."""
+    try:
+        made = PYTHON[name](SAMPLES[first], SAMPLES[second])
+    except TypeError:
+        return NO
+    return Row(type(made).__name__)
+
+
+def sign(of: str) -> str:
+    """How an instruction says whether whole numbers have signs."""
+    return "s" if is_signed(of) else "u"
+
+
+def _comparison(name: str, first: str, second: str, within: str) -> Row:
+    """A comparison; of a constant and a tensor Triton asks the tensor, and turns it for that.
+
+    Before 3.9 it was not turned, and a constant brought narrow whole numbers to 32 bits.
+    """
+    turned = TURNED[name] if is_constant(first) else name
+    also = [_compares(one, within) for one in (turned, name)]
+    if (is_constant(first) or is_constant(second)) and is_whole(within) and bits(within) < 32:
+        also += [_compares(one, "tl.int32") for one in (turned, name)]
+    row, *others = dict.fromkeys(also)
+    return Row(TRUTH, within, row, "|".join(others))
+
+
+def _compares(name: str, within: str) -> str:
+    if is_float(within):
+        return f"arith.cmpf {'u' if name == 'ne' else 'o'}{name} {element(within)}"
+    word = name if name in ("eq", "ne") else sign(within) + name
+    return f"arith.cmpi {word} {element(within)}"
+
+
+def binary(name: str, first: str, second: str) -> Row:
+    """The entry of an operation on two operands."""
+    if is_constant(first) and is_constant(second) and name in PYTHON:
+        return constant(name, first, second)
+    if name == "pow":
+        return NO
+    if name in ("both", "either"):
+        return joined(name, first, second)
+    if is_constant(first) and is_constant(second) and name.endswith("of python"):
+        return Row(ways(first, second))
+    if name in ("fdiv", "div_rn"):
+        return _function_quotient(name, first, second)
+    if name == "cdiv":
+        return _rounded_up(first, second)
+    within = promoted(first, second, divides=name in ("div", *QUOTIENTS))
+    if within == REFUSED:
+        return NO
+    if name in ARITHMETIC:
+        return done(within, within, f"arith.{name}{'f' if is_float(within) else 'i'}")
+    if name in COMPARISONS:
+        return _comparison(name, first, second, within)
+    if name == "div":
+        within = within if is_float(within) else "tl.float32"
+        return done(within, within, "arith.divf")
+    if name in EXTREMES:
+        of_wholes, of_floats = EXTREMES[name]
+        word = of_floats if is_float(within) else f"{of_wholes}{sign(within)}i"
+        return done(within, within, f"arith.{word}")
+    if name == "mod" and is_float(within):
+        return done(within, within, "arith.remf")
+    if not is_whole(within):
+        return NO
+    if name in QUOTIENTS:
+        return done(within, within, f"arith.{QUOTIENTS[name]}{sign(within)}i")
+    if name == "shr":
+        # What is shifted in is decided before the operands meet.
+        return done(within, within, f"arith.shr{sign(second if is_constant(first) else first)}i")
+    return done(within, within, f"arith.{BITS[name]}")
+
+
+def _function_quotient(name: str, first: str, second: str) -> Row:
+    """`tl.fdiv` divides floats of 32 bits or more, `tl.div_rn` f32 alone."""
+    if name == "div_rn":
+        is_right = {tensor(first), tensor(second)} == {"tl.float32"} or (
+            {first, second} <= {"tl.float32", "bool", "int", "float"}
+            and ("tl.float32" in (first, second) or "float" in (first, second))
+        )
+        return done("tl.float32", "tl.float32", "tt.precise_divf") if is_right else NO
+    within = promoted(first, second, divides=True)
+    return done(within, within, "arith.divf") if within != REFUSED and is_float(within) else NO
+
+
+def _rounded_up(first: str, second: str) -> Row:
+    """`tl.cdiv`: `x + (y - 1)` is divided as `//` divides."""
+    if is_constant(first) and is_constant(second):
+        return Row(type(SAMPLES[first] + SAMPLES[second]).__name__)
+    total = (
+        promoted(first, promoted(second, "int"))
+        if not is_constant(second)
+        else promoted(first, "int")
+    )
+    if total == REFUSED or is_float(total) or is_float(second):
+        return NO
+    within = promoted(total, second, divides=True)
+    if within == REFUSED:
+        return NO
+    return done(within, within, f"arith.div{sign(within)}i")
+
+
+def joined(name: str, first: str, second: str) -> Row:
+    """`and` and `or`: where there is a constant, one of the two is chosen by its truth."""
+    if not is_constant(first) and not is_constant(second):
+        word = "arith.andi" if name == "both" else "arith.ori"
+        return done(TRUTH, TRUTH, word) if first == second == TRUTH else NO
+    return Row(ways(first, second))
+
+
+def ways(first: str, second: str) -> str:
+    """A result that is of one type or of another, by values."""
+    return "|".join(dict.fromkeys(sorted((first, second))))

@@ -1,0 +1,116 @@
+"""Entries of what changes the type of a value: casts, tiles that are made, loads, stores."""
+
+from __future__ import annotations
+
+from dtpoly.verify.semantics.row import NO, Row, element
+from dtpoly.verify.semantics.types import (
+    EIGHTS,
+    STANDARD,
+    TRUTH,
+    bits,
+    is_constant,
+    is_float,
+    is_signed,
+    tensor,
+)
+
+NOTHING = "none"
+
+
+def cast(of: str, to: str) -> Row:
+    """A value in another type: exactly where that has it, else as the instruction rounds.
+
+    Floats go to the nearest, of two the even one; towards zero where whole numbers are made. Whole
+    numbers keep their last bits, and a truth is what is not 0.
+    """
+    if of == to:
+        return Row(to, to)
+    if of in EIGHTS or to in EIGHTS:
+        if not (is_float(of) and is_float(to)):
+            return NO
+        return Row(to, to, f"tt.fp_to_fp {element(of)} {element(to)}")
+    if to == TRUTH:
+        if is_float(of):
+            # Narrow floats come to f32 first.
+            within = of if of in STANDARD[2:] else "tl.float32"
+            return Row(to, within, f"arith.cmpf une {element(within)}")
+        return Row(to, of, f"arith.cmpi ne {element(of)}")
+    if is_float(of) and is_float(to):
+        return _between_floats(of, to)
+    if is_float(of):
+        within = of if of in STANDARD[2:] else "tl.float32"
+        sign = "s" if is_signed(to) else "u"
+        return Row(to, to, f"arith.fpto{sign}i {element(within)} {element(to)}")
+    sign = "s" if is_signed(of) else "u"
+    if is_float(to):
+        return Row(to, to, f"arith.{sign}itofp {element(of)} {element(to)}")
+    if bits(of) == bits(to):
+        return Row(to, to, f"arith.bitcast {element(to)}")
+    word = "trunci" if bits(of) > bits(to) else f"ext{sign}i"
+    return Row(to, to, f"arith.{word} {element(of)} {element(to)}")
+
+
+def _between_floats(of: str, to: str) -> Row:
+    halves = STANDARD[:2]
+    if of in halves and to in halves:
+        # Before 3.8 or so by way of f32, which holds all that f16 and bf16 have.
+        by_way = f"arith.truncf f32 {element(to)}"
+        return Row(to, to, f"tt.fp_to_fp {element(of)} {element(to)}", by_way)
+    if of in halves and to == "tl.float64":
+        return Row(to, to, "arith.extf f32 f64")
+    word = "truncf" if bits(of) > bits(to) else "extf"
+    return Row(to, to, f"arith.{word} {element(of)} {element(to)}")
+
+
+def bitcast(of: str, to: str) -> Row:
+    """The same bits as a value of another type."""
+    if of == to:
+        return Row(to, to)
+    if bits(of) != bits(to):
+        return NO
+    if element(of) == element(to):
+        return Row(to, to, f"tt.bitcast {element(to)}")
+    return Row(to, to, f"tt.bitcast {element(of)} {element(to)}")
+
+
+def full(of: str, to: str) -> Row:
+    """A constant in every lane."""
+    if not is_constant(of) or (of == "float" and not is_float(to) and to != TRUTH):
+        return NO
+    return Row(to, to)
+
+
+def load(address: str, other: str | None = None) -> Row:
+    """What is in memory; where a mask is false, `other` in the type of that, or anything."""
+    held = "tl.int8" if address == TRUTH else address
+    if other is not None and cast(tensor(other), held).is_refused:
+        return NO
+    return Row(address, address, "arith.cmpi ne i8" if address == TRUTH else "tt.load")
+
+
+def store(address: str, value: str) -> Row:
+    """A value is brought to the type of what is in memory."""
+    held = "tl.int8" if address == TRUTH else address
+    if cast(tensor(value), held).is_refused:
+        return NO
+    return Row(NOTHING, address, "tt.store")
+
+
+ADDED = ("tl.int32", "tl.uint32", "tl.int64", "tl.uint64", *STANDARD)
+
+
+def atomic(name: str, address: str, value: str) -> Row:
+    """An atomic operation: what was there; the value is brought to the type of that first."""
+    is_extreme = name != "atomic_add"
+    if address not in ADDED or (is_extreme and address in STANDARD[:2]):
+        return NO
+    if cast(tensor(value), address).is_refused:
+        return NO
+    if is_extreme and is_float(address):
+        # The bits of floats are compared, as signed or as unsigned whole numbers.
+        return Row(address, address, f"tt.bitcast i{bits(address)} {element(address)}")
+    word = "fadd" if is_float(address) else "add"
+    if is_extreme:
+        sign = "" if is_signed(address) else "u"
+        word = f"{sign}{name.removeprefix('atomic_')}"
+    return Row(address, address, f"tt.atomic_rmw {word} {element(address)} i1")

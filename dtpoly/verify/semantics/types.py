@@ -1,0 +1,59 @@
+"""Types of values: of tensors by their name in Triton, of constants by that in Python.
+
+A constant is a number or a truth as written, or a parameter that is a `tl.constexpr`. Triton keeps
+it as a value of Python's until a tensor meets it.
+"""
+
+from __future__ import annotations
+
+TRUTH = "tl.int1"
+SIGNED = ("tl.int8", "tl.int16", "tl.int32", "tl.int64")
+UNSIGNED = ("tl.uint8", "tl.uint16", "tl.uint32", "tl.uint64")
+EIGHTS = ("tl.float8e4nv", "tl.float8e5")
+STANDARD = ("tl.float16", "tl.bfloat16", "tl.float32", "tl.float64")
+FLOATS = (*EIGHTS, *STANDARD)
+WHOLES = (*SIGNED, *UNSIGNED)
+TENSORS = (TRUTH, *WHOLES, *FLOATS)
+
+# Constants of Python's. An `int` here is one that 32 bits hold, and a `float` one that f32 holds
+# without being less than its least normal number: Triton gives others a wider type.
+CONSTANTS = ("bool", "int", "float")
+# What a constant becomes where a tensor is made of it alone.
+MADE = {"bool": TRUTH, "int": "tl.int32", "float": "tl.float32"}
+TYPES = (*TENSORS, *CONSTANTS)
+
+# What Triton does not compile: the message of an exception is all that comes of it.
+REFUSED = "refused"
+
+
+def bits(of: str) -> int:
+    """How many bits a value has."""
+    if of == TRUTH:
+        return 1
+    digits = "".join(one if one.isdigit() else " " for one in of.partition("e")[0]).split()
+    return int(digits[0])
+
+
+def is_constant(of: str) -> bool:
+    """True for a constant of Python's."""
+    return of in CONSTANTS
+
+
+def tensor(of: str) -> str:
+    """The type of a tensor that is made of such a value."""
+    return MADE.get(of, of)
+
+
+def is_float(of: str) -> bool:
+    """True for a float, of a tensor or of Python's."""
+    return tensor(of) in FLOATS
+
+
+def is_signed(of: str) -> bool:
+    """True for whole numbers with a sign; truths have none."""
+    return tensor(of) in SIGNED
+
+
+def is_whole(of: str) -> bool:
+    """True for whole numbers and truths."""
+    return not is_float(of)

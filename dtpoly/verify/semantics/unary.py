@@ -1,0 +1,59 @@
+"""Entries of operators and functions of one operand."""
+
+from __future__ import annotations
+
+from dtpoly.verify.semantics.row import NO, Row, done, element
+from dtpoly.verify.semantics.types import STANDARD, TRUTH, is_constant, is_float, is_signed, tensor
+
+# What is computed in f32 and f64 alone.
+MATH = {
+    "exp": "math.exp",
+    "exp2": "math.exp2",
+    "log": "math.log",
+    "log2": "math.log2",
+    "sin": "math.sin",
+    "cos": "math.cos",
+    "sqrt": "math.sqrt",
+    "rsqrt": "math.rsqrt",
+    "erf": "math.erf",
+    "floor": "math.floor",
+    "ceil": "math.ceil",
+}
+WIDE = STANDARD[2:]
+
+
+def unary(name: str, of: str) -> Row:
+    """The entry of an operation on one operand."""
+    match name:
+        case "neg" | "pos" if is_constant(of):
+            # Python makes a whole number of a truth.
+            return Row("int" if of == "bool" else of)
+        case "invert" if is_constant(of):
+            # Of a truth too: `~True` is -2, and `~False` is -1, which both are true.
+            return NO if of == "float" else Row("int")
+        case "not" if is_constant(of):
+            return Row("bool")
+        case "pos":
+            return NO
+        case "neg" if is_float(of):
+            return Row(of, of, f"arith.negf {element(of)}", f"arith.subf {element(of)}")
+        case "neg":
+            return done(of, of, "arith.subi")
+        case "invert":
+            return NO if is_float(of) else done(of, of, "arith.xori")
+        case "not":
+            return done(TRUTH, TRUTH, "arith.xori") if of == TRUTH else NO
+        case "abs":
+            made = tensor(of)
+            if is_float(made):
+                return done(made, made, "math.absf")
+            return done(made, made, "math.absi") if is_signed(made) else Row(made, made)
+        case "sqrt_rn":
+            made = tensor(of)
+            return done(made, made, "tt.precise_sqrt") if made == "tl.float32" else NO
+        case "sigmoid":
+            made = tensor(of)
+            return done(made, made, "arith.divf") if made in WIDE else NO
+        case _:
+            made = tensor(of)
+            return done(made, made, MATH[name]) if made in WIDE else NO

@@ -1,0 +1,150 @@
+"""The table of Triton's operations, asked about kinds: which concrete types they can stand for.
+
+A symbolic kind is accepted for a result only where it is right whatever types callers decide: for
+each way to decide them, the table's entry gives the type that the kind stands for then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify import kinds
+from dtpoly.verify.semantics.entries import entry
+from dtpoly.verify.semantics.record import is_checked
+from dtpoly.verify.semantics.types import CONSTANTS, TYPES
+from dtpoly.verify.terms import Literal
+from dtpoly.verify.values import Item, Tile, Unread, is_truth
+from dtpoly.verify.whole import Whole
+
+# What is not one type for all tensors and numbers of a kind, but any of these for each.
+ANY_OF = {
+    kinds.SIZE: ("tl.int32", "tl.int64", "int"),  # Triton makes a constant of a size of 1
+    kinds.OFFSET: ("tl.int32", "tl.int64"),
+    kinds.TRUTH: (kinds.BOOL, "bool"),
+}
+# Of more inputs whose types callers decide, not all ways to decide them are tried.
+MOST_INPUTS = 4
+_ORDER = kinds.FLOATS
+Decided = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The kind of a result, and the kind to which operands are brought first."""
+
+    kind: str
+    within: str
+
+
+def meaning(name: str, operands: Sequence[str], line: int) -> Meaning:
+    """What the table says of an operation on such kinds, or types of constants. Raises Unread."""
+    found = _meaning(name, tuple(operands))
+    if isinstance(found, str):
+        raise Unread(line, found)
+    return found
+
+
+def of_tile(tile: Tile) -> str:
+    """The kind of a value, or the type that a constant of Python's has."""
+    return of_item(tile.kind, tile.item)
+
+
+def of_item(kind: str, item: Item) -> str:
+    """The kind, or the type of a constant: a truth, a whole number, or a float."""
+    if kind != kinds.WEAK:
+        return kind
+    if is_truth(item) or (isinstance(item, Literal) and item.text in ("True", "False")):
+        return "bool"
+    return "int" if isinstance(item, Whole) else "float"
+
+
+@cache
+def _meaning(name: str, operands: tuple[str, ...]) -> Meaning | str:
+    words = " and ".join(one or "a constant" for one in operands)
+    inputs = sorted({one for kind in operands for one in kinds.members(kind)} - set(TYPES))
+    if len(inputs) > MOST_INPUTS:
+        return f"'{name}' of values whose types {len(inputs)} inputs decide"
+    results: list[tuple[Decided, frozenset[str], frozenset[str]]] = []
+    for decided in _ways(inputs):
+        given = [_stands_for(kind, decided) for kind in operands]
+        if not all(given):
+            return f"'{name}' of {words}, of which a type is not known"
+        made: set[str] = set()
+        withins: set[str] = set()
+        for types in product(*given):
+            row = entry(name, types)
+            if not is_checked(name, types):
+                return f"'{name}' of {' and '.join(types)}, which was not checked against Triton"
+            if row.is_refused:
+                continue
+            made.update(row.result.split("|"))
+            withins.add(row.within or row.result)
+        if made:
+            results.append((decided, frozenset(made), frozenset(withins)))
+    if not results:
+        return f"'{name}' of {words}, which Triton refuses"
+    kind = _kind_of([(decided, made) for decided, made, _ in results], operands)
+    within = _kind_of([(decided, withins) for decided, _, withins in results], operands)
+    return Meaning(kind, within)
+
+
+def _ways(inputs: Sequence[str]) -> Iterator[Decided]:
+    """All types that callers can decide for inputs, and that of floats in general."""
+    for types in product(_ORDER, repeat=len(inputs)):
+        eights = [one for one in types if one in kinds.EIGHTS]
+        reals = ("tl.float64",) if "tl.float64" in types else ("tl.float32", "tl.float64")
+        for real in reals:
+            if not (eights and real == "tl.float64"):
+                yield {**dict(zip(inputs, types, strict=True)), kinds.REAL: real}
+
+
+def _stands_for(kind: str, decided: Decided) -> tuple[str, ...]:
+    """The types, of tensors or of constants, that a kind stands for; nothing of an unknown one."""
+    if kind in ANY_OF:
+        return ANY_OF[kind]
+    if kind in TYPES:
+        return (kind,)
+    if kind in decided:
+        return (decided[kind],)
+    parts = kinds.members(kind)
+    if not parts:
+        return ()
+    found = _promoted([decided.get(one, one) for one in sorted(parts)])
+    if not kind.startswith("operand "):
+        return (found,)
+    if decided[kinds.REAL] == "tl.float64":
+        return ("tl.float64",)
+    return ("tl.float16",) if found in kinds.EIGHTS else (found,)
+
+
+def _promoted(types: Sequence[str]) -> str:
+    """The narrowest type of floats that holds all, as torch promotes."""
+    return next(
+        one for one in _ORDER if all(kinds.holds(one, other) or one == other for other in types)
+    )
+
+
+def _kind_of(found: Sequence[tuple[Decided, frozenset[str]]], operands: Sequence[str]) -> str:
+    """The kind that stands for what was found, however types are decided; LOST if none does."""
+    every = frozenset[str]().union(*(types for _, types in found))
+    if every <= set(CONSTANTS):
+        return kinds.WEAK
+    if len(every) == 1:
+        return next(iter(every))
+    parts = (kinds.members(kind) or frozenset((kind,)) for kind in operands)
+    together = kinds.stored(frozenset[str]().union(*parts))
+    for kind in (*operands, kinds.OFFSET, kinds.SIZE, kinds.TRUTH, kinds.REAL, together):
+        if all(_is_right(kind, decided, types) for decided, types in found):
+            return kind
+    return kinds.LOST
+
+
+def _is_right(kind: str, decided: Decided, types: frozenset[str]) -> bool:
+    if kind in ANY_OF:
+        return types <= set(ANY_OF[kind])
+    if any(one not in decided and one not in TYPES for one in kinds.members(kind)):
+        return False
+    return frozenset(_stands_for(kind, decided)) == types
