@@ -19,6 +19,14 @@ CAMPAIGNS = (
         "tests.attack.kernels",
     ),
     Campaign(
+        "certificates",
+        "Certificates are forged: each that does not prove what it says must be rejected.",
+        "tests.attack.certificates.campaign",
+        seconds=240.0,
+        bytes=4 * 2**30,
+        attempts_per_worker=1000,
+    ),
+    Campaign(
         "toy",
         "It fails in every way in which an attempt can fail; with it the runner itself is tested.",
         "tests.attack.toy",
