@@ -1,6 +1,6 @@
 """A kernel in; what its launcher is told of the length of each axis of its tensors, out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import axis_reads
@@ -11,7 +11,7 @@ from .kernel import TileKernel
 # Of an axis: one of which nothing is known, and one whose lines may begin anywhere.
 UNKNOWN, ANYWHERE = "_", "-"
 # Labels by tensor and axis: what `plain_axes` finds, once for all kernels of a file.
-PlainAxes = Mapping[tuple[str, int], Sequence[str]]
+PlainAxes = Mapping[tuple[str, int], tuple[str, ...]]
 
 
 def axis_words(plain: PlainAxes, model: Model, kernel: TileKernel) -> list[list[str]]:

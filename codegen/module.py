@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from dtpoly.algorithm.program import Program
+from dtpoly.budget import stage
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path
 from dtpoly.poly.effort import answered, limited
@@ -131,11 +132,13 @@ def _layout(original: Model, launches: Sequence[Launch]) -> Layout:
         for path in launch.paths
     }
     mine = [{p.statement: tiles[p.statement] for p in launch.paths} for launch in launches]
-    loops = tuple(
-        loop_ast(model, tuple(one.values()), frozenset(sum(launch.flat, ())))
-        for launch, one in zip(launches, mine, strict=True)
-    )
+    loops = tuple(_loops(model, launch, one) for launch, one in zip(launches, mine, strict=True))
     return Layout(original, _ways(launches), tiles, loops)
+
+
+def _loops(model: Model, launch: Launch, tiles: Mapping[str, Tiles]) -> tuple[LoopNode, ...]:
+    with stage(f"finding the loops of the kernel '{launch.name}'"):
+        return loop_ast(model, tuple(tiles.values()), frozenset(sum(launch.flat, ())))
 
 
 def _generated(

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
+from dtpoly.budget import OverBudgetError, stage, within_default
+from dtpoly.budget_messages import over
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
 from dtpoly.frontend.choice_messages import is_a_space
 from dtpoly.frontend.deep import deep_recursion
@@ -40,9 +42,22 @@ class Checked:
 
 def check(source: Source, primitives: Primitives = PRIMITIVES) -> Checked:
     """Read, resolve and check a source, and prove its schedule or refuse it."""
-    parsed = parse(source)
-    checked = prove(understand(parsed.file, parsed.found, primitives))
+    try:
+        with within_default():
+            checked = _checked(source, primitives)
+    except OverBudgetError as error:
+        unread = File(source, (), frozenset({source.name}))
+        return Checked(unread, None, (over(error, source),), primitives=primitives)
     return replace(checked, diagnostics=limited(checked.diagnostics))
+
+
+def _checked(source: Source, primitives: Primitives) -> Checked:
+    with stage("reading the file"):
+        parsed = parse(source)
+    with stage("looking up what its names mean"):
+        understood = understand(parsed.file, parsed.found, primitives)
+    with stage("deciding whether its schedule is legal"):
+        return prove(understood)
 
 
 def understand(

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program, in_order
 from dtpoly.algorithm.show import show_directive
+from dtpoly.budget import OverBudgetError, stage, within_default
+from dtpoly.budget_messages import over
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.launch import Launch
 from dtpoly.codegen.module import OPERATIONS, Generated, Layout, generate, module_text
@@ -44,6 +46,16 @@ def code_of(
     known is taken where it fits. Raises DtpolyError where no code is generated for such a schedule.
     """
     names = _wanted(state, wanted)
+    try:
+        with within_default(), stage("generating its code"):
+            return _supported(state, names, header, test, known)
+    except OverBudgetError as error:
+        raise DtpolyError([over(error)]) from error
+
+
+def _supported(
+    state: State, names: tuple[str, ...], header: str, test: Test, known: Layout | None
+) -> Code:
     try:
         return _code(state, names, header, test, known=known)
     except Unsupported as error:

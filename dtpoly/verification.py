@@ -89,9 +89,11 @@ class Proved:
     report: Report
 
 
-def proved(program: Program, text: str, wanted: Iterable[str] = ()) -> Proved:
+def proved(
+    program: Program, text: str, wanted: Iterable[str] = (), seconds: float = SECONDS
+) -> Proved:
     """The text as it is to be written; lines of the report are those of this text."""
-    report = verified(program, text, wanted)
+    report = verified(program, text, wanted, seconds)
     stamped = with_verdict(text, verdict_lines(report))
     return Proved(stamped, _shifted(report, stamped.count("\n") - text.count("\n")))
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from unittest.mock import patch
 
+from dtpoly.budget import within
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.schedule import legality
@@ -54,10 +55,17 @@ def undecided() -> None:
         load(Source("map.dt", text + "f.compile();\ng.fuse_at(f, x);\n"))
 
 
+def late() -> None:
+    # A budget that is over as soon as it begins; as it is, a call has 20 seconds.
+    with within(1e-9):
+        load(Source("norm.dt", NORM))
+
+
 CALLS: dict[str, Callable[[], object]] = {
     "DT200": spread,
     "DT202": racing,
     "DT204": forgotten,
     "DT206": incomplete,
     "DT208": undecided,
+    "DT210": late,
 }

@@ -147,4 +147,11 @@ SCHEDULE: dict[str, Entry] = {
         "chain of Funcs that are read twice doubles with each of them. Leave out some of the "
         "directives, so that what is read often is computed once.",
     ),
+    "DT210": Entry(
+        "something takes more time or memory than it may",
+        "What dtpoly does has limits, so that nothing hangs: 20 seconds of computing "
+        "and 2 GB, unless --seconds says another number. The note says in which stage it was "
+        "stopped. Ask for less there: fuse and inline fewer Funcs, take tiles that divide each "
+        "other, split the file; or give it more time.",
+    ),
 }

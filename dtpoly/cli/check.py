@@ -11,6 +11,7 @@ from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, write
 from dtpoly.cli.plugin_option import plugin_files
 from dtpoly.cli.point_option import point_option, read_source
+from dtpoly.cli.seconds_option import limited, seconds_option
 from dtpoly.compile import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors
 from dtpoly.plugins import with_plugins
@@ -35,6 +36,7 @@ Examples:
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
 @point_option
 @plugin_files
+@seconds_option
 @click.option("--quiet", "-q", is_flag=True, help="Leave out warnings and notes.")
 def command(
     files: tuple[str, ...],
@@ -42,12 +44,13 @@ def command(
     as_sarif: bool,
     point: str | None,
     plugins: tuple[str, ...],
+    seconds: float,
     quiet: bool,
 ) -> int:
     """Say what is wrong with .dt files; exit with 1 if anything is."""
     if as_json and as_sarif:
         raise click.UsageError("--json and --sarif exclude each other")
-    remarks = list(_check_all(files, point, plugins))
+    remarks = list(_check_all(files, point, plugins, seconds))
     found = [diagnostic for one in remarks for diagnostic in one.diagnostics]
     if quiet:
         found = [diagnostic for diagnostic in found if diagnostic.severity is Severity.ERROR]
@@ -67,7 +70,7 @@ def command(
 
 
 def _check_all(
-    files: Iterable[str], point: str | None, plugins: Iterable[str]
+    files: Iterable[str], point: str | None, plugins: Iterable[str], seconds: float
 ) -> Iterator[Remarked]:
     """What is wrong with each file; without its plugins nothing can be said of one."""
     try:
@@ -76,7 +79,9 @@ def _check_all(
         yield Remarked(error.diagnostics)
         return
     for path in dict.fromkeys(files):
-        yield _check(path, point, primitives)
+        with limited(seconds):
+            found = _check(path, point, primitives)
+        yield found
 
 
 def _check(path: str, point: str | None, primitives: Primitives) -> Remarked:

@@ -4,6 +4,7 @@ import keyword
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -22,6 +23,7 @@ from dtpoly.cli.output import report, write_exactly
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import save, tell_error
+from dtpoly.cli.seconds_option import limited, seconds_option
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.codegen.header import MARK, header
 from dtpoly.compile import check
@@ -99,6 +101,7 @@ Examples:
     help="For --emit and --target: of inputs that declare none.  [default: f32]",
 )
 @click.option("--no-verify", is_flag=True, help="Do not prove that the text is right.")
+@seconds_option
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="With --emit: print a JSON document.")
@@ -112,6 +115,7 @@ def command(
     sizes: tuple[str, ...],
     dtype: str | None,
     no_verify: bool,
+    seconds: float,
     point: str | None,
     primitives: Primitives,
     as_json: bool,
@@ -124,7 +128,8 @@ def command(
     The text is read back and proved to compute the algorithm, for all sizes; its first lines say
     what was proved. What is found to be wrong is not written, and ends with exit code 3: that is
     our bug. What cannot be proved is run at a few sizes, and then written with a warning. A proof
-    is kept, so the same text is not proved twice.
+    is kept, so the same text is not proved twice. All of it may take --seconds: of what takes
+    longer to prove, a warning says what is not proved.
 
     With --target, each kernel is also compiled for that GPU: what it needs there is told in a
     line, and what makes it slow in warnings that point at a directive. With --emit, one stage of
@@ -136,7 +141,9 @@ def command(
     if as_json and emit is None:
         raise click.UsageError("--json is for --emit")
     source = read_source(file, point)
-    checked = check(source, primitives)
+    until = time.thread_time() + seconds
+    with limited(seconds):
+        checked = check(source, primitives)
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)
     if checked.verdict is None:
@@ -148,7 +155,8 @@ def command(
     tested = None if test is None else _tested(program, test)
     _check_output(file, output)
     path = None if emit else _path(file, output)
-    made = remarked(checked, header(__version__, source.name), tested, wanted)
+    with limited(until - time.thread_time()):
+        made = remarked(checked, header(__version__, source.name), tested, wanted)
     if made.code is None:
         raise DtpolyError(made.diagnostics)
     code = made.code
@@ -156,7 +164,8 @@ def command(
         report(made.diagnostics, sys.stderr)
     text = code.text
     if not no_verify:
-        found = proved(program, text, code.stages.outputs)
+        with limited(until - time.thread_time()):
+            found = proved(program, text, code.stages.outputs, seconds / 2)
         text, known = found.text, found.report
         # What is not proved may be wrong: it is run, unless triton is to compile in this process.
         is_run = known.verdict is Verdict.UNKNOWN and target is None and emit is None and can_run()

@@ -9,6 +9,7 @@ from types import ModuleType
 import click
 
 from dtpoly import __version__
+from dtpoly.budget import SECONDS as BUDGET
 from dtpoly.cli.doubts import can_run, in_ring
 from dtpoly.cli.evidence import check_proof, show_fusions, write_proof
 from dtpoly.cli.files import complete_files, file_name
@@ -19,6 +20,7 @@ from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import tell_error
+from dtpoly.cli.seconds_option import limited
 from dtpoly.codegen.header import header
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import Diagnostic, DtpolyError
@@ -102,7 +104,8 @@ def command(
     itself writes is refuted, which is a bug of dtpoly.
     """
     source = read_source(file, point)
-    checked = check(source, primitives)
+    with limited(BUDGET):
+        checked = check(source, primitives)
     if fusions and checked.verdict is not None:
         return show_fusions(checked, file, as_json)
     if checked.program is None:
@@ -116,7 +119,9 @@ def command(
     if to_check is not None:
         return check_proof(source, text, to_check, as_json)
     asked = wanted if kernel is None or func is not None else ()
-    found = verified(program, text.text, asked, seconds)
+    # What is refuted is looked at again.
+    with limited(2 * seconds * len(program.funcs) + BUDGET):
+        found = verified(program, text.text, asked, seconds)
     if func is not None:
         found = Report(tuple(one for one in found.functions if one.name in (func, "")))
     # A text of ours that is not proved is run without being asked to; a user's is not.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from dtpoly.budget import counted
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.remembered import forget
 from dtpoly.poly.spaces import PolyError
@@ -22,14 +23,8 @@ def limited(operations: int) -> Generator[None]:
 
     All that is asked afterwards fails at once; so ask through `answered`.
     """
-    context = isl.DEFAULT_CONTEXT
-    context.reset_operations()
-    context.set_max_operations(operations)
-    try:
+    with counted(isl.DEFAULT_CONTEXT, operations):
         yield
-    finally:
-        context.set_max_operations(0)
-        context.reset_operations()
 
 
 def answered(ask: Callable[[], T]) -> T | None:

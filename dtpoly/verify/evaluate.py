@@ -16,6 +16,7 @@ from itertools import product
 
 import islpy as isl
 
+from dtpoly.budget import OverBudgetError
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.between import (
@@ -31,7 +32,7 @@ from dtpoly.verify.between import (
     resolved,
     spread,
 )
-from dtpoly.verify.limits import OutOfTimeError, check_time
+from dtpoly.verify.limits import check_time
 from dtpoly.verify.rounding import allows, split
 from dtpoly.verify.sets import as_points, points_of
 from dtpoly.verify.terms import (
@@ -129,7 +130,7 @@ def _differ(kernel: Term, algorithm: Term, at: Evaluation) -> bool:
     try:
         first = _number(kernel, at)
         second = _number(algorithm, replace(at, done={}, left=[MOST_POINTS]))
-    except (NoNumberError, OutOfTimeError, ValueError, OverflowError, ZeroDivisionError):
+    except (NoNumberError, OverBudgetError, ValueError, OverflowError, ZeroDivisionError):
         return False
     return not _alike(first, second)
 

@@ -13,6 +13,7 @@ from dtpoly.algorithm.dtypes import is_float
 from dtpoly.algorithm.expressions import reads
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import size_rules
+from dtpoly.budget import OverBudgetError, stage
 from dtpoly.verify.algorithm import Unsaid, meaning_of
 from dtpoly.verify.asking import Run, running
 from dtpoly.verify.binding import binding_of
@@ -22,7 +23,7 @@ from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.formats import TYPES
 from dtpoly.verify.held import Wrapper
 from dtpoly.verify.layers import ARGUMENTS
-from dtpoly.verify.limits import OutOfTimeError, limited
+from dtpoly.verify.limits import limited
 from dtpoly.verify.machine import run_kernel
 from dtpoly.verify.memory import Memory, Unwritten
 from dtpoly.verify.naming import file_of
@@ -144,11 +145,12 @@ def _function(
     began = time.monotonic()
     try:
         with limited(seconds), running(run):
-            wrapper, proof = proof_of(program, file, func, sizes)
+            with stage(f"reading the kernels of '{func}' back"):
+                wrapper, proof = proof_of(program, file, func, sizes)
             found = {name: _layer(name, wrapper, proof, run) for name in ARGUMENTS}
     except (Unread, *CONFUSED) as error:
         return _unknown(func, *_told(error), began)
-    except (NotAffine, Unsaid, OutOfTimeError, RecursionError, isl.Error) as error:
+    except (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
         return _unknown(func, *_told(error), began, _is_late(error))
     found |= _compared(found["value"])
     layers = (_doubted(found[one], wrapper) for one in LAYERS)
@@ -212,21 +214,22 @@ def _layer(name: str, wrapper: Wrapper, proof: Proof, run: Run) -> Layer:
     found: Layer | None = None
     run.part = name
     try:
-        for finding in ARGUMENTS[name](proof):
-            layer = _judged(finding, wrapper, proof)
-            if layer.verdict is Verdict.REFUTED:
-                return layer
-            found = found or layer
+        with stage(f"proving the layer '{name}' of '{proof.func}'"):
+            for finding in ARGUMENTS[name](proof):
+                layer = _judged(finding, wrapper, proof)
+                if layer.verdict is Verdict.REFUTED:
+                    return layer
+                found = found or layer
     except (Unread, *CONFUSED) as error:
         return found or Layer(name, Verdict.UNKNOWN, *_told(error))
-    except (Unwritten, NotAffine, Unsaid, OutOfTimeError, RecursionError, isl.Error) as error:
+    except (Unwritten, NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
         late = _is_late(error)
         return found or Layer(name, Verdict.UNKNOWN, *_told(error), is_late=late)
     return found or Layer(name, Verdict.PROVED)
 
 
 def _is_late(error: BaseException) -> bool:
-    return isinstance(error, OutOfTimeError | isl.Error)
+    return isinstance(error, OverBudgetError | isl.Error)
 
 
 def _told(error: BaseException) -> tuple[int, str]:
@@ -240,7 +243,7 @@ def _told(error: BaseException) -> tuple[int, str]:
             return 0, "a product of sizes in a condition or an index"
         case Unsaid():
             return 0, f"the algorithm has '{error}', which has no proof"
-        case OutOfTimeError() | isl.Error():
+        case OverBudgetError() | isl.Error():
             return 0, "it takes too long"
         case RecursionError():
             return 0, "it is nested too deeply"

@@ -1,0 +1,157 @@
+"""What a command or a call may take: time, memory, and operations of isl; and what it is doing.
+
+A budget is made where a command or a call begins, and holds in all that is done for it. Time is the
+time that this thread computes, so that a machine that is busy with other work changes no answer.
+Where a budget is over, `OverBudgetError` is raised: whoever began turns it into a diagnostic, or
+into UNKNOWN. It is the context's and not an argument, since every stage has loops deep inside of
+functions that are about terms and sets alone; each thread has its own.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+from dtpoly.frozen import dataclass
+
+try:
+    import resource
+except ImportError:  # Windows has none: memory is not looked at there.
+    resource = None  # type: ignore[assignment]
+
+SECONDS = 20.0  # for a command or a call, unless its user gives more
+MOST_BYTES = 2 * 2**30  # of memory beyond what the process had when it began
+# Of isl, what it does in a second, about; with large coefficients it does fewer.
+OPERATIONS_A_SECOND = 2_000_000
+START = "beginning"
+UNIT = 1 if sys.platform == "darwin" else 1024  # what the system counts memory in
+
+
+class OverBudgetError(Exception):
+    """The time or the memory is over: in which stage, and of what there was how much."""
+
+    def __init__(self, stage: str, limit: str) -> None:
+        super().__init__(f"{stage}: more than {limit}")
+        self.stage = stage
+        self.limit = limit
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Until when, on the clock of this thread; and up to how much memory."""
+
+    seconds: float
+    end: float
+    most_bytes: float
+    # Is told of each stage that begins; a process that watches this one tells it when it ends us.
+    watch: Callable[[str], None] | None = None
+
+
+class IslContext(Protocol):
+    """The part of isl that counts."""
+
+    def set_max_operations(self, max_operations: int) -> None:
+        """No more than these."""
+
+    def reset_operations(self) -> None:
+        """Count from 0."""
+
+
+_budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
+_stage: ContextVar[str] = ContextVar("stage", default=START)
+_operations: ContextVar[int] = ContextVar("operations", default=0)  # 0 is no limit
+
+
+@contextmanager
+def within(seconds: float, watch: Callable[[str], None] | None = None) -> Generator[None]:
+    """Let what is done inside take so long, and not longer than what is around it."""
+    around = _budget.get()
+    end, most_bytes = time.thread_time() + seconds, _peak() + MOST_BYTES
+    if around is not None:
+        end, most_bytes = min(end, around.end), min(most_bytes, around.most_bytes)
+        watch = watch or around.watch
+    token = _budget.set(Budget(seconds, end, most_bytes, watch))
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
+@contextmanager
+def within_default() -> Generator[None]:
+    """The usual time, unless what is around it has said another one."""
+    if _budget.get() is not None:
+        yield
+        return
+    with within(SECONDS):
+        yield
+
+
+@contextmanager
+def stage(what: str) -> Generator[None]:
+    """Say what is done inside, for the message if it takes too much."""
+    token = _stage.set(what)
+    _tell(what)
+    try:
+        check()
+        yield
+    finally:
+        _stage.reset(token)
+        _tell(_stage.get())
+
+
+def check() -> None:
+    """Raise OverBudgetError if the time or the memory is over."""
+    one = _budget.get()
+    if one is None:
+        return
+    if time.thread_time() > one.end:
+        raise OverBudgetError(_stage.get(), f"{one.seconds:g} seconds")
+    if _peak() > one.most_bytes:
+        raise OverBudgetError(_stage.get(), f"{MOST_BYTES / 2**30:g} GB of memory")
+
+
+def left() -> float | None:
+    """How many seconds are left; none without a budget."""
+    one = _budget.get()
+    return None if one is None else max(one.end - time.thread_time(), 0.0)
+
+
+@contextmanager
+def counted(context: IslContext, most: int) -> Generator[None]:
+    """At most so many of isl's operations inside, and no more than there is time for.
+
+    They are counted, so that what is answered does not depend on the machine.
+    """
+    seconds = left()
+    if seconds is not None:
+        most = min(most, int(seconds * OPERATIONS_A_SECOND) + 1)
+    outside = _operations.get()
+    token = _operations.set(most)
+    _allow(context, most)
+    try:
+        yield
+    finally:
+        _operations.reset(token)
+        _allow(context, outside)
+
+
+def _allow(context: IslContext, most: int) -> None:
+    context.set_max_operations(most)
+    context.reset_operations()
+
+
+def _tell(what: str) -> None:
+    one = _budget.get()
+    if one is not None and one.watch is not None:
+        one.watch(what)
+
+
+def _peak() -> float:
+    """The most memory that the process had so far, in bytes."""
+    if resource is None:
+        return 0.0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * UNIT

@@ -1,0 +1,131 @@
+"""A command in a process of its own: what no exception can reach is ended from outside.
+
+isl computes in C, where neither an interruption nor a clock of Python gets a word in. So the
+process that a user starts forks; the child does the work, and the parent waits. An interruption
+ends the child at once. A child that has used up its time and does not see it is ended by the
+system; the parent then says in which stage that was, from a page of memory that both have.
+
+Where there is no fork (Windows), the command runs in the process itself.
+"""
+
+import ctypes
+import mmap
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+
+from dtpoly.cli.interruption import INTERRUPTED
+
+# What only computes. The others drive devices, ask questions or start processes of their own.
+COMMANDS = {
+    *("check", "show", "explain", "why-not", "legal", "compile", "verify", "space", "cost"),
+    "schedule",
+}
+GRACE = 0.5  # after an interruption, for a child that can still tidy up
+MORE = 5.0  # of the time to compute, for what does not see that it is over
+OFTEN = 0.25  # between two looks at the budget
+DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+OVER = signal.SIGVTALRM if hasattr(signal, "SIGVTALRM") else None
+PAGE = 4096
+
+# In the child: what it shares with its parent.
+_page: list[mmap.mmap] = []
+
+
+def is_apart(arguments: Sequence[str]) -> bool:
+    """Whether a command line is run in a process of its own."""
+    named = next((one for one in arguments if not one.startswith("-")), "")
+    return hasattr(os, "fork") and named in COMMANDS
+
+
+def apart(work: Callable[[], int], told: Callable[[str], int]) -> int:
+    """What the work comes to in a child; `told` says that it ran out of time, in which stage."""
+    page = mmap.mmap(-1, PAGE)
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        _die_with(parent)
+        _page.append(page)
+        return work()
+    status = _waited(child)
+    if os.WIFSIGNALED(status):
+        if os.WTERMSIG(status) == OVER:
+            return told(bytes(page).rstrip(b"\0").decode(errors="replace"))
+        return 128 + os.WTERMSIG(status)
+    return os.WEXITSTATUS(status)
+
+
+def note(stage: str) -> None:
+    """Write down for the parent what this process is doing."""
+    if _page:
+        text = stage.encode()[: PAGE - 1]
+        _page[0][: len(text) + 1] = text + b"\0"
+        _page[0][len(text) :] = bytes(PAGE - len(text))
+
+
+@contextmanager
+def ended_after(seconds: float, look: Callable[[], None]) -> Generator[None]:
+    """Let a child look at its budget often, and be ended when it does not see that it is over."""
+    if not _page:
+        yield
+        return
+
+    def looked(_number: int, _frame: object) -> None:
+        look()
+
+    before = signal.signal(signal.SIGPROF, looked)
+    signal.setitimer(signal.ITIMER_PROF, OFTEN, OFTEN)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds + MORE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _die_with(parent: int) -> None:
+    """Who ends the parent by force shall not leave a child behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(INTERRUPTED)
+
+
+def _waited(child: int) -> int:
+    """How the child ended. What the parent is told to do, it tells the child."""
+
+    def interrupted(_number: int, _frame: object) -> None:
+        _interrupt(child)
+
+    def terminated(_number: int, _frame: object) -> None:
+        _terminate(child)
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupted)
+    signal.signal(signal.SIGTERM, terminated)
+    _, status = os.waitpid(child, 0)
+    return status
+
+
+def _interrupt(child: int) -> None:
+    """End the child, which may have got the signal from the terminal already."""
+    os.kill(child, signal.SIGINT)
+    end = time.monotonic() + GRACE
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else INTERRUPTED)
+        time.sleep(0.005)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os._exit(INTERRUPTED)
+
+
+def _terminate(child: int) -> None:
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os._exit(128 + signal.SIGTERM)

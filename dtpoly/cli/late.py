@@ -1,0 +1,22 @@
+"""What is said of a command that was ended because its time was over."""
+
+import sys
+from collections.abc import Sequence
+
+from dtpoly.budget_messages import told
+from dtpoly.cli.main import WRONG_INPUT
+from dtpoly.cli.output import report, write
+from dtpoly.render.as_json import render
+
+AS_JSON = ("--json", "--sarif")
+LIMIT = "the time that it has"
+
+
+def tell(arguments: Sequence[str], stage: str) -> int:
+    """The exit code; what the command prints as JSON is a document here, too."""
+    found = [told(stage or "beginning", LIMIT)]
+    if "--json" in arguments:
+        write(render(found))
+    else:
+        report(found, sys.stderr)
+    return WRONG_INPUT

@@ -1,0 +1,29 @@
+"""The option `--seconds` of commands, and the budget of what they do."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from dtpoly.budget import SECONDS, check, within
+from dtpoly.cli.apart import ended_after, note
+
+
+def seconds_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How long a command may compute."""
+    option = click.option(
+        "--seconds",
+        type=click.FloatRange(0, min_open=True),
+        default=SECONDS,
+        show_default=True,
+        help="How long it may compute.",
+    )
+    return option(command)
+
+
+@contextmanager
+def limited(seconds: float) -> Generator[None]:
+    """Let what is done inside compute so long, and be ended from outside if it does not end."""
+    with within(seconds, note), ended_after(seconds, check):
+        yield

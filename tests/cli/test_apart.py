@@ -1,0 +1,117 @@
+"""What computes for long is ended: by an interruption at once, and by itself when its time is over.
+
+What hangs here is a fusion whose footprint isl does not describe in any time; it computes in C.
+"""
+
+import json
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import COMMAND, environment
+
+HARD = """\
+Func f, g;
+In A;
+Var x, y;
+
+g[x] = A[x] * 2;
+f[x, y] = g[997*x + 1009*y] + g[1013*x + 991*y] + g[983*x + 977*y];
+
+f.block(x:37, y:41);
+f.tensorize(x:32, y:32);
+g.fuse_at(f, y, recompute);
+f.compile();
+"""
+COMMANDS = {
+    "check": ["check"],
+    "compile": ["compile", "-o", "out.py"],
+    "verify": ["verify"],
+    "schedule": ["schedule"],
+    "space": ["space"],
+    "legal": ["legal"],
+}
+
+
+def started(command: list[str], folder: Path) -> "subprocess.Popen[bytes]":
+    """A process that is at work on the hard file."""
+    (folder / "hard.dt").write_text(HARD)
+    return subprocess.Popen(
+        [*COMMAND, command[0], "hard.dt", *command[1:]],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=environment(XDG_CACHE_HOME=str(folder / "cache")),
+    )
+
+
+def written(folder: Path) -> list[str]:
+    """What is there besides the file and the cache."""
+    return sorted(one.name for one in folder.iterdir() if one.name not in ("hard.dt", "cache"))
+
+
+@pytest.mark.parametrize("name", ["check", "compile"])
+def test_an_interruption_ends_what_computes_in_c(name: str, tmp_path: Path) -> None:
+    with started(COMMANDS[name], tmp_path) as process:
+        time.sleep(4)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, told = process.communicate(timeout=60)
+    assert (process.returncode, out, told) == (130, b"", b"")
+    assert time.monotonic() - began < 10  # on a machine that does much else; alone it is 0.5
+    assert written(tmp_path) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_interruption_ends_every_command_at_any_time(name: str, tmp_path: Path) -> None:
+    chance = random.Random(name)
+    for at in range(10):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        with started(COMMANDS[name], folder) as process:
+            time.sleep(0.3 + 3 * chance.random())
+            process.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            _, told = process.communicate(timeout=60)
+        assert time.monotonic() - began < 10
+        assert process.returncode in (130, 0, 1, -signal.SIGINT)
+        assert b"Traceback" not in told or process.returncode == -signal.SIGINT
+        assert written(folder) in ([], ["out.py"])
+
+
+def test_time_that_is_over_is_said_with_the_stage(tmp_path: Path) -> None:
+    with started(["check", "--seconds", "1"], tmp_path) as process:
+        out, told = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert b"DT210" in out + told
+    assert b"it was stopped while deciding whether its schedule is legal" in out + told
+
+
+def test_time_that_is_over_is_json_where_that_was_asked_for(tmp_path: Path) -> None:
+    with started(["check", "--json", "--seconds", "1"], tmp_path) as process:
+        out, _ = process.communicate(timeout=300)
+    assert process.returncode == 1
+    (found,) = json.loads(out)["diagnostics"]
+    assert found["code"] == "DT210"
+
+
+def test_nothing_is_written_when_the_time_is_over(tmp_path: Path) -> None:
+    with started(["compile", "-o", "out.py", "--seconds", "1"], tmp_path) as process:
+        process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert written(tmp_path) == []
+
+
+def test_who_is_ended_by_force_leaves_no_process_behind(tmp_path: Path) -> None:
+    with started(["check"], tmp_path) as process:
+        time.sleep(3)
+        began = time.monotonic()
+        process.kill()
+        process.communicate(timeout=60)  # the pipes close when the child is gone, too
+    assert time.monotonic() - began < 10
