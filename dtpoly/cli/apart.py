@@ -8,16 +8,19 @@ system; the parent then says in which stage that was, from a page of memory that
 Where there is no fork (Windows), the command runs in the process itself.
 """
 
-import ctypes
 import mmap
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from dtpoly.cli.interruption import INTERRUPTED
+
+try:
+    import fcntl
+except ImportError:  # Windows has none, and no fork either.
+    fcntl = None  # type: ignore[assignment]
 
 # What only computes. The others drive devices, ask questions or start processes of their own.
 COMMANDS = {
@@ -27,7 +30,6 @@ COMMANDS = {
 GRACE = 0.5  # after an interruption, for a child that can still tidy up
 MORE = 5.0  # of the time to compute, for what does not see that it is over
 OFTEN = 0.25  # between two looks at the budget
-DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 OVER = signal.SIGVTALRM if hasattr(signal, "SIGVTALRM") else None
 PAGE = 4096
 
@@ -44,12 +46,14 @@ def is_apart(arguments: Sequence[str]) -> bool:
 def apart(work: Callable[[], int], told: Callable[[str], int]) -> int:
     """What the work comes to in a child; `told` says that it ran out of time, in which stage."""
     page = mmap.mmap(-1, PAGE)
-    parent = os.getpid()
+    end, other = os.pipe()
     child = os.fork()
     if child == 0:
-        _die_with(parent)
+        os.close(other)
+        _die_with(end)
         _page.append(page)
         return work()
+    os.close(end)
     status = _waited(child)
     if os.WIFSIGNALED(status):
         if os.WTERMSIG(status) == OVER:
@@ -87,12 +91,15 @@ def ended_after(seconds: float, look: Callable[[], None]) -> Generator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def _die_with(parent: int) -> None:
-    """Who ends the parent by force shall not leave a child behind."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(INTERRUPTED)
+def _die_with(end: int) -> None:
+    """Who ends the parent by force shall not leave a child behind.
+
+    The parent has the other end of a pipe. When that is closed the system sends a signal, of which
+    a process ends.
+    """
+    if fcntl is not None:
+        fcntl.fcntl(end, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(end, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
 
 
 def _waited(child: int) -> int:
@@ -112,20 +119,27 @@ def _waited(child: int) -> int:
 
 
 def _interrupt(child: int) -> None:
-    """End the child, which may have got the signal from the terminal already."""
-    os.kill(child, signal.SIGINT)
-    end = time.monotonic() + GRACE
-    while time.monotonic() < end:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else INTERRUPTED)
-        time.sleep(0.005)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    os._exit(INTERRUPTED)
+    """End the child, which may have got the signal from the terminal already.
+
+    One that is gone has an exit code, which whoever waits for it passes on.
+    """
+    with suppress(ProcessLookupError, ChildProcessError):
+        os.kill(child, signal.SIGINT)
+        end = time.monotonic() + GRACE
+        while time.monotonic() < end:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else INTERRUPTED)
+            time.sleep(0.005)
+        _end(child, INTERRUPTED)
 
 
 def _terminate(child: int) -> None:
+    with suppress(ProcessLookupError, ChildProcessError):
+        _end(child, 128 + signal.SIGTERM)
+
+
+def _end(child: int, code: int) -> None:
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    os._exit(128 + signal.SIGTERM)
+    os._exit(code)
