@@ -27,6 +27,11 @@ CAMPAIGNS = (
         attempts_per_worker=1000,
     ),
     Campaign(
+        "operations",
+        "What the verifier reads of random single operations, against Triton's interpreter.",
+        "tests.attack.operations",
+    ),
+    Campaign(
         "toy",
         "It fails in every way in which an attempt can fail; with it the runner itself is tested.",
         "tests.attack.toy",

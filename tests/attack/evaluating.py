@@ -258,7 +258,7 @@ def _number(term: Term, frame: Frame) -> Number | tuple[Number, Number]:
             inside = ranged(bound, domain, frame)
             if operation in ("argmax", "argmin"):
                 raise CannotSayError("a reduction of pairs")
-            where, values = truth(domain, inside), plain(body, inside)
+            where, values = truth(domain, inside), _summand(body, inside)
             return _reduced(operation, values, where, inside.axes, frame.axes, inside)
         case Pair(value=value, place=place):
             return plain(value, frame), plain(place, frame)
@@ -271,6 +271,23 @@ def _number(term: Term, frame: Frame) -> Number | tuple[Number, Number]:
             raise CannotSayError(f"a term of {type(term).__name__}")
         case _:
             assert_never(term)
+
+
+def _summand(body: Term, frame: Frame) -> Number:
+    """What is reduced. A product too large for its type may be kept in a wider one until it is.
+
+    Whether the sum of such products is an infinity is left open.
+    """
+    found = plain(body, frame)
+    match body:
+        case Apply(operation="mul", operands=operands) if found.is_float:
+            is_finite: Array = np.asarray(True)
+            for one in operands:
+                is_finite = is_finite & np.isfinite(plain(one, frame).data)
+            is_open = is_finite & ~np.isfinite(found.data)
+            return Number(found.data, slack_of(found.slack, np.where(is_open, np.inf, 0.0)))
+        case _:
+            return found
 
 
 def _reduced(
@@ -321,7 +338,10 @@ def _literal(text: str) -> Number:
     head, _, kind = text.partition(" ")
     if head in ("least", "most"):
         return written(_end(head, kind))
-    value = Fraction(text)
+    try:
+        value = Fraction(text)
+    except ValueError as error:
+        raise CannotSayError(f"the number '{text}'") from error
     return written(value.numerator if value.denominator == 1 else float(value))
 
 

@@ -77,9 +77,33 @@ def _before(one: Given, call: Call, shape: list[int], dtype: torch.dtype) -> tor
     count = 1
     for size in shape:
         count *= size
-    found: list[float] = [element(generator, one.dtype, call.values) for _ in range(count)]
+    if call.values == "lattice":
+        found = _lattice(generator, one, count)
+    else:
+        found = [element(generator, one.dtype, call.values) for _ in range(count)]
     wide = torch.float64 if one.dtype in FLOATS else torch.int64
     return torch.tensor(found, dtype=wide).reshape(shape).to(dtype)
+
+
+def _lattice(generator: random.Random, one: Given, count: int) -> list[float]:
+    """Every pair of edge values of a type: A has them one after the other, B each many times."""
+    if one.dtype == "bool":
+        edges: list[float] = [0, 1]
+    elif one.dtype in WIDTHS:
+        bits = WIDTHS[one.dtype]
+        low, high = (0, 255) if one.dtype == "u8" else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        edges = [low, high, 0, 1, 2, 7, 100, low + 1, high - 1, max(low, -1), max(low, -7)]
+    else:
+        edges = [0.0, 1.0, -1.0, 0.1, 2049.0, -7.7, 65504.0, 3e38, 1e-7]
+        edges += [float("inf"), float("-inf"), float("nan")]
+    if one.name[0] in "RDE":
+        # What is added up must stay a number: an infinity in each row shows nothing else.
+        tame = [0.0, 1.0, -1.0, 0.1, 2048.0, -7.7, 3.0] if one.dtype in FLOATS else edges
+        return [
+            generator.choice(tame if generator.random() < 0.97 else edges) for _ in range(count)
+        ]
+    step = {"A": 1, "B": len(edges)}.get(one.name[0], 5)
+    return [edges[at // step % len(edges)] for at in range(count)]
 
 
 def tensors_of(case: Case, call: Call) -> dict[str, torch.Tensor]:

@@ -24,6 +24,8 @@ from tests.attack.numbers import CannotSayError
 from tests.attack.outcome import Outcome, Verdict
 from tests.attack.reading import broken_rules, executed, read
 
+# What the verifier raises where it does not take a text, or does not get to its end.
+REFUSALS = (Unread, NotAffine, Unsaid, OutOfTimeError, isl.Error)
 Launch = Callable[[Case, Call, Mapping[str, torch.Tensor]], None]
 
 

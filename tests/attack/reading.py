@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ KINDS = {
 }
 
 
+@lru_cache(512)
 def program_of(text: str) -> Program:
     """The algorithm that declares a case's tensors."""
     found = check(Source("case.dt", text))
@@ -111,6 +113,8 @@ def executed(
         for one, value in case.scalars.items()
     }
     names = names_of(case, call, tensors)
+    # One operation that rounds once is read as a product and a sum.
+    is_fused = is_fused or "tl.fma(" in case.text
     execution = Execution(names, scalars, memory_of(case, tensors), looseness, is_fused)
     for ran in proof.runs:
         execution.launch(ran)
