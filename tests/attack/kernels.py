@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 import islpy as isl
 import torch
 
+from dtpoly.budget import OverBudgetError
 from dtpoly.verify.algorithm import Unsaid
 from dtpoly.verify.findings import Proof
-from dtpoly.verify.limits import OutOfTimeError
 from dtpoly.verify.regions import NotAffine
 from dtpoly.verify.values import Unread
+from dtpoly.verify.verify import CONFUSED
 from tests.attack.case import Call, Case
 from tests.attack.comparing import differences
 from tests.attack.executing import OutsideError, RaceError
@@ -25,7 +26,8 @@ from tests.attack.outcome import Outcome, Verdict
 from tests.attack.reading import broken_rules, executed, read
 
 # What the verifier raises where it does not take a text, or does not get to its end.
-REFUSALS = (Unread, NotAffine, Unsaid, OutOfTimeError, isl.Error)
+LATE = (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error, *CONFUSED)
+REFUSALS = (Unread, *LATE)
 Launch = Callable[[Case, Call, Mapping[str, torch.Tensor]], None]
 
 
@@ -41,7 +43,7 @@ def judged(case: Case, launch: Launch = launched) -> Outcome:
         proof = read(case)
     except Unread as error:
         return Outcome(Verdict.REFUSED, str(error), case.shown(), counted)
-    except (NotAffine, Unsaid, OutOfTimeError, isl.Error) as error:
+    except LATE as error:
         what = f"{type(error).__name__}: {error}"
         return Outcome(Verdict.UNKNOWN, what, case.shown(), counted)
     counted["kernels read"] += 1

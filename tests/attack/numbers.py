@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 EPSILON = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
-BITS = {"tl.int8": 8, "tl.uint8": 8, "tl.int16": 16, "tl.int32": 32, "tl.int64": 64}
+BITS = {f"tl.{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)}
 # Of values of the type: how much one digit in the last place is, beside the value.
 LAST_PLACE = {
     "tl.float64": 2.0**-52,
@@ -117,7 +117,7 @@ def wrapped(kind: str, data: Array) -> Array:
     if bits == 64:
         return data
     low = data & ((1 << bits) - 1)
-    if kind == "tl.uint8":
+    if kind.startswith("tl.uint"):
         return low
     return np.where(low >= 1 << (bits - 1), low - (1 << bits), low)
 
@@ -204,7 +204,8 @@ def cast_to_whole(kind: str, number: Number) -> Number:
     if not number.is_float:
         return rounded(kind, number)
     bits = BITS[kind]
-    low, high = (0.0, 256.0) if kind == "tl.uint8" else (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1))
+    is_signed = not kind.startswith("tl.uint")
+    low, high = (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1)) if is_signed else (0.0, 2.0**bits)
     cut = np.trunc(number.data.astype(np.float64))
     is_there = np.isfinite(cut) & (cut >= low) & (cut < high)
     data = np.where(is_there, cut, 0.0).astype(np.int64)

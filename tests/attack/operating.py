@@ -100,7 +100,7 @@ def _pair(generator: random.Random, every: Sequence[str]) -> tuple[str, str, tup
 
 def _binary(generator: random.Random, types: Sequence[str]) -> Operation:
     left, right, own = _pair(generator, types)
-    words = ("+", "-", "*", "/", "%", "maximum", "minimum", "+", "*")
+    words: tuple[str, ...] = ("+", "-", "*", "/", "%", "maximum", "minimum", "+", "*")
     if all(class_of(one) != FLOAT for one in own):
         words = (*words, "//", "&", "|", "^")
     word = generator.choice(words)

@@ -134,8 +134,9 @@ def broken_rules(proof: Proof, execution: Execution) -> list[str]:
         for one in ran.computed:
             if one.kind in BITS:
                 bits = BITS[one.kind]
-                high = 255 if one.kind == "tl.uint8" else (1 << (bits - 1)) - 1
-                low = 0 if one.kind == "tl.uint8" else -high - 1
+                is_signed = not one.kind.startswith("tl.uint")
+                high = (1 << (bits - is_signed)) - 1
+                low = -high - 1 if is_signed else 0
                 if _is_anywhere(ran, execution, one.where, one.value, low, high):
                     found.append(f"line {one.line}: a number does not fit {one.kind}")
         if ran.doubts:

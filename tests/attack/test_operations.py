@@ -1,0 +1,52 @@
+"""Random single operations: the campaign, with operations that are not what they are read as."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.attack.case import Call, Case
+from tests.attack.launching import launched
+from tests.attack.operating import Operation
+from tests.attack.operations import attempt, judged
+from tests.attack.outcome import Verdict
+
+ADD = Operation("(a_i8 + b_i8)", "i", "i64", "+")
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_slice_of_the_campaign(seed: int) -> None:
+    outcome = attempt(seed)
+    assert outcome.verdict is not Verdict.CRASH, outcome.case
+    figures = outcome.figures
+    assert figures["operations compared"] >= 40
+    # The generator makes what the verifier reads.
+    assert figures.get("operations refused", 0) <= 5
+
+
+@pytest.mark.parametrize(
+    ("read", "done"),
+    [
+        ("(a_i8 + b_i8)", "(a_i8.to(tl.int32) + b_i8)"),
+        ("(a_f16 * b_f16)", "(a_f16.to(tl.float32) * b_f16)"),
+        ("(a_i32 // b_i32)", "((a_i32 - (((a_i32 % b_i32) + b_i32) % b_i32)) // b_i32)"),
+        ("tl.sum(r_f16, axis=1)", "tl.sum(r_f16.to(tl.float32), axis=1)"),
+        ("tl.max(r_i8, axis=1)", "-tl.max(r_i8, axis=1)"),
+        ("(a_f32 < b_f32)", "(a_f32 <= b_f32)"),
+        ("a_f64.to(tl.float16)", "a_f64.to(tl.float32)"),
+        ("tl.where(c_bool, a_i16, b_i16)", "tl.where(c_bool, b_i16, a_i16)"),
+        ("tl.dot(d_f16, e_f16)", "tl.dot(e_f16, d_f16)"),
+        ("tl.maximum(a_f32, b_f32, propagate_nan=tl.PropagateNan.ALL)", "tl.maximum(a_f32, b_f32)"),
+    ],
+)
+def test_an_operation_that_does_something_else_is_seen(read: str, done: str) -> None:
+    labels = {"r": "r", "d": "dg"}.get(read[7], "i") if read.startswith("tl.") else "i"
+    out = "bool" if "<" in read else "i64" if "_i" in read else "f64"
+    one = Operation(read, labels, out, "planted")
+
+    def other(case: Case, call: Call, tensors: Mapping[str, torch.Tensor]) -> None:
+        launched(replace(case, text=case.text.replace(read, done)), call, tensors)
+
+    assert judged([one], 0).verdict is Verdict.AGREE
+    assert judged([one, ADD], 0, other).verdict is Verdict.WRONG
