@@ -77,9 +77,15 @@ class Building:
 
     def renamed(self, value: Affine) -> Affine:
         """An expression over sizes, axes and iterators as one over the kernel's variables."""
-        return value.substitute(
-            {name: Affine(((self.variables[name], 1),)) for name in value.labels}
-        )
+        return value.substitute({name: self._number(name) for name in value.labels})
+
+    def number_of(self, label: str) -> Affine:
+        """The size of a label: its variable, or the number that the file says."""
+        return self._number(self.model.size_of[label])
+
+    def _number(self, name: str) -> Affine:
+        fixed = self.model.fixed.get(name)
+        return Affine(((self.variables[name], 1),)) if fixed is None else Affine((), fixed)
 
     def bound(self, value: Bound) -> Bound:
         """The same of a bound; what 32 bits might not hold in 64."""

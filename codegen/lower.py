@@ -22,6 +22,7 @@ from dtpoly.poly.tiles import Tiles
 from .barriers import accessed, with_barriers
 from .building import Building
 from .counters import with_own_counters
+from .dependences import exposed
 from .descriptors import Wish, described
 from .early_loads import with_early_loads
 from .elements import Elements
@@ -129,7 +130,7 @@ def lower(
         plain(name),
         tuple(building.pointers.values()),
         tuple((n, variable, e) for n, (variable, e) in building.scalars.items()),
-        tuple((size, building.variables[size]) for size in model.params),
+        _sizes(building, grid, body),
         tuple((tensor, axis, n) for (tensor, axis), n in building.shapes.items()),
         tuple(building.counts.items()),
         _told(flags, done.body) if done.lined or done.turned else flags,
@@ -190,6 +191,23 @@ def _wishes(
 def _only_stored(body: tuple[Step, ...]) -> frozenset[str]:
     """The tensors that a kernel writes and does not read, by their variables."""
     return accessed(body, Store) - accessed(body, Load)
+
+
+def _sizes(
+    building: Building, grid: tuple[GridAxis, ...], body: tuple[Step, ...]
+) -> tuple[tuple[str, str], ...]:
+    """The parameters for sizes; one that the file fixes is a number wherever it can be one."""
+    used = {
+        *exposed(body),
+        *(axis.size for axis in grid),
+        *building.counts.values(),
+        *(flag.size for flag in building.flags.values()),
+    }
+    return tuple(
+        (size, variable)
+        for size in building.model.params
+        if (variable := building.variables[size]) in used or size not in building.model.fixed
+    )
 
 
 def _inputs(building: Building) -> dict[str, tuple[frozenset[str], ...]]:

@@ -5,7 +5,7 @@ The rules are those of `dtpoly.algorithm.sizes`.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_affine
 from dtpoly.algorithm.sizes import (
@@ -13,6 +13,7 @@ from dtpoly.algorithm.sizes import (
     SizeRule,
     axis_reads,
     extent_label,
+    needing_room,
     size_rules,
     used_labels,
 )
@@ -88,7 +89,7 @@ def _whole_shape(program: Program, rules: Sequence[SizeRule]) -> int:
     first = reads[0]
     if first is None or extent_label(program, first.tensor, first.axis) is not None:
         return 0
-    rank = 1 + max(read.axis for read in axis_reads(program) if read.tensor == first.tensor)
+    rank = _ranks(program)[first.tensor]
     is_fit = len(rules) >= rank and all(
         read is not None
         and (read.tensor, read.axis) == (first.tensor, axis)
@@ -98,8 +99,15 @@ def _whole_shape(program: Program, rules: Sequence[SizeRule]) -> int:
     return rank if is_fit else 0
 
 
+def _ranks(program: Program) -> dict[str, int]:
+    """How many axes each tensor has, those too along which it is only read through a pad."""
+    return {read.tensor: len(read.indices) for func in program.funcs for read in reads(func.body)}
+
+
 def _size(sizing: Sizing, rule: SizeRule) -> list[str]:
     variable = sizing.sizes[rule.label]
+    if rule.size is not None:
+        return [f"{variable} = {rule.size}"]
     if rule.is_passed and not sizing.is_checked:
         return [f"{variable} = {sizing.keywords[rule.label]}"]
     if rule.is_passed:
@@ -137,15 +145,21 @@ def _largest(sizing: Sizing, read: AxisRead, label: str) -> str:
     if read.index.is_plain:
         return extent
     coefficient = dict(read.index.terms)[label]
-    low, high = [str(read.index.constant)], [str(read.index.constant)]
+    fixed = sizing.program.fixed
+    least = most = read.index.constant
+    below, above = list[str](), list[str]()
     for other, factor in read.index.terms:
-        if other != label:
+        if other in fixed:
+            least += min(factor * (fixed[other] - 1), 0)
+            most += max(factor * (fixed[other] - 1), 0)
+        elif other != label:
             reach = f"max({sizing.sizes[other]} - 1, 0)"
             reach = reach if factor == 1 else f"{factor} * {reach}"
-            (high if factor > 0 else low).append(reach)
-    if coefficient > 0 and low == [str(read.index.constant)] and read.index.constant >= 0:
+            (above if factor > 0 else below).append(reach)
+    low, high = [str(least), *below], [str(most), *above]
+    if coefficient > 0 and not below and least >= 0:
         # Below the end, and then whole steps that fit: never less than none.
-        constant = coefficient - 1 - read.index.constant
+        constant = coefficient - 1 - most
         shift = f" {'+' if constant > 0 else '-'} {abs(constant)}" if constant else ""
         room = " - ".join([extent, *high[1:]]) + shift
         steps = room if coefficient == 1 else f"({room}) // {coefficient}"
@@ -176,10 +190,12 @@ def check_lines(sizing: Sizing) -> list[str]:
             alone = _alone(group, label)
             if alone and (tensor, axis, label) not in checked:
                 lines += _disagreement(sizing, label, alone, rules)
-    for group in groups.values():
+    room = {(read.tensor, read.axis, read.index): one for one, read in needing_room(program)}
+    for key, group in groups.items():
         for read in {read.index: read for read in group}.values():
-            if not _is_inside(read, group, rules):
-                lines += _outside(sizing, read)
+            decided = room.get((*key, read.index))
+            if decided is not None or not _is_inside(read, group, rules):
+                lines += _outside(sizing, read, decided)
     return lines
 
 
@@ -217,11 +233,11 @@ def _shape_check(
     mine = {axis: group for (name, axis), group in groups.items() if name == tensor}
     labels: list[str] = []
     must = False
-    for axis in range(len(mine)):
+    for axis in range(_ranks(sizing.program).get(tensor, 0)):
         plain = [
             label
             for label in dict.fromkeys(v for read in mine.get(axis, ()) for v in read.index.labels)
-            if (alone := _alone(mine[axis], label)) and all(r.index.is_plain for r in alone)
+            if (alone := _alone(mine.get(axis, ()), label)) and all(r.index.is_plain for r in alone)
         ]
         open_ = [v for v in plain if not _decides(rules[v], _alone(mine[axis], v))]
         if not plain:
@@ -255,6 +271,8 @@ def _disagreement(
 
 def _source(sizing: Sizing, rule: SizeRule) -> str:
     """Where a size comes from, for a message."""
+    if rule.size is not None:
+        return '"as the file says"'
     return '"as passed"' if rule.is_passed else _by(sizing, rule.reads)
 
 
@@ -267,17 +285,24 @@ def _by(sizing: Sizing, reads: Sequence[AxisRead]) -> str:
     return f'f"by {reads[0]}, {read}"'
 
 
-def _outside(sizing: Sizing, read: AxisRead) -> Iterator[str]:
-    """Refuse a tensor that is too small for a read."""
-    index, extent = read.index, sizing.extent(read)
+def _outside(sizing: Sizing, read: AxisRead, decided: str | None) -> Iterator[str]:
+    """Refuse a tensor that is too small for a read.
+
+    Of a label whose size the read decides it looks at the first index.
+    """
+    index, extent, fixed = read.index, sizing.extent(read), sizing.program.fixed
     low, high = Affine((), index.constant), Affine((), index.constant)
     for label, factor in index.terms:
         reach = Affine(((sizing.sizes[label], factor),), -factor)
+        if label == decided:
+            reach = Affine()
+        elif label in fixed:
+            reach = Affine((), factor * (fixed[label] - 1))
         low, high = (low, high + reach) if factor > 0 else (low + reach, high)
-    some = [sizing.sizes[label] for label in index.labels]
+    some = [sizing.sizes[label] for label in index.labels if label not in (decided, *fixed)]
     for value, is_wrong in ((low, "< 0"), (high, f">= {extent}")):
-        if is_wrong == "< 0" and not value.terms and value.constant >= 0:
-            continue
+        if not value.terms and (value.constant >= 0) == (is_wrong == "< 0"):
+            continue  # it is never below 0; or it is, and no extent is below 0
         text = show_affine(value)
         seen = [f'"{read.tensor}"', str(read.axis), extent, f'"{show_affine(index)}"', text]
         yield from joined("if", "and", [*some, f"{text} {is_wrong}"], ":")

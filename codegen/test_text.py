@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.dtypes import DType, is_float
-from dtpoly.algorithm.expressions import Affine, Cast, Dot, Reduce, reads, walk
+from dtpoly.algorithm.expressions import Affine, Cast, Dot, Reduce, padded_axes, reads, walk
 from dtpoly.algorithm.program import Program, Scalar, Tensor, in_order
 from dtpoly.algorithm.show import show_affine
 from dtpoly.poly.model import Model
@@ -187,7 +187,7 @@ def _shape(program: Program, tensor: str, own: Mapping[str, str]) -> str:
     mine = [r for func in program.funcs for r in reads(func.body) if r.tensor == tensor]
     extents: list[str] = []
     for axis in range(len(mine[0].indices) if mine else 0):
-        inner = [read.indices[axis] for read in mine if read.padding is None]
+        inner = [read.indices[axis] for read in mine if axis not in padded_axes(read)]
         # An axis that is only read through a pad is as long as its index without the shift.
         padded = [Affine(read.indices[axis].terms) for read in mine]
         texts = list(dict.fromkeys(_reach(index, own) for index in inner or padded))

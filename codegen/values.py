@@ -21,6 +21,7 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     ScalarRead,
     Size,
+    padded_axes,
 )
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
@@ -76,7 +77,7 @@ def value_of(tiling: Tiling, expr: Expr, order: Axes | None = None) -> Value:
             element = building.passing(building.elements.of(name))
             return Variable(building.scalar(name, element), (), element)
         case Size(label=label):
-            return Place(Affine(((building.size(label), 1),)), ())
+            return Place(building.number_of(label), ())
         case Index(label=label):
             index = tiling.at[label]
             return Place(index, building.axes(index, order))
@@ -222,7 +223,8 @@ def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
         return converted(padding, building.passing(building.elements.of(read.tensor)))
     element = building.passing(building.elements.of(read.tensor))
     inside: list[Test] = []
-    for axis, index in enumerate(indices):
+    for axis in sorted(padded_axes(read)):
+        index = indices[axis]
         extent = extent_of(building, read.tensor, axis)
         axes = building.axes(index, order)
         inside.append(Test(index, axes))
@@ -255,7 +257,7 @@ def extent_of(building: Building, tensor: str, axis: int) -> Affine:
     """The extent of an axis of a tensor in memory."""
     if tensor in building.model.arrays:
         label = building.model.arrays[tensor].dims[axis]
-        return Affine(((building.size(label), 1),))
+        return building.number_of(label)
     return Affine(((building.shape(tensor, axis), 1),))
 
 

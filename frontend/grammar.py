@@ -70,7 +70,8 @@ def _expression(suffix: str = "") -> ParserElement:
 def _declaration() -> ParserElement:
     name = _terminal(r"[A-Za-z_][A-Za-z0-9_]*", "a name")
     colon = _terminal(":", "':'").suppress()
-    item = Group(name + Opt(colon - name))
+    said = _terminal(rf"{_NAME}|[-+]?{_NUMBER}", "a dtype or a size")
+    item = Group(name + Opt(colon - said))
     return name - _separated(item)
 
 

@@ -8,6 +8,7 @@ from dtpoly.algorithm.bounds import check_reads
 from dtpoly.algorithm.choices import Constraint as Constrained
 from dtpoly.algorithm.choices import Item, Openings
 from dtpoly.algorithm.expressions import reads
+from dtpoly.algorithm.fixed_sizes import check_fixed
 from dtpoly.algorithm.inference import check_types
 from dtpoly.algorithm.program import (
     Func,
@@ -90,7 +91,7 @@ def _resolve(file: File) -> Resolved:
     for symbol in symbols.table.values():
         _check_defined_and_used(symbol, definitions, names)
     program = Program(
-        tuple(Label(s.name, s.kind is Kind.RVAR, s.span) for s in symbols.of(*LABELS)),
+        tuple(Label(s.name, s.kind is Kind.RVAR, s.size, s.span) for s in symbols.of(*LABELS)),
         tuple(_input(symbol) for symbol in symbols.of(Kind.IN, Kind.SIN)),
         funcs,
         tuple(one for item in items if (one := closed(item)) is not None),
@@ -106,6 +107,7 @@ def _resolve(file: File) -> Resolved:
     found.extend(check_types(replace(program, funcs=acyclic)))
     if not has_errors(found):
         # A note on sizes would speak of reads that an error has left out.
+        found.extend(check_fixed(program))
         found.extend(check_sizes(program))
     return Resolved(program, tuple(found), Openings(items, constraints))
 

@@ -12,7 +12,7 @@ from dtpoly.suggest import near
 
 from . import elsewhere
 from .redeclare import undeclare
-from .syntax import Declaration, Declared, File, Name
+from .syntax import Declaration, Declared, File, Name, Number
 
 
 class Kind(StrEnum):
@@ -25,6 +25,9 @@ class Kind(StrEnum):
     RVAR = "RVar"
 
 
+# The largest size that a file may fix.
+MOST = 2**30
+_WHAT = {Kind.FUNC: "a Func", Kind.IN: "a tensor input", Kind.SIN: "a scalar input"}
 TENSORS = (Kind.FUNC, Kind.IN)
 LABELS = (Kind.VAR, Kind.RVAR)
 
@@ -37,6 +40,7 @@ class Symbol:
     kind: Kind
     dtype: DType | None
     span: Span
+    size: int | None = None
 
 
 def what(symbol: Symbol) -> str:
@@ -105,16 +109,66 @@ def collect(file: File) -> Symbols:
 
 
 def _symbol(kind: Kind, item: Declared, found: list[Diagnostic]) -> Symbol:
-    dtype = None
-    if item.dtype is not None:
-        read = read_dtype(item.dtype)
-        if kind in LABELS:
-            found.append(_label_with_dtype(item.name, item.dtype))
-        elif isinstance(read, Diagnostic):
-            found.append(read)
-        else:
-            dtype = read
-    return Symbol(item.name.text, kind, dtype, item.name.span)
+    dtype, size = None, None
+    match item.said:
+        case None:
+            pass
+        case Number() as number if kind in LABELS:
+            size = _size(item.name, number, found)
+        case Number() as number:
+            found.append(_dtype_is_number(item.name, number, kind))
+        case Name() as name if kind in LABELS:
+            found.append(_label_with_dtype(item.name, name))
+        case Name() as name:
+            read = read_dtype(name)
+            if isinstance(read, Diagnostic):
+                found.append(read)
+            else:
+                dtype = read
+    return Symbol(item.name.text, kind, dtype, item.name.span, size)
+
+
+def _size(name: Name, number: Number, found: list[Diagnostic]) -> int | None:
+    """The size of a label as written."""
+    digits = number.text.lstrip("+-").lstrip("0") or "0"
+    size = int(digits) if digits.isdecimal() and len(digits) <= len(str(MOST)) else None
+    if size is not None and 1 <= size <= MOST and number.text.isdecimal():
+        return size
+    if not digits.isdecimal():
+        why = "is not a whole number"
+    elif number.text.startswith("-"):
+        why = "is negative"
+    elif size == 0:
+        why = "no index is below that"
+    elif size is None or size > MOST:
+        why = f"the largest size is {MOST}"
+    else:
+        why = "is written with a sign"
+    found.append(
+        Diagnostic(
+            "DT167",
+            Severity.ERROR,
+            f"'{name.text}' cannot have the size {number.text}",
+            number.span,
+            why,
+            hint=f"write a whole number of at least 1, as in {name.text}: 3; or no size, and "
+            "tensors or the caller decide it",
+        )
+    )
+    return None
+
+
+def _dtype_is_number(name: Name, number: Number, kind: Kind) -> Diagnostic:
+    return Diagnostic(
+        "DT130",
+        Severity.ERROR,
+        f"'{number.text}' is not a dtype",
+        number.span,
+        "not a dtype",
+        (Note(f"the dtypes are {' '.join(DType)}"),),
+        f"'{name.text}' is {_WHAT[kind]}; a size is fixed where its label is declared, "
+        "as in Var x: 16",
+    )
 
 
 def _label_with_dtype(name: Name, dtype: Name) -> Diagnostic:
@@ -125,7 +179,8 @@ def _label_with_dtype(name: Name, dtype: Name) -> Diagnostic:
         f"the label '{name.text}' cannot have a dtype",
         dtype.span,
         "labels only have a size",
-        hint=f"remove ': {dtype.text}'; as a value a label is a whole number",
+        hint=f"remove ': {dtype.text}'; as a value a label is a whole number. "
+        f"A number after the colon is its size: {name.text}: 3",
         edits=(Edit(cut, ""),),
     )
 

@@ -88,10 +88,10 @@ def names_in(node: Node) -> Iterator[Name]:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """`name` or `name: dtype` in a declaration."""
+    """`name`, `name: dtype` or `name: size` in a declaration."""
 
     name: Name
-    dtype: Name | None
+    said: Name | Number | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,9 +71,9 @@ Group = Sequence[Any]
 
 
 def declaration(place: Place, raw: Group) -> Declaration:
-    """Build `word name, name: dtype`."""
+    """Build `word name, name: dtype, name: size`."""
     items = tuple(
-        Declared(place.name(item[0]), place.name(item[1]) if len(item) > 1 else None)
+        Declared(place.name(item[0]), _word(place, item[1]) if len(item) > 1 else None)
         for item in raw[1:]
     )
     return Declaration(place.name(raw[0]), items, place.whole)

@@ -126,6 +126,10 @@ def missing_size(program: Program) -> None:
     random_inputs(program, {"x": 3}, seed=0)
 
 
+def another_size(program: Program) -> None:
+    random_inputs(program, {"x": 3, "k": 5}, seed=0)
+
+
 def two_inputs(program: Program) -> None:
     run(program, {"A": torch.zeros(3, 4), "B": torch.zeros(5)})
 
@@ -135,6 +139,7 @@ RUNS: dict[str, tuple[str, Callable[[Program], object]]] = {
     "DT157": (TOTAL, wrong_rank),
     "DT158": (TYPED, wrong_dtype),
     "DT159": (TOTAL, missing_input),
+    "DT169": (TOTAL.replace("RVar k", "RVar k: 4"), another_size),
     "DT170": (TOTAL, missing_size),
     "DT172": (SCALED.replace("In A", "In A, B"), two_inputs),
     "DT173": (SHIFTED.replace("In A", "In A, B"), two_inputs),

@@ -48,6 +48,7 @@ def convolution(t: Tensors) -> torch.Tensor:
 # What each file computes, in the words of torch, and what it is called with.
 MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
     "attention": lambda t: functional.scaled_dot_product_attention(t["Q"], t["K"], t["V"]),
+    "avg_pool2d": lambda t: functional.avg_pool2d(t["X"], 2),
     "batched_matmul": lambda t: torch.bmm(t["A"], t["B"]),
     "big_sum": lambda t: t["A"].sum(),
     "column_sum": lambda t: t["A"].sum(0),
@@ -67,6 +68,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
         t["X"], t["W"].shape, t["W"], t["B"], float(t["eps"])
     ),
     "matmul": lambda t: t["A"] @ t["B"],
+    "max_pool2d": lambda t: functional.max_pool2d(t["X"], 3, stride=2),
     "middle_matmul": lambda t: t["A"] @ t["B"],
     "mmsigmoid": lambda t: torch.sigmoid(t["A"] @ t["B"]),
     "narrow_softmax": lambda t: normalized(t["A"]),
@@ -98,7 +100,7 @@ SIZES = {
 
 def given(program: Program, seed: int) -> dict[str, torch.Tensor]:
     """Inputs in 64 bits; distributions where logarithms are taken, and columns that are there."""
-    sizes = {label.name: SIZES[label.name] for label in program.labels}
+    sizes = {label.name: SIZES[label.name] for label in program.labels} | program.fixed
     inputs = {
         name: torch.as_tensor(value, dtype=torch.float64)
         for name, value in random_inputs(program, sizes, seed).items()

@@ -20,6 +20,16 @@ def equal_sizes(program: Program) -> dict[str, str]:
 
 
 def _equal_labels(program: Program) -> Iterator[tuple[str, str]]:
+    used = used_labels(program)
+    alike: dict[int, str] = {}
+    for label, size in program.fixed.items():
+        if label in used:
+            yield alike.setdefault(size, label), label
+    yield from always_equal(program)
+
+
+def always_equal(program: Program) -> Iterator[tuple[str, str]]:
+    """Labels that tensors show to have one size, whatever it is."""
     for (tensor, axis), group in reads_by_axis(program).items():
         extent = extent_label(program, tensor, axis)
         first: dict[Shape, str] = {frozenset([(1, 0)]): extent} if extent else {}

@@ -139,6 +139,18 @@ class Read:
     within: tuple[tuple[Affine, str], ...] = field(default=(), repr=False)
 
 
+def padded_axes(read: Read) -> frozenset[int]:
+    """The axes along which a read may be outside of its tensor.
+
+    A read through a pad is inside along each axis that it has just a label for, unless that is so
+    of all of them: then the pad is for all.
+    """
+    if read.padding is None:
+        return frozenset()
+    shifted = frozenset(axis for axis, index in enumerate(read.indices) if not index.is_plain)
+    return shifted or frozenset(range(len(read.indices)))
+
+
 @dataclass(frozen=True, slots=True)
 class Apply:
     """An elementwise operation of `operations.OPERATION`."""

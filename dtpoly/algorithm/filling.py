@@ -5,6 +5,7 @@ from dtpoly.algorithm.sizes import (
     Sizes,
     axis_reads,
     extent_label,
+    given_otherwise,
     largest_size,
     reach,
     size_rules,
@@ -19,7 +20,14 @@ def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict
     A label whose size does not follow has that which is assumed. Raises DtpolyError for those of
     which nothing is.
     """
-    known = dict(sizes)
+    wrong = [
+        given_otherwise(label, sizes[label], size)
+        for label, size in program.fixed.items()
+        if sizes.get(label, size) != size
+    ]
+    if wrong:
+        raise DtpolyError(wrong)
+    known = {**sizes, **program.fixed}
     used = used_labels(program)
     labels = [label.name for label in program.labels if label.name in used]
     while True:

@@ -7,7 +7,7 @@ of the result need the same indices of everything else, and the rest of nothing.
 from collections.abc import Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.equal_sizes import equal_sizes
-from dtpoly.algorithm.expressions import Index, ProgramId, Read, Size, reads, walk
+from dtpoly.algorithm.expressions import Index, ProgramId, Read, Size, padded_axes, reads, walk
 from dtpoly.algorithm.program import Func, Program, in_order, reduced_labels
 from dtpoly.algorithm.sizes import size_rules
 from dtpoly.frozen import dataclass
@@ -60,7 +60,7 @@ def cut_along(program: Program, func: str, label: str) -> dict[str, int] | Cross
             return Crossing(why, read.span, Reading(reader, read, (wanted or at)[0]))
     for tensor, axis in axes.items():
         mine = [read for read in found if read.tensor == tensor and tensor not in funcs]
-        if mine and all(read.padding is not None for read in mine):
+        if mine and all(axis in padded_axes(read) for read in mine):
             why = f"'{tensor}' may have another size along axis {axis}: it is read with padding"
             return Crossing(why, mine[0].span)
     return _same_size(program, needed, label) or _other_sizes(program, axes, label) or axes

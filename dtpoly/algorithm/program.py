@@ -11,10 +11,14 @@ from dtpoly.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A dimension label; `Var`, or `RVar` if it may also be reduced over."""
+    """A dimension label; `Var`, or `RVar` if it may also be reduced over.
+
+    With a size it goes from 0 to below that, whatever the tensors are.
+    """
 
     name: str
     reducible: bool = False
+    size: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -88,6 +92,11 @@ class Program:
     inputs: tuple[Tensor | Scalar, ...]
     funcs: tuple[Func, ...]
     directives: tuple[Directive, ...] = ()
+
+    @property
+    def fixed(self) -> dict[str, int]:
+        """The sizes that the file says."""
+        return {label.name: label.size for label in self.labels if label.size is not None}
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

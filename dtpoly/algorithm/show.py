@@ -46,13 +46,13 @@ def _declarations(program: Program) -> list[str]:
     named = (
         *(("Func", f.name, f.dtype) for f in program.funcs),
         *(("In" if isinstance(i, Tensor) else "SIn", i.name, i.dtype) for i in program.inputs),
-        *(("RVar" if v.reducible else "Var", v.name, None) for v in program.labels),
+        *(("RVar" if v.reducible else "Var", v.name, v.size) for v in program.labels),
     )
-    for kind, name, dtype in named:
+    for kind, name, said in named:
         # Neighbours of one kind share a declaration, so that the order is kept.
         if not groups or groups[-1][0] != kind:
             groups.append((kind, []))
-        groups[-1][1].append(f"{name}: {dtype}" if dtype else name)
+        groups[-1][1].append(f"{name}: {said}" if said else name)
     return [f"{kind} {', '.join(names)};" for kind, names in groups]
 
 

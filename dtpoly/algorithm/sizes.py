@@ -10,6 +10,7 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     Reshape,
     Size,
+    padded_axes,
     reads,
     walk,
 )
@@ -24,7 +25,7 @@ Sizes = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class AxisRead:
-    """One read, without padding, of one axis of a tensor input or of a Func."""
+    """One read of one axis of a tensor input or of a Func, where no padding is outside of it."""
 
     tensor: str
     axis: int
@@ -39,18 +40,21 @@ class AxisRead:
 class SizeRule:
     """How a label gets its size: the largest for which every read of one axis is inside.
 
-    Without reads no tensor shows the size, and the caller must pass it.
+    Without reads no tensor shows the size: the file says it, or the caller must pass it.
     """
 
     label: str
     reads: tuple[AxisRead, ...] = ()
+    size: int | None = None  # if the file says it
 
     @property
     def is_passed(self) -> bool:
         """True if the caller must pass it."""
-        return not self.reads
+        return not self.reads and self.size is None
 
     def __str__(self) -> str:
+        if self.size is not None:
+            return f"{self.label} is {self.size}, as declared"
         if self.is_passed:
             return f"{self.label} must be passed"
         offsets = {r.index for r in self.reads if not r.index.is_plain}
@@ -64,8 +68,8 @@ def axis_reads(program: Program) -> tuple[AxisRead, ...]:
         AxisRead(read.tensor, axis, index, read.span)
         for func in program.funcs
         for read in reads(func.body)
-        if read.padding is None
         for axis, index in enumerate(read.indices)
+        if axis not in padded_axes(read)
     )
 
 
@@ -101,14 +105,16 @@ def size_rules(program: Program) -> tuple[SizeRule, ...]:
     extents = {
         (func.name, axis): label for func in program.funcs for axis, label in enumerate(func.labels)
     }
-    known: dict[str, SizeRule] = {}
     used = used_labels(program)
+    fixed = program.fixed
+    known = {label: SizeRule(label, size=size) for label, size in fixed.items() if label in used}
     labels = [label.name for label in program.labels if label.name in used]
     # A plain read says most; of equals, the first input as declared, and inputs before Funcs.
     pending = sorted(
         axis_reads(program),
         key=lambda r: (not r.index.is_plain, order.get(r.tensor, len(order))),
     )
+    pending = [r for r in pending if not _says_nothing_more(r, extents, known)]
     while len(known) < len(labels):
         rule = (
             _decided_by_reads(pending, extents, known)
@@ -118,7 +124,7 @@ def size_rules(program: Program) -> tuple[SizeRule, ...]:
         known[rule.label] = rule
         pending = [r for r in pending if not _says_nothing_more(r, extents, known)]
     idle = (label.name for label in program.labels if label.name not in used)
-    return (*known.values(), *map(SizeRule, idle))
+    return (*known.values(), *(SizeRule(label, size=fixed.get(label)) for label in idle))
 
 
 Extents = Mapping[tuple[str, int], str]  # the label of each axis of each Func
@@ -212,6 +218,8 @@ def _size(
     sizes: Sizes,
     given: Sizes,
 ) -> int:
+    if rule.size is not None:
+        return rule.size
     if rule.is_passed:
         if rule.label not in given:
             raise DtpolyError([_must_be_passed(rule.label)])
@@ -243,8 +251,11 @@ def _disagreements(
 ) -> Iterator[Diagnostic]:
     decided_by = {rule.label: rule for rule in size_rules(program)}
     for label, size in given.items():
-        if label in sizes and sizes[label] != size:
-            read = decided_by[label].reads[0]
+        rule = decided_by.get(label)
+        if rule is not None and rule.size not in (None, size):
+            yield given_otherwise(label, size, rule.size)
+        elif rule is not None and rule.reads and sizes[label] != size:
+            read = rule.reads[0]
             seen = _gives(read, _extent(program, read, shapes, sizes), sizes[label])
             yield _disagree(label, f"{size} was passed", seen, None)
     for group in _by_axis(program).values():
@@ -256,7 +267,9 @@ def _disagreements(
             size = min(largest_size(r.index, label, extent, sizes) for r in alone)
             if size != sizes[label]:
                 first = f"{sizes[label]} was passed"
-                if not decided_by[label].is_passed:
+                if decided_by[label].size is not None:
+                    first = f"the file says that it is {sizes[label]}"
+                elif decided_by[label].reads:
                     read = decided_by[label].reads[0]
                     first = _gives(read, _extent(program, read, shapes, sizes), sizes[label])
                 yield _disagree(label, first, _gives(alone[0], extent, size), alone[0].span)
@@ -265,10 +278,13 @@ def _disagreements(
 def _outside(
     program: Program, shapes: Mapping[str, tuple[int, ...]], sizes: Sizes
 ) -> Iterator[Diagnostic]:
+    room = {(r.tensor, r.axis, r.index): label for label, r in needing_room(program)}
     for (tensor, axis), group in _by_axis(program).items():
         extent = _extent(program, group[0], shapes, sizes)
         for read in group:
-            low, high = _range(read.index, sizes)
+            label = room.get((tensor, axis, read.index))
+            first = sizes if label is None else {**sizes, label: max(sizes[label], 1)}
+            low, high = _range(read.index, first)
             if low < 0 or high >= extent:
                 reached = f"{show_affine(read.index)} reaches {low if low < 0 else high}"
                 yield Diagnostic(
@@ -279,6 +295,21 @@ def _outside(
                     f"{read} is {extent}, and {reached if read.index.terms else 'this is beyond'}",
                     hint=f"pass a larger tensor, or read through pad({tensor}, 0)",
                 )
+
+
+def needing_room(program: Program) -> Iterator[tuple[str, AxisRead]]:
+    """Reads that must be inside for one index of the label whose size they decide.
+
+    They have another label whose size is fixed or passed: somebody said that it is as large as
+    that. So a tensor that is too small for it is refused; it does not make the other size 0.
+    """
+    rules = {rule.label: rule for rule in size_rules(program)}
+    for label, rule in rules.items():
+        for read in rule.reads:
+            others = [rules[one] for one in read.index.labels if one != label]
+            is_decided = label in read.index.labels
+            if is_decided and any(not one.reads for one in others):
+                yield label, read
 
 
 def _gives(read: AxisRead, extent: int, size: int) -> str:
@@ -327,7 +358,7 @@ def input_shapes(program: Program, sizes: Sizes) -> dict[str, tuple[int, ...]]:
         rank = len(mine[0].indices) if mine else 0
         extents: list[int] = []
         for axis in range(rank):
-            inside = [read.indices[axis] for read in mine if read.padding is None]
+            inside = [read.indices[axis] for read in mine if axis not in padded_axes(read)]
             # An axis that is only read through a pad is as long as its index without the shift.
             padded = [Affine(read.indices[axis].terms) for read in mine]
             labels = {i: decided.get((tensor.name, axis, i)) for i in inside or padded}
@@ -347,6 +378,18 @@ def reach(index: Affine, sizes: Sizes, decided: str | None = None) -> int:
         return 0
     high = sum(max(c * (max(sizes[label], 1) - 1), 0) for label, c in index.terms)
     return max(index.constant + high + 1, 0)
+
+
+def given_otherwise(label: str, size: int, fixed: int | None) -> Diagnostic:
+    """A size that is not the one that the file says."""
+    return Diagnostic(
+        "DT169",
+        Severity.ERROR,
+        f"the size of '{label}' is {fixed}, not {size}",
+        None,
+        notes=(Note(f"the file fixes it: {label}: {fixed}"),),
+        hint=f"leave {label} out, or change its declaration",
+    )
 
 
 def check_sizes(program: Program) -> list[Diagnostic]:

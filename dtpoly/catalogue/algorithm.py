@@ -317,6 +317,21 @@ ALGORITHM: dict[str, Entry] = {
         "A tensor has at most 64 dimensions. Index one axis by several labels, as in "
         "A[4 * x + y], or split the Func.",
     ),
+    "DT167": Entry(
+        "a label cannot have that size",
+        "Write a whole number of at least 1 after the colon, as in RVar r: 3. Without a number the "
+        "tensors decide the size, or the caller passes it.",
+    ),
+    "DT168": Entry(
+        "fixed sizes contradict each other",
+        "All labels that index one axis by themselves have one size. Fix the same number for them, "
+        "or read at an index that is smaller: a sum of labels only has to be inside.",
+    ),
+    "DT169": Entry(
+        "a size is given that the file fixes otherwise",
+        "The declaration of the label says its size. Leave the label out, or change the number in "
+        "the file.",
+    ),
     "DT170": Entry(
         "a size must be passed",
         "No tensor shows this size. Pass it by the label's name.",

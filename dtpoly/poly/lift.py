@@ -47,7 +47,10 @@ def lift(
         statements = tuple(
             _statement(func.name, draft, arrays, sizes, params) for func, draft in drafts
         )
-        return Model(sizes, size_facts(sized or program, sizes), arrays, statements, {})
+        said = (sized or program).fixed
+        fixed = {sizes[label]: size for label, size in said.items() if label in sizes}
+        facts = size_facts(sized or program, sizes)
+        return Model(sizes, facts, arrays, statements, {}, fixed)
 
 
 def drafts_of(func: Func) -> tuple[Draft, ...]:

@@ -102,6 +102,7 @@ class Model:
     arrays: Mapping[str, Array]
     statements: tuple[Statement, ...]
     parts: Mapping[str, Part]
+    fixed: Mapping[str, int]  # parameter -> size, of labels of which the file says it
 
     @property
     def params(self) -> tuple[str, ...]:

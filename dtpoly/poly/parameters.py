@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dtpoly.algorithm.equal_sizes import Shape, alone, equal_sizes, reads_by_axis
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import extent_label, size_rules
+from dtpoly.algorithm.sizes import extent_label, needing_room, size_rules
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.spaces import Affs, affs, set_space
 
@@ -45,6 +45,15 @@ def size_facts(program: Program, sizes: Sizes) -> isl.Set:
         for label, shape in alone(group).items():
             if all(c > 0 and d >= 0 for c, d in shape):
                 facts = facts & _largest(of[sizes[label]], shape, extent)
+    for label, size in program.fixed.items():
+        if label in sizes:
+            facts = facts & of[sizes[label]].eq_set(of[0] + size)
+    for label, read in needing_room(program):
+        # There is room for the first index of the label, or another one has none.
+        first = Affine(
+            tuple(term for term in read.index.terms if term[0] != label), read.index.constant
+        )
+        facts = facts & _inside(first, of[shapes[read.tensor, read.axis]], sizes, of)
     for rule in size_rules(program):
         if rule.label in sizes and rule.reads and rule.label not in rule.reads[0].index.labels:
             needed = [of[sizes[r.index.labels[0]]] + r.index.constant for r in rule.reads]

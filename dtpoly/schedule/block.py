@@ -1,6 +1,6 @@
 """The primitive `block`: one program instance for each block of a label."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -128,14 +128,22 @@ class Block(Primitive):
         if parts:
             state = with_partial_results(state, self.func, parts)
         sizes = {item.label: item.size for item in self.blocks if item.label in own}
-        return state.with_kernels(self.func, lambda k: _blocked(k, sizes, own))
+        return state.with_kernels(self.func, lambda k: _blocked(k, sizes, own, state.sized.fixed))
 
 
-def _blocked(kernel: Kernel, sizes: dict[str, int], labels: tuple[str, ...]) -> Kernel:
+def _blocked(
+    kernel: Kernel, sizes: dict[str, int], labels: tuple[str, ...], fixed: Mapping[str, int]
+) -> Kernel:
     """The kernel with blocks of the labels that it has; the first label runs fastest."""
     has = {one.axis.label for *_, one in loops(kernel.body) if not one.is_reduction}
     blocks = {
-        label: Axis(f"{kernel.func}.{label}.block", label, Affine(((label, 1),)), size)
+        label: Axis(
+            f"{kernel.func}.{label}.block",
+            label,
+            Affine(((label, 1),)),
+            size,
+            extent=fixed.get(label),
+        )
         for label, size in sizes.items()
         if label in has
     }

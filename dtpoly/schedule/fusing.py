@@ -125,7 +125,8 @@ def _producer(
         one = ranges[node.axis.label]
         return replace(node, axis=replace(node.axis, origin=one.origin, extent=one.extent))
 
-    body = rewrite(nest(copies, state.program.func(func).labels), needed)
+    labels, sizes = state.program.func(func).labels, state.sized.fixed
+    body = rewrite(nest(copies, labels, sizes=sizes), needed)
     body = split_loops(body, kernel.splits)
     if kernel.order:
         body = reordered(body, kernel.order, state.program.func(func).labels)

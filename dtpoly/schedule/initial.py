@@ -13,7 +13,9 @@ def initial(program: Program, compiled: Iterable[str] = (), sized: Program | Non
     """A kernel for every Func that the compiled ones need (else all), producers first."""
     model = lift(program, tuple(compiled) or None, sized)
     funcs = dict.fromkeys(s.func for s in model.statements)
+    sizes = (sized or program).fixed
     kernels = tuple(
-        Kernel(func, func, nest(model.of_func(func), program.func(func).labels)) for func in funcs
+        Kernel(func, func, nest(model.of_func(func), program.func(func).labels, sizes=sizes))
+        for func in funcs
     )
     return State(program, sized or program, model, model, kernels)

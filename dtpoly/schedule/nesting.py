@@ -1,24 +1,31 @@
 """Statements and their loops in, trees out: neighbours share loops, and loops trade places."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Statement
 from dtpoly.schedule.tree import Leaf, Loop, Node, in_sequence, leaves
 
+NO_SIZES: Mapping[str, int] = MappingProxyType({})
 Nested = tuple[Leaf, tuple[Loop, ...]]
 
 
-def nest(statements: Iterable[Statement], labels: Sequence[str], fixed: Sequence[str] = ()) -> Node:
-    """The loops over all labels but those fixed, of each statement, in one order for all.
+def nest(
+    statements: Iterable[Statement],
+    labels: Sequence[str],
+    without: Sequence[str] = (),
+    sizes: Mapping[str, int] = NO_SIZES,
+) -> Node:
+    """The loops over all labels but some, of each statement, in one order for all.
 
     for x: init; for x: for k: update; for x: value
       -->  for x: (init; for k: update; value)
 
     `labels` are those on the Func's left side, which come first; then the others come as they
-    stand in the statements.
+    stand in the statements. A loop over a label of which the file says the size has that extent.
     """
     statements = tuple(statements)
     order = dict.fromkeys((*labels, *(label for one in statements for label in one.labels)))
@@ -28,9 +35,9 @@ def nest(statements: Iterable[Statement], labels: Sequence[str], fixed: Sequence
             (
                 Leaf(statement.name),
                 tuple(
-                    _loop(statement, label)
+                    _loop(statement, label, sizes.get(label))
                     for label in sorted(statement.labels, key=rank.__getitem__)
-                    if label not in fixed or label in statement.bound
+                    if label not in without or label in statement.bound
                 ),
             )
             for statement in statements
@@ -38,10 +45,10 @@ def nest(statements: Iterable[Statement], labels: Sequence[str], fixed: Sequence
     )
 
 
-def _loop(statement: Statement, label: str) -> Loop:
+def _loop(statement: Statement, label: str, extent: int | None) -> Loop:
     # Parts that are named like those of another Func go by their own name within this one.
     name = label.removesuffix(f".{statement.func}")
-    axis = Axis(f"{statement.func}.{name}", name, Affine(((label, 1),)))
+    axis = Axis(f"{statement.func}.{name}", name, Affine(((label, 1),)), extent=extent)
     return Loop(statement.func, axis, Leaf(""), label in statement.bound)
 
 

@@ -17,32 +17,45 @@ def with_partial_results(state: State, func: str, parts: Mapping[str, Part]) -> 
     (kernel,) = state.kernels_of(func)
     divide = divide_atomic if kernel.options.atomic else divide_reductions
     divided = divide(state.model, func, parts)
-    made = _kernels(kernel, divided, parts)
+    made = _kernels(kernel, divided, parts, state.sized.fixed)
     at = state.kernels.index(kernel)
     kernels = (*state.kernels[:at], *made, *state.kernels[at + 1 :])
     return replace(state, model=divided.model, kernels=kernels)
 
 
-def _kernels(kernel: Kernel, divided: Divided, parts: Mapping[str, Part]) -> tuple[Kernel, ...]:
+def _kernels(
+    kernel: Kernel, divided: Divided, parts: Mapping[str, Part], sizes: Mapping[str, int]
+) -> tuple[Kernel, ...]:
     model = divided.model
     made: list[Kernel] = []
     if divided.identity is not None:
-        body = _nest(model, kernel, (divided.identity,))
+        body = _nest(model, kernel, (divided.identity,), sizes)
         made.append(replace(kernel, name=divided.identity, func=divided.identity, body=body))
-    made += [_first(model, kernel, first, parts) for first in divided.firsts]
+    made += [_first(model, kernel, first, parts, sizes) for first in divided.firsts]
     if divided.final:
-        made.append(replace(kernel, body=_nest(model, kernel, divided.final)))
+        made.append(replace(kernel, body=_nest(model, kernel, divided.final, sizes)))
     return tuple(made)
 
 
 def _nest(
-    model: Model, kernel: Kernel, names: tuple[str, ...], fixed: tuple[str, ...] = ()
+    model: Model,
+    kernel: Kernel,
+    names: tuple[str, ...],
+    sizes: Mapping[str, int],
+    without: tuple[str, ...] = (),
 ) -> Node:
     known = by_name(model)
-    return nest((known[name] for name in names), model.arrays[kernel.func].dims, fixed)
+    dims = model.arrays[kernel.func].dims
+    return nest((known[name] for name in names), dims, without, sizes)
 
 
-def _first(model: Model, kernel: Kernel, first: First, parts: Mapping[str, Part]) -> Kernel:
+def _first(
+    model: Model,
+    kernel: Kernel,
+    first: First,
+    parts: Mapping[str, Part],
+    sizes: Mapping[str, int],
+) -> Kernel:
     """The kernel of partial results: a grid axis over the parts of each divided label."""
     grid = {
         parts[new].of: Axis(
@@ -64,5 +77,5 @@ def _first(model: Model, kernel: Kernel, first: First, parts: Mapping[str, Part]
         origin = Affine(((grid[label].name, size[label]),))
         return replace(node, axis=replace(node.axis, origin=origin, extent=size[label]))
 
-    body = rewrite(_nest(model, kernel, first.statements, first.parts), inside)
+    body = rewrite(_nest(model, kernel, first.statements, sizes, first.parts), inside)
     return replace(kernel, name=first.name, grid=tuple(reversed(grid.values())), body=body)

@@ -122,7 +122,7 @@ def _tiled(node: Node, sizes: dict[str, int]) -> tuple[Node, dict[str, Axis]]:
             child, lanes = _tiled(child, sizes)
             if axis.label not in sizes or axis.step is None:
                 return replace(node, child=child), lanes
-            step = _width(sizes[axis.label], axis.step, axis.extent)
+            step = _width(sizes[axis.label], axis)
             name, origin = f"{axis.name}.lane", Affine(((axis.name, 1),))
             lane = replace(axis, name=name, origin=origin, extent=step)
             child = _with_lane(child, lane)
@@ -133,12 +133,18 @@ def _tiled(node: Node, sizes: dict[str, int]) -> tuple[Node, dict[str, Axis]]:
             assert_never(node)
 
 
-def _width(size: int, unit: int, extent: int | None) -> int | None:
-    """How many indices a tile spans: no more than the loop, its steps rounded up."""
+def _width(size: int, axis: Axis) -> int | None:
+    """How many indices a tile spans: no more than the loop, its steps rounded up.
+
+    A loop over all indices of a label whose size the file says has a tile as wide as is asked for:
+    products want 16 lanes, however few of them compute.
+    """
+    unit, extent = axis.step or 1, axis.extent
     if extent is None:
         return size * unit or None
     rounded = 1 << (-(-extent // unit) - 1).bit_length()
-    return min(size or rounded, rounded) * unit
+    is_whole_label = not axis.origin.terms
+    return (size if size and is_whole_label else min(size or rounded, rounded)) * unit
 
 
 def _with_lane(node: Node, lane: Axis) -> Node:

@@ -14,7 +14,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from dtpoly.algorithm.dtypes import DType, is_float
-from dtpoly.algorithm.expressions import Affine, Read, reads
+from dtpoly.algorithm.expressions import Affine, Read, padded_axes, reads
 from dtpoly.verify.access import Array
 from dtpoly.verify.algorithm import Meaning
 from dtpoly.verify.asking import Lemma, assume
@@ -118,7 +118,7 @@ def _arrays(meaning: Meaning, mentioned: set[tuple[str, int]]) -> dict[str, Arra
 def _extent(mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whole:
     """The size of an axis of an input: that of the label that it is read at."""
     for read in mine:
-        if read.padding is None and read.indices[axis].is_plain:
+        if axis not in padded_axes(read) and read.indices[axis].is_plain:
             return sizes[read.indices[axis].labels[0]]
     return name(f"{mine[0].tensor}.shape[{axis}]")
 
@@ -128,10 +128,9 @@ def _inside(meaning: Meaning, arrays: Mapping[str, Array]) -> list[Truth]:
     found: list[Truth] = []
     for func in meaning.program.funcs:
         for read in reads(func.body):
-            if read.padding is not None:
-                continue
-            for index, size in zip(read.indices, arrays[read.tensor].shape, strict=True):
-                found.append(_reaches(index, size, meaning.sizes))
+            for axis, size in enumerate(arrays[read.tensor].shape):
+                if axis not in padded_axes(read):
+                    found.append(_reaches(read.indices[axis], size, meaning.sizes))
     return found
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from itertools import combinations
+from math import gcd
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.asking import Lemma, assume
@@ -137,6 +138,14 @@ def programs_of(extents: tuple[Whole, ...]) -> Whole:
     if constant.constant is not None or len(ordered) == 1:
         return constant
     return name(f"programs({' '.join(rank(one) for one in ordered)})")
+
+
+def split(extent: Whole) -> tuple[Whole, ...]:
+    """A number of programs as a constant times the rest, if it is that."""
+    factor = gcd(*(coefficient for _, coefficient in extent.terms))
+    if factor < 2 or extent.constant is not None:
+        return (extent,)
+    return number(factor), extent.floor(factor)
 
 
 def _some_of(extents: tuple[Whole, ...]) -> list[tuple[Whole, ...]]:

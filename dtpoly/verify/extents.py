@@ -17,6 +17,9 @@ def sizes_of(program: Program) -> dict[str, Whole]:
     for rule in size_rules(program):
         if rule.label not in used:
             continue
+        if rule.size is not None:
+            sizes[rule.label] = number(rule.size)
+            continue
         if rule.is_passed:
             sizes[rule.label] = name(f"{rule.label}_size")
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify import calls, descriptors, loops, persistent, shifts, wrapping
@@ -13,7 +13,7 @@ from dtpoly.verify.asking import about
 from dtpoly.verify.axes import LaidOutAnewError
 from dtpoly.verify.building import literal
 from dtpoly.verify.carrying import merged
-from dtpoly.verify.digits import Digits
+from dtpoly.verify.digits import Digits, split
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.early import after_waiting
 from dtpoly.verify.operators import compared, exact, operated, signed
@@ -315,6 +315,17 @@ def _constant(value: object, node: ast.expr) -> Value:
 
 def run_kernel(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth) -> Ran:
     """What one launch does."""
+    try:
+        return _run_laid_out(file, arrays, launch, facts)
+    except Unread:
+        grid = tuple(tuple(part for one in axis for part in split(one)) for axis in launch.grid)
+        if grid == launch.grid:
+            raise
+        # Two blocks of one label times those of another one are a number times a number.
+        return _run_laid_out(file, arrays, replace(launch, grid=grid), facts)
+
+
+def _run_laid_out(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth) -> Ran:
     laid_out: dict[Whole, tuple[Whole, ...]] = {}
     while True:
         try:

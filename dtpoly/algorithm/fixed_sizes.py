@@ -1,0 +1,102 @@
+"""A Program in, what contradicts the sizes that its file fixes, whatever the tensors are, out."""
+
+from collections.abc import Iterator, Mapping
+
+from dtpoly.algorithm.equal_sizes import alone, always_equal, reads_by_axis
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show_affine
+from dtpoly.algorithm.sizes import extent_label, used_labels
+from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.source import Span
+
+
+def check_fixed(program: Program) -> list[Diagnostic]:
+    """Each axis that no tensor can have, and labels that have one size and are fixed at two."""
+    if not program.fixed:
+        return []
+    return list(_two_sizes(program)) or list(_no_extent(program))
+
+
+def _two_sizes(program: Program) -> Iterator[Diagnostic]:
+    fixed, spans = program.fixed, {label.name: label.span for label in program.labels}
+    used = used_labels(program)
+    leader = {label.name: label.name for label in program.labels if label.name in used}
+    for one, two in always_equal(program):
+        first, second = leader[one], leader[two]
+        mine, other = (_fixed_in(leader, some, fixed) for some in (first, second))
+        if mine is not None and other is not None and fixed[mine] != fixed[other]:
+            yield _contradiction(
+                f"'{mine}' and '{other}' always have one size, and are fixed at two",
+                spans[other],
+                f"{fixed[other]} here",
+                (Note(f"'{mine}' is {fixed[mine]}", spans[mine]),),
+            )
+            return
+        leader = {name: first if v == second else v for name, v in leader.items()}
+
+
+def _fixed_in(leader: Mapping[str, str], first: str, fixed: Mapping[str, int]) -> str | None:
+    return next((name for name, of in leader.items() if of == first and name in fixed), None)
+
+
+def _no_extent(program: Program) -> Iterator[Diagnostic]:
+    fixed = program.fixed
+    for (tensor, axis), group in reads_by_axis(program).items():
+        extent = extent_label(program, tensor, axis)
+        least, most = (0, None) if extent not in fixed else (fixed[extent], fixed[extent])
+        why = "" if most is None else f"'{extent}' is {most}"
+        for read in sorted(group, key=lambda one: _reach(one.index, fixed) or (0, 0)):
+            reached = _reach(read.index, fixed)
+            if reached is None:
+                continue
+            low, high = reached
+            index = show_affine(read.index)
+            if low < 0:
+                yield _contradiction(
+                    f"{index} is below 0 for the sizes that are fixed",
+                    read.span,
+                    f"reaches {low} of axis {axis} of '{tensor}'",
+                )
+                return
+            least = max(least, high + 1)
+            if most is not None and least > most:
+                yield _none(tensor, axis, read.span, f"{index} reaches {high}, but {why}")
+                return
+        for label, shape in alone(group).items():
+            if label in fixed and all(c > 0 for c, _ in shape):
+                end = max(c * fixed[label] + d for c, d in shape)
+                if most is None or end < most:
+                    most, why = end, f"'{label}' is {fixed[label]}, which it shows by itself"
+                if least > most:
+                    span = next(r.span for r in group if r.index.labels == (label,))
+                    yield _none(tensor, axis, span, f"an index reaches {least - 1}, but {why}")
+                    return
+
+
+def _reach(index: Affine, fixed: Mapping[str, int]) -> tuple[int, int] | None:
+    """The least and the largest value of an index over labels that are all fixed."""
+    if not all(label in fixed for label in index.labels):
+        return None
+    ends = [coefficient * (fixed[label] - 1) for label, coefficient in index.terms]
+    low = index.constant + sum(min(end, 0) for end in ends)
+    return low, index.constant + sum(max(end, 0) for end in ends)
+
+
+def _none(tensor: str, axis: int, span: Span | None, why: str) -> Diagnostic:
+    title = f"no tensor has an axis {axis} of '{tensor}' that fits the sizes that are fixed"
+    return _contradiction(title, span, why)
+
+
+def _contradiction(
+    title: str, span: Span | None, label: str, notes: tuple[Note, ...] = ()
+) -> Diagnostic:
+    return Diagnostic(
+        "DT168",
+        Severity.ERROR,
+        title,
+        span,
+        label,
+        notes,
+        "fix sizes that agree, or fix fewer of them: tensors decide the others",
+    )

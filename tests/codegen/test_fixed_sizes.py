@@ -1,0 +1,114 @@
+"""Kernels of files that fix sizes: numbers instead of sizes, fewer masks, and what is refused."""
+
+import pytest
+import torch
+
+from dtpoly.algorithm.program import Program
+from dtpoly.compile import load
+from dtpoly.generate import code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from dtpoly.verify.verify import Verdict, verify
+from tests.codegen.running import imported
+
+functional = torch.nn.functional
+POOL = (
+    "Func f; In X; Var b, h, w; RVar r: 3, s: 3;"
+    "f[b, h, w] = rmax(X[b, 2 * h + r, 2 * w + s], r, s);"
+)
+AVERAGE = (
+    "Func f; In X; Var b, h, w; RVar r: 3, s: 3;"
+    "f[b, h, w] = rsum(pad(X, 0)[b, 2 * h + r - 1, 2 * w + s - 1], r, s) / (len(r) * len(s));"
+)
+CHANNELS = "Func f; In X, W; Var p, o: 8; RVar c: 5; f[p, o] = rdot(X[p, c], W[o, c], c);"
+SCHEDULES = (
+    "",
+    "f.block(b:1, h:4, w:8); f.tensorize(b:0, h:0, w:0);",
+    "f.block(b:1, h:4, w:8); f.tensorize(h:0, w:0, r:0, s:0);",
+    "f.block(h:2); f.tensorize(w:0, r:2, s:4); f.num_stages(2);",
+    "f.block(w:3); f.tensorize(b:1, h:0, s:0); f.unroll(r:3);",
+    "f.block(b:1, h:4, r:2); f.tensorize(w:4);",
+)
+
+
+def made(text: str) -> tuple[Program, str]:
+    program = load(Source("test.dt", f"{text} f.compile();"))
+    return program, code_of(judge(program).scheduled).text
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("shape", [(2, 7, 9), (1, 3, 3), (3, 12, 20)])
+def test_max_pooling(schedule: str, shape: tuple[int, ...]) -> None:
+    program, text = made(POOL + schedule)
+    module, X = imported(text), torch.randn(shape)
+    assert torch.equal(module.f(X), functional.max_pool2d(X, 3, stride=2))
+    if shape[0] == 1:
+        assert verify(program, text).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_average_pooling_with_a_rim(schedule: str) -> None:
+    program, text = made(AVERAGE + schedule)
+    module, X = imported(text), torch.randn(2, 9, 12)
+    expected = functional.avg_pool2d(X[:, None], 3, stride=2, padding=1)[:, 0]
+    torch.testing.assert_close(module.f(X, h=5, w=6), expected)
+    assert verify(program, text).verdict is Verdict.PROVED
+    assert "X_shape_0" not in text  # only two axes have a rim
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "",
+        "f.block(p:16); f.tensorize(p:0, o:0, c:0);",
+        "f.block(p:16, o:16); f.tensorize(p:0, o:0, c:16);",
+        "f.block(o:4); f.tensorize(p:0, o:0, c:4);",
+        "f.block(c:2); f.tensorize(p:4);",
+    ],
+)
+def test_products(schedule: str) -> None:
+    program, text = made(CHANNELS + schedule)
+    module, X, W = imported(text), torch.randn(7, 5), torch.randn(8, 5)
+    torch.testing.assert_close(module.f(X, W), X @ W.T)
+    assert verify(program, text).verdict is Verdict.PROVED
+
+
+def test_a_size_that_is_fixed_is_a_number_in_the_kernel() -> None:
+    _, text = made(POOL + SCHEDULES[2])
+    kernel = text.partition("def f_kernel(")[2].partition("\n\n\n")[0]
+    assert "r_size" not in kernel
+    assert "s_size" not in kernel
+    assert "tl.arange(0, 4)" in kernel
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes", "sizes", "said"),
+    [
+        (POOL, [(2, 2, 9)], {}, r"X.shape\[1\] is 2, and 2 \* h \+ r reaches 2"),
+        (POOL, [(2, 9, 0)], {}, r"X.shape\[2\] is 0, and 2 \* w \+ s reaches 2"),
+        (CHANNELS, [(3, 4), (8, 4)], {}, "'c': it is 5 as the file says, but 4 by X"),
+        (CHANNELS, [(3, 5), (7, 5)], {}, "'o': it is 8 as the file says, but 7 by W"),
+        (
+            "Func f; In X; Var h; RVar r; f[h] = rmax(X[2 * h + r], r);",
+            [(16,)],
+            {"h": 9},
+            r"X.shape\[0\] is 16, and 2 \* h \+ r reaches 16",
+        ),
+    ],
+)
+def test_refused(
+    text: str, shapes: list[tuple[int, ...]], sizes: dict[str, int], said: str
+) -> None:
+    module = imported(made(text)[1])
+    with pytest.raises(ValueError, match=said):
+        module.f(*map(torch.zeros, shapes), **sizes)
+
+
+def test_what_differs_in_one_number_is_refuted() -> None:
+    program, text = made(POOL + SCHEDULES[2])
+    for old, new in (
+        ("r <= 2", "r <= 3"),
+        ("r <= 2", "r <= 1"),
+    ):
+        assert old in text
+        assert verify(program, text.replace(old, new)).verdict is not Verdict.PROVED
