@@ -136,7 +136,9 @@ def _kind_of(found: Sequence[tuple[Decided, frozenset[str]]], operands: Sequence
         return next(iter(every))
     parts = (kinds.members(kind) or frozenset((kind,)) for kind in operands)
     together = kinds.stored(frozenset[str]().union(*parts))
-    for kind in (*operands, kinds.OFFSET, kinds.SIZE, kinds.TRUTH, kinds.REAL, together):
+    # An offset beside a size has 64 bits where either has: where it has 32, both have.
+    first = (kinds.OFFSET,) if kinds.OFFSET in operands else ()
+    for kind in (*first, *operands, kinds.OFFSET, kinds.SIZE, kinds.TRUTH, kinds.REAL, together):
         if all(_is_right(kind, decided, types) for decided, types in found):
             return kind
     return kinds.LOST
