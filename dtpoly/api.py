@@ -16,7 +16,7 @@ from dtpoly import __version__
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show
 from dtpoly.codegen.header import header
-from dtpoly.compile import Checked, prove, understand
+from dtpoly.compile import Checked, understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors, in_source_order
 from dtpoly.directive_words import directive_text
 from dtpoly.frontend.parse import parse as parse_source
@@ -24,22 +24,19 @@ from dtpoly.frontend.reading import read_file
 from dtpoly.frontend.syntax import File
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of, outputs
-from dtpoly.notebook import as_html, as_layers, as_text
+from dtpoly.judged import Judged
+from dtpoly.notebook import as_layers
 from dtpoly.plugins import InFile, completed, from_portable, portable, with_plugins
-from dtpoly.python_errors import Messages, Text, error_of, told
-from dtpoly.remarks import remarked_soon
+from dtpoly.points import source_at
+from dtpoly.python_errors import Text, error_of, told
 from dtpoly.render.text import plain, render
 from dtpoly.rescheduling import TYPED, add, instead, named, read, sources_of, without
 from dtpoly.runtime.cache import remembered
 from dtpoly.runtime.functions import functions
-from dtpoly.schedule.explain import explain
 from dtpoly.schedule.primitive import Primitive, signatures
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
-from dtpoly.schedule.resolve import resolve
-from dtpoly.schedule.tree_text import show_tree
-from dtpoly.schedule.verdict import Verdict
+from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.source import Source
-from dtpoly.suggest import near
+from dtpoly.suggest import did_you_mean
 from dtpoly.tuned.calls import TunedSchedules
 from dtpoly.tuned.file import read_tuned
 from dtpoly.verdict_messages import of_emitted
@@ -52,7 +49,12 @@ LEGAL = "legal for all sizes"
 
 @overload
 def load(
-    path: str | Path, plugins: Plugins = (), *, verify: bool = True, tuned: None = None
+    path: str | Path,
+    plugins: Plugins = (),
+    *,
+    verify: bool = True,
+    tuned: None = None,
+    point: str | None = None,
 ) -> "Scheduled": ...
 
 
@@ -68,15 +70,18 @@ def load(
     *,
     verify: bool = True,
     tuned: str | Path | None = None,
+    point: str | None = None,
 ) -> "Scheduled | TunedSchedules[Scheduled]":
     """The .dt file at a path. Raises DtpolyError if it is wrong.
 
     Plugins are primitives of one's own, or Python files that define some. What is generated is
     proved to compute the algorithm before it runs, unless that is not wanted. With a file of tuned
-    schedules each call takes that which is nearest to its device, dtype and sizes.
+    schedules each call takes that which is nearest to its device, dtype and sizes. Of a space of
+    schedules (.dts) a point is taken, as `dtpoly space` lists them: point="block=x:4 num_warps=8".
     """
     with told():
-        found = _read(read_file(str(path)), plugins, verify)
+        source = read_file(str(path)) if point is None else source_at(str(path), point)
+        found = _read(source, plugins, verify)
         return found if tuned is None else _tuned(found, tuned)
 
 
@@ -84,10 +89,8 @@ def _tuned(found: "Scheduled", path: str | Path) -> "TunedSchedules[Scheduled]":
     tuned = read_tuned(path)
     if tuned.program != replace(found.program, directives=()):
         raise ValueError(f"the schedules of '{path}' are for another algorithm than '{found.name}'")
-
-    return TunedSchedules(
-        str(path), tuned, partial(_tuned_of, str(path), tuned.program, found), found
-    )
+    of = partial(_tuned_of, str(path), tuned.program, found)
+    return TunedSchedules(str(path), tuned, of, found)
 
 
 def _tuned_of(
@@ -133,7 +136,7 @@ def _read_again(
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Scheduled:
+class Scheduled(Judged):
     """An algorithm and its schedule. Nothing changes it: each step gives another one.
 
     `k.f` turns to the Func f, and `k.f.block(x=16)` says a directive of it; the answer is still
@@ -142,20 +145,8 @@ class Scheduled:
     `diagnostics` and `check`, for directives are a set and the last one may make it so.
     """
 
-    checked: Checked
-    program: Program
     focus: str | None = None  # the Func that directives are said of
     verifies: bool = True  # whether what is generated is proved before it runs
-
-    @property
-    def primitives(self) -> Primitives:
-        """The primitives that directives may use."""
-        return self.checked.primitives
-
-    @property
-    def name(self) -> str:
-        """The file that it was read from."""
-        return self.checked.file.source.name
 
     def schedule(self, directives: str) -> "Scheduled":
         """The same with more directives, as in a .dt file. Raises DtpolyError if one is wrong."""
@@ -210,7 +201,7 @@ class Scheduled:
     def __getitem__(self, func: str) -> "Scheduled":
         """The same, turned to a Func; also to one whose name means something else here."""
         if self.program.find_func(func) is None:
-            raise KeyError(f"there is no Func '{func}'{_near(func, self._funcs())}")
+            raise KeyError(f"there is no Func '{func}'{did_you_mean(func, self._funcs())}")
         return replace(self, focus=func)
 
     def __getattr__(self, name: str) -> Any:
@@ -228,7 +219,7 @@ class Scheduled:
         func = next(reversed(self._funcs()), "f")
         if self._primitive(func, name) is not None:
             return f"; say of which Func: {func}.{name}(...)"
-        return _near(name, dir(self))
+        return did_you_mean(name, dir(self))
 
     def __dir__(self) -> list[str]:
         """What can be said of it now."""
@@ -253,57 +244,6 @@ class Scheduled:
         step.__name__ = step.__qualname__ = word
         step.__doc__ = "\n".join((*signatures(cls, func), "", cleandoc(cls.__doc__ or "")))
         return step
-
-    @cached_property
-    def _remarks(self) -> Messages:
-        with told():
-            return Messages(remarked_soon(self._proved).diagnostics)
-
-    @cached_property
-    def _proved(self) -> Checked:
-        with told():
-            return prove(self.checked)
-
-    @property
-    def diagnostics(self) -> Messages:
-        """All that there is to say: warnings and notes, and why the schedule is refused."""
-        return self._remarks
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the schedule is legal for all sizes; if not, each violation with an example.
-
-        Raises DtpolyError where a primitive of one's own fails, ValueError if there is no Func.
-        """
-        if not self.program.funcs:
-            raise ValueError(f"{self.name} has no Func, so there is nothing to schedule")
-        if self._proved.verdict is None:
-            raise error_of(self.diagnostics)
-        return self._proved.verdict
-
-    @property
-    def is_legal(self) -> bool:
-        """True if the schedule is legal for all sizes."""
-        return not has_errors(self._proved.diagnostics)
-
-    def check(self) -> "Scheduled":
-        """The same, if its schedule is legal for all sizes. Raises DtpolyError if it is not."""
-        if not self.is_legal:
-            raise error_of(self.diagnostics)
-        return self
-
-    def explain(self, **sizes: int) -> Text:
-        """What each directive does, and the kernels that come of them, as `dtpoly explain` says.
-
-        With sizes of labels there are numbers beside the formulas.
-        """
-        verdict, size_of = self.verdict, self.verdict.scheduled.model.size_of
-        for label in sizes.keys() - size_of.keys():
-            raise ValueError(f"there is no label '{label}'{_near(label, size_of)}")
-        found = explain(verdict.scheduled.sized, verdict, self.primitives)
-        given = {size_of[label]: size for label, size in sizes.items()}
-        known = {label: given[param] for label, param in size_of.items() if param in given}
-        return Text(as_text(found, known))
 
     @property
     def report(self) -> Text:
@@ -382,16 +322,6 @@ class Scheduled:
         _make_function(self)
         return self.function(*inputs, **named)
 
-    @property
-    def tree(self) -> Text:
-        """The schedule tree, one loop a line; of a schedule that is refused, what it asks for."""
-        with told():
-            bound = bind(self.program.directives, self.primitives)
-            return Text(show_tree(resolve(self.program, bound.primitives).kernels))
-
-    def __str__(self) -> str:
-        return show(self.program)
-
     def __repr__(self) -> str:
         at = f" at {self.focus}" if self.focus else ""
         count = len(self.program.directives)
@@ -408,10 +338,6 @@ class Scheduled:
     def __hash__(self) -> int:
         return hash((self.program, self.primitives))
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: verdict, messages, tree, and a picture at small sizes."""
-        return as_html(self.name, str(self), self._proved, self._remarks)
-
 
 Step = Callable[..., Scheduled]
 
@@ -424,8 +350,3 @@ def _make_function(scheduled: Scheduled) -> None:
 # torch.compile reads this mark: it runs such a function while it traces, instead of tracing it. So
 # a schedule that was never called is generated and proved there, and the graph has one operator.
 vars(_make_function)["_dynamo_marked_constant"] = True
-
-
-def _near(word: str, known: Iterable[str]) -> str:
-    meant = near(word, known)
-    return f"; did you mean '{meant}'?" if meant else ""

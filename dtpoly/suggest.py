@@ -14,3 +14,9 @@ def near(word: str, known: Iterable[str]) -> str | None:
             return candidate
     close = get_close_matches(word, candidates, n=1, cutoff=0.6)
     return close[0] if close else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'block'?`, or nothing where no word is near."""
+    meant = near(word, known)
+    return f"; did you mean '{meant}'?" if meant else ""

@@ -174,6 +174,19 @@ def no_algorithm(named: AlgorithmFile) -> Diagnostic:
     )
 
 
+def no_dt_file(named: AlgorithmFile) -> Diagnostic:
+    """A schedule file whose algorithm is a file of another kind."""
+    return Diagnostic(
+        "DT100",
+        _ERROR,
+        f"'{named.path.text}' is no .dt file",
+        named.path.span,
+        "its name does not end in .dt",
+        (Note("files of other kinds are not read, since messages would quote them"),),
+        "name the file that declares and defines the algorithm",
+    )
+
+
 def is_a_space(name: str, span: Span | None) -> Diagnostic:
     """A file that leaves something open, where one schedule is wanted."""
     file = "FILE" if name.startswith("<") else name
@@ -184,5 +197,5 @@ def is_a_space(name: str, span: Span | None) -> Diagnostic:
         span,
         "leaves something open",
         (Note(f"dtpoly space {file} says what there is to choose, and lists points"),),
-        "take one point of it: --point 'block=x:4'",
+        "take one point of it: --point 'block=x:4'; in Python dtpoly.load(..., point='block=x:4')",
     )

@@ -18,6 +18,7 @@ def read_file(path: str) -> Source:
     """The source at a path; `-` is standard input. Raises DtpolyError."""
     name = "<stdin>" if path == STANDARD_INPUT else path
     try:
+        _check_link(path)
         data = _read_bytes(path)
     except OSError as error:
         raise DtpolyError([_unreadable(name, error)]) from None
@@ -28,6 +29,20 @@ def read_file(path: str) -> Source:
     if len(data) > _MAX_BYTES:
         raise DtpolyError([_too_large(name)])
     return decode(name, data)
+
+
+def _check_link(path: str) -> None:
+    """Refuse a link from one kind of file to another. Raises OSError.
+
+    Messages quote what they are about. Files that come from somebody else may hold links into the
+    reader's own files; what is quoted of those could be seen by others, as in the log of a build.
+    """
+    if os.path.islink(path):
+        real = os.path.realpath(path)
+        kinds = [os.path.splitext(one)[1] for one in (path, real)]
+        if kinds[0] != kinds[1] and os.path.isfile(real):
+            reason = f"it is a link to a file whose name does not end in '{kinds[0]}'"
+            raise OSError(0, reason if kinds[0] else "it is a link to a file of another kind")
 
 
 def _read_bytes(path: str) -> bytes:
@@ -52,6 +67,8 @@ def _unreadable(name: str, error: OSError) -> Diagnostic:
     hint = "check the path"
     if isinstance(error, IsADirectoryError):
         hint = f"name the files in it: {os.path.join(name, '*.dt')}"
+    elif os.path.islink(name) and os.path.isfile(name):
+        hint = "name the file that it leads to"
     elif isinstance(error, PermissionError):
         hint = "make the file readable for you"
     return Diagnostic(

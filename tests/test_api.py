@@ -80,6 +80,20 @@ def test_a_step_changes_nothing() -> None:
     assert str(k) == before
 
 
+def test_a_point_of_a_space(tmp_path: Path) -> None:
+    (tmp_path / "two.dt").write_text(TWO)
+    space = tmp_path / "two.dts"
+    space.write_text('algorithm "two.dt"; f.block(x:{4, 8}); f.compile();')
+    with pytest.raises(DtpolyError, match="DT240") as raised:
+        dtpoly.load(space)
+    assert "dtpoly.load(..., point='block=x:4')" in str(raised.value)
+    k = dtpoly.load(space, point="block=x:8")
+    assert "f.block(x:8);" in str(k)
+    assert k.is_legal
+    with pytest.raises(DtpolyError):
+        dtpoly.load(space, point="block=x:5")
+
+
 STEPS: dict[str, tuple[Callable[[Any], dtpoly.Scheduled], str]] = {
     "sizes": (lambda f: f.block(x=16, y=8), "f.block(x:16, y:8);"),
     "texts": (lambda f: f.block("x:16", "y:8"), "f.block(x:16, y:8);"),

@@ -16,7 +16,7 @@ from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
 from dtpoly.cli.doubts import can_run, in_ring
 from dtpoly.cli.files import complete_files, file_name
-from dtpoly.cli.func_option import wanted_funcs
+from dtpoly.cli.func_option import wanted_funcs, with_func
 from dtpoly.cli.lazy import load_triton
 from dtpoly.cli.main import BUG
 from dtpoly.cli.output import report, write_exactly
@@ -149,8 +149,11 @@ def command(
     if checked.verdict is None:
         tell_error(f"'{source.name}' has no Func, so there is nothing to compile")
         return 1
+    wanted = wanted_funcs(checked.program, func)
+    checked = with_func(checked, func)
+    assert checked.program is not None
+    assert checked.verdict is not None
     program, state = checked.program, checked.verdict.scheduled
-    wanted = wanted_funcs(program, func)
     given = parse_sizes(sizes, [label.name for label in program.labels])
     tested = None if test is None else _tested(program, test)
     _check_output(file, output)

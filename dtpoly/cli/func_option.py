@@ -1,9 +1,15 @@
 """The option `--func NAME`: a word in, the Funcs that get a function out."""
 
+from dataclasses import replace
+
 import click
 
-from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.program import Directive, Program
+from dtpoly.compile import Checked, prove
+from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.generate import outputs
+from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.compile import Compile
 from dtpoly.suggest import near
 
 
@@ -17,3 +23,23 @@ def wanted_funcs(program: Program, func: str | None) -> tuple[str, ...]:
         hint = f"did you mean '{meant}'?" if meant else f"it has {', '.join(known)}"
         raise click.BadParameter(f"the program has no Func '{func}'; {hint}", param_hint="--func")
     return (func,)
+
+
+def with_func(checked: Checked, func: str | None) -> Checked:
+    """A file that was found to be legal, with a kernel for a Func that gets a function.
+
+    A Func that is only computed inside of others has no kernel, unless it is compiled: so it is
+    compiled too, as if the file said it. Raises DtpolyError where that is refused.
+    """
+    program = checked.program
+    if program is None or func is None or func in outputs(program):
+        return checked
+    compiled = Directive(func, Compile.name)
+    program = replace(program, directives=(*program.directives, compiled))
+    found = tuple(check_schedule(program, checked.primitives))
+    if has_errors(found):
+        raise DtpolyError(found)
+    proved = prove(replace(checked, program=program, diagnostics=found))
+    if proved.program is None:
+        raise DtpolyError(proved.diagnostics)
+    return proved

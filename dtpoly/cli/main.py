@@ -19,6 +19,7 @@ from dtpoly.cli.lazy import LazyGroup, load, put_off
 from dtpoly.cli.output import prepare_streams, report
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.deep import deep_recursion
+from dtpoly.render.printable import printable
 
 GOOD, WRONG_INPUT, USAGE, BUG, CLOSED_PIPE = 0, 1, 2, 3, 141
 
@@ -89,10 +90,18 @@ def entry(arguments: Sequence[str] | None = None) -> int:
             _drop_output()
             _say(f"error: cannot write the output: {error.strerror or error}")
             return WRONG_INPUT
+        if isinstance(error, OSError) and _is_named(error.filename, given):
+            _say(printable(f"error: cannot use '{error.filename}': {error.strerror or error}"))
+            return WRONG_INPUT
         tell: Callable[[Exception, Sequence[str]], str] = load("dtpoly.cli.bug").tell
         _say(tell(error, given))
         return BUG
     return code
+
+
+def _is_named(file: object, arguments: Sequence[str]) -> bool:
+    """Whether a file is one that the user named, so that it may be anything, or not be there."""
+    return any(str(file) in (word, word.partition("=")[2]) for word in arguments if file)
 
 
 def _run(arguments: list[str]) -> int:
@@ -100,6 +109,8 @@ def _run(arguments: list[str]) -> int:
         instruction = os.environ.get(COMPLETION_VARIABLE)
         if instruction:
             return _complete(instruction)
+        if any("\0" in word for word in arguments):
+            raise click.UsageError("an argument holds a null character")
         with deep_recursion(), cli.make_context(PROGRAM, arguments) as context:
             answer: Any = cli.invoke(context)
         return answer if isinstance(answer, int) else GOOD

@@ -2,7 +2,6 @@
 
 import click
 
-from dtpoly.algorithm.show import show
 from dtpoly.cli.lazy import load
 from dtpoly.frontend.reading import read_file
 from dtpoly.source import Source
@@ -18,7 +17,5 @@ def read_source(file: str, point: str | None) -> Source:
     """The source of a file; of a point, its Program as text. Raises DtpolyError."""
     if point is None:
         return read_file(file)
-    space = load("dtpoly.explore.space.file").read_space(file)
-    chosen = load("dtpoly.explore.space.short").point_of(space, point)
-    program = load("dtpoly.explore.space.space").program_of(space, chosen)
-    return Source(f"{file}, {point}", show(program))
+    source: Source = load("dtpoly.points").source_at(file, point)
+    return source

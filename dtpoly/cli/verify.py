@@ -13,7 +13,7 @@ from dtpoly.budget import SECONDS as BUDGET
 from dtpoly.cli.doubts import can_run, in_ring
 from dtpoly.cli.evidence import check_proof, show_fusions, write_proof
 from dtpoly.cli.files import complete_files, file_name
-from dtpoly.cli.func_option import wanted_funcs
+from dtpoly.cli.func_option import wanted_funcs, with_func
 from dtpoly.cli.lazy import load
 from dtpoly.cli.main import BUG
 from dtpoly.cli.output import shown, terminal_width, wants_colour, write
@@ -113,8 +113,10 @@ def command(
     if checked.verdict is None:
         tell_error(f"'{source.name}' has no Func, so there is nothing to verify")
         return 1
+    wanted = wanted_funcs(checked.program, func)
+    checked = with_func(checked, func if kernel is None else None)
+    assert checked.program is not None
     program = checked.program
-    wanted = wanted_funcs(program, func)
     text = _text(checked, kernel, wanted)
     if to_check is not None:
         return check_proof(source, text, to_check, as_json)

@@ -50,4 +50,10 @@ CAMPAIGNS = (
         "tests.attack.pairs_compile",
         seconds=120.0,
     ),
+    Campaign(
+        "commands",
+        "Hostile files and words for every command: each ends with a message, and does no more.",
+        "tests.attack.commands",
+        attempts_per_worker=5000,
+    ),
 )

@@ -112,9 +112,9 @@ def test_not_utf8(call: Entry) -> None:
 
 
 def test_a_null_character_in_the_path(call: Entry) -> None:
-    code, out, _ = call("check", "a\0b")
-    assert code == 1
-    assert "cannot read 'a␀b'" in out
+    code, out, err = call("check", "a\0.dt")
+    assert (code, out) == (2, "")
+    assert "an argument holds a null character" in err
 
 
 PRODUCT = """\
@@ -159,3 +159,29 @@ def test_of_many_kernels_the_code_is_not_generated(call: Entry, tmp_path: Path) 
     code, out, err = call("check", str(path))
     assert (code, err) == (0, "")
     assert out.startswith("no errors; the code of more than 12 kernels")
+
+
+def test_a_link_to_a_file_of_another_kind_is_not_quoted(call: Entry, tmp_path: Path) -> None:
+    secret, link = tmp_path / "secret.txt", tmp_path / "link.dt"
+    secret.write_text("secret = 1;")
+    link.symlink_to(secret)
+    code, out, _ = call("check", str(link))
+    assert code == 1
+    assert out.startswith(f"error[DT100]: cannot read '{link}'\n")
+    assert "secret = 1" not in out
+    good = tmp_path / "good.dt"
+    good.write_text(PRODUCT)
+    link.unlink()
+    link.symlink_to(good)
+    assert call("check", str(link))[0] == 0
+
+
+@pytest.mark.parametrize("name", ["secret.txt", "../secret.txt", "/etc/passwd", ".dt/x", "x"])
+def test_an_algorithm_of_another_kind_is_not_quoted(call: Entry, tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.txt").write_text("secret = 1;")
+    space = tmp_path / "space.dts"
+    space.write_text(f'algorithm "{name}"; f.compile();')
+    code, out, err = call("space", str(space))
+    assert code == 1
+    assert "is no .dt file" in out + err
+    assert "secret = 1" not in out + err

@@ -328,3 +328,26 @@ def test_the_same_text_in_every_process(good: Path) -> None:
         for seed in ("1", "2", "3")
     }
     assert len(texts) == 1
+
+
+def test_a_func_that_is_computed_inside_of_another_gets_a_kernel(
+    call: Entry, tmp_path: Path
+) -> None:
+    path = tmp_path / "total.py"
+    code, _, err = call(
+        "compile", str(ROOT / "examples" / "softmax.dt"), "--func", "total", "-o", str(path)
+    )
+    assert (code, "error" in err) == (0, False)
+    assert "@triton.jit" in path.read_text()
+    assert "# Verdict: PROVED stores, loads, bounds, lanes, order, value, overflow." in (
+        path.read_text()
+    )
+    assert call("verify", str(ROOT / "examples" / "softmax.dt"), "--func", "total")[0] == 0
+    inlined = tmp_path / "inlined.dt"
+    inlined.write_text(
+        "Func f, g;\nIn A;\nVar x;\n"
+        "g[x] = exp(A[x]);\nf[x] = g[x] + 1;\ng.inline();\nf.compile();\n"
+    )
+    code, _, err = call("compile", str(inlined), "--func", "g", "-o", str(path))
+    assert code == 1
+    assert "error[DT196]: 'g' cannot be inlined: it is compiled too\n --> " in err

@@ -263,3 +263,27 @@ class Terminal(io.StringIO):
 def test_who_gets_colours(wishes: dict[str, str], on_terminal: bool, in_pipe: bool) -> None:
     assert wants_colour(Terminal(), wishes) is on_terminal
     assert wants_colour(io.StringIO(), wishes) is in_pipe
+
+
+def test_a_null_character_is_no_argument(call: Entry) -> None:
+    for words in (("report", "\0"), ("check", "a\0.dt"), ("\0",)):
+        code, out, err = call(*words)
+        assert (code, out) == (2, "")
+        assert "an argument holds a null character" in err
+
+
+def test_a_name_that_is_no_name_of_a_file(call: Entry, good: Path) -> None:
+    name = "x" * 5000
+    for words in (
+        ("report", name),
+        ("ship", name, "-o", "x.dts"),
+        ("ship", str(good), "-o", name),
+        ("check", name),
+        ("compile", str(good), "-o", name),
+        ("verify", str(good), "--kernel", name),
+        ("verify", str(good), "--check", name),
+        ("show", str(good), "--stage", "map", "--size", "x=2,y=2", "-o", name + ".svg"),
+    ):
+        code, out, err = call(*words)
+        assert code in (1, 2), words
+        assert "internal" not in out + err, words

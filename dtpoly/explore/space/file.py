@@ -5,13 +5,16 @@ from pathlib import Path
 
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.explore.space.space import Space, space_of
-from dtpoly.frontend.choice_messages import no_algorithm
+from dtpoly.frontend.choice_messages import no_algorithm, no_dt_file
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.reading import STANDARD_INPUT, read_file
 from dtpoly.frontend.resolve import resolve
 from dtpoly.frontend.schedule_file import misplaced, named_algorithm, with_algorithm
 from dtpoly.frontend.syntax import AlgorithmFile
 from dtpoly.source import Source
+
+# Of an algorithm's file; of the second kind are schedule files, of which another message tells.
+SUFFIXES = (".dt", ".dts")
 
 
 def read_space(path: str) -> Space:
@@ -46,6 +49,9 @@ def load_space(source: Source, folder: Path) -> Space:
 def _algorithm(path: Path, named: AlgorithmFile) -> Source:
     """The source that a schedule file names; what is wrong is told where it does."""
     try:
+        # Messages quote what they read: a file from somebody else may not name just any file.
+        if path.suffix not in SUFFIXES:
+            raise DtpolyError([no_dt_file(named)])
         return read_file(str(path))
     except DtpolyError as error:
         span, label = named.path.span, "this file"

@@ -1,0 +1,102 @@
+"""A program and its schedule, and everything that is said of it without generating a kernel."""
+
+from functools import cached_property
+from typing import Self
+
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show
+from dtpoly.compile import Checked, prove
+from dtpoly.diagnostics import has_errors
+from dtpoly.frozen import dataclass
+from dtpoly.notebook import as_html, as_text
+from dtpoly.python_errors import Messages, Text, error_of, told
+from dtpoly.remarks import remarked_soon
+from dtpoly.schedule.explain import explain
+from dtpoly.schedule.primitives import Primitives, bind
+from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.tree_text import show_tree
+from dtpoly.schedule.verdict import Verdict
+from dtpoly.suggest import did_you_mean
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Judged:
+    """A file in which nothing is wrong by itself; its schedule is judged when somebody asks."""
+
+    checked: Checked
+    program: Program
+
+    @property
+    def primitives(self) -> Primitives:
+        """The primitives that directives may use."""
+        return self.checked.primitives
+
+    @property
+    def name(self) -> str:
+        """The file that it was read from."""
+        return self.checked.file.source.name
+
+    @cached_property
+    def _remarks(self) -> Messages:
+        with told():
+            return Messages(remarked_soon(self._proved).diagnostics)
+
+    @cached_property
+    def _proved(self) -> Checked:
+        with told():
+            return prove(self.checked)
+
+    @property
+    def diagnostics(self) -> Messages:
+        """All that there is to say: warnings and notes, and why the schedule is refused."""
+        return self._remarks
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the schedule is legal for all sizes; if not, each violation with an example.
+
+        Raises DtpolyError where a primitive of one's own fails, ValueError if there is no Func.
+        """
+        if not self.program.funcs:
+            raise ValueError(f"{self.name} has no Func, so there is nothing to schedule")
+        if self._proved.verdict is None:
+            raise error_of(self.diagnostics)
+        return self._proved.verdict
+
+    @property
+    def is_legal(self) -> bool:
+        """True if the schedule is legal for all sizes."""
+        return not has_errors(self._proved.diagnostics)
+
+    def check(self) -> Self:
+        """The same, if its schedule is legal for all sizes. Raises DtpolyError if it is not."""
+        if not self.is_legal:
+            raise error_of(self.diagnostics)
+        return self
+
+    def explain(self, **sizes: int) -> Text:
+        """What each directive does, and the kernels that come of them, as `dtpoly explain` says.
+
+        With sizes of labels there are numbers beside the formulas.
+        """
+        verdict, size_of = self.verdict, self.verdict.scheduled.model.size_of
+        for label in sizes.keys() - size_of.keys():
+            raise ValueError(f"there is no label '{label}'{did_you_mean(label, size_of)}")
+        found = explain(verdict.scheduled.sized, verdict, self.primitives)
+        given = {size_of[label]: size for label, size in sizes.items()}
+        known = {label: given[param] for label, param in size_of.items() if param in given}
+        return Text(as_text(found, known))
+
+    @property
+    def tree(self) -> Text:
+        """The schedule tree, one loop a line; of a schedule that is refused, what it asks for."""
+        with told():
+            bound = bind(self.program.directives, self.primitives)
+            return Text(show_tree(resolve(self.program, bound.primitives).kernels))
+
+    def __str__(self) -> str:
+        return show(self.program)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: verdict, messages, tree, and a picture at small sizes."""
+        return as_html(self.name, str(self), self._proved, self._remarks)
