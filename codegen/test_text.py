@@ -90,8 +90,9 @@ def _text(lines: Sequence[str]) -> str:
 def _main(test: str) -> list[str]:
     return [
         'if __name__ == "__main__":  # sizes as arguments: x=100 y=1000',
-        '    given = (argument.split("=") for argument in sys.argv[1:])',
-        f"    {test}(**{{name: int(size) for name, size in given}})",
+        f"    {test}(",
+        '        **{name: int(size) for name, size in (one.split("=") for one in sys.argv[1:])}',
+        "    )",
     ]
 
 

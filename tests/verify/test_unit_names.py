@@ -106,8 +106,6 @@ MODULE: dict[str, str] = {
     "a number that stands alone": "1",
     # Names of the file.
     "a helper": "dt_real = max",
-    "a helper of one's own": "def dt_other(a):\n    return a",
-    "a constant of one's own": "dt_other = 1",
     "a helper twice": "def dt_real(*dtypes):\n    return tl.float16",
     "the launcher": "f_launch = print",
     "the operator": "f_operator = print",
@@ -257,6 +255,22 @@ def test_as_it_is_emitted_it_is_proved() -> None:
     assert verify(SCALED, TEXT).verdict is Verdict.PROVED
 
 
+@pytest.mark.parametrize("name", ["dt_foo", "test", "given", "exit", "one", "name"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Func {}; In A; Var x; RVar k; {}[x] = rsum(A[x, k], k); {}.compile();",
+        "Func f; In {}; Var x; RVar k; f[x] = rsum({}[x, k], k); f.compile();",
+        "Func f; In A; Var {}; RVar k; f[{}] = rsum(A[{}, k], k); f.compile();",
+    ],
+)
+def test_other_names_of_programs_are_as_good(text: str, name: str) -> None:
+    program = written(text.replace("{}", name))
+    sizes = dict.fromkeys((label.name for label in program.labels), 3)
+    made = code_of(judge(program).scheduled, "", sizes).text
+    assert verify(program, made).verdict is Verdict.PROVED, made
+
+
 @pytest.mark.parametrize("name", MODULE)
 def test_nothing_else_stands_in_the_module(name: str) -> None:
     assert refused(changed(TEXT, IMPORT, f"{IMPORT}\n\n{MODULE[name]}\n"))
@@ -300,14 +314,13 @@ def test_names_of_types(text: str) -> None:
 TESTED = code_of(judge(SCALED).scheduled, "", {"x": 5}).text
 MAIN: dict[str, tuple[str, str]] = {
     "another condition": ('__name__ == "__main__"', '__name__ != "__main__"'),
-    "another statement": ("    test(**{", "    float = bool\n    test(**{"),
-    "no arguments": ("    given = (", "    given = exec("),
-    "another call": ("    test(**{", "    exec(**{"),
-    "another side": ("in given})\n", "in given})\nelse:\n    float = bool\n"),
-    "something below": ("in given})\n", "in given})\nother = 1\n"),
-    "a name that it sets": ("\n\n\ndef test(", "\n\n\ngiven = 1\n\n\ndef test("),
+    "another statement": ("    test(\n        **{", "    float = bool\n    test(\n        **{"),
+    "another value": ("int(size) for", "exec(size) for"),
+    "another call": ("    test(\n        **{", "    exec(\n        **{"),
+    "another side": ("sys.argv[1:])}\n    )\n", "sys.argv[1:])}\n    )\nelse:\n    float = bool\n"),
+    "something below": ("sys.argv[1:])}\n    )\n", "sys.argv[1:])}\n    )\nother = 1\n"),
     "no sys": ("import sys\n", ""),
-    "another test": ("def dt_compare(", "def dt_compare(_, "),
+    "another helper of the test": ("def dt_compare(", "def dt_compare(_, "),
 }
 
 

@@ -15,11 +15,9 @@ from dtpoly.verify.unit.forms import KERNEL, PYTHON, check_forms, is_constant, i
 from dtpoly.verify.unit.scopes import Scope, check_names, check_new
 from dtpoly.verify.unit.texts import fingerprint, needed_by
 from dtpoly.verify.unit.unit import AGAIN, Unit
-from dtpoly.verify.unit.words import BUILTINS, BUILTINS_OF_KERNELS, MODULES
+from dtpoly.verify.unit.words import BUILTINS, BUILTINS_OF_KERNELS, INTERPRETER, MODULES
 from dtpoly.verify.values import Unread
 
-# What all that dtpoly writes of its own begins with.
-OWN = "dt_"
 DESCRIPTORS = "triton.tools.tensor_descriptor"
 # What is called while a file is loaded. Of what makes operators, how many texts say of which types.
 OPERATORS = {"dt_operator": 1, "dt_operator_with_numbers": 2}
@@ -28,23 +26,23 @@ LAUNCHER = "dt_launcher"
 
 def check_unit(unit: Unit) -> None:
     """The unit has known forms alone, and its names mean what is read. Raises Unread."""
-    if unit.said and (found := sorted(_own(unit) - unit.jitted.keys())):
+    if unit.said and (found := sorted(_own(unit))):
         what = f"the file has '{found[0]}' of a generated file, which says itself what it launches"
         raise Unread(unit.said[0].line, what)
     for one, function in unit.jitted.items():
-        check_new(one, function.lineno, frozenset())
+        check_new(one, function.lineno, INTERPRETER)
         check_extracted(unit.lines, function)
         check_names(function, _scope_of_kernels(unit))
         check_forms(function, KERNEL)
     for one, function in unit.plain.items():
-        check_new(one, function.lineno, frozenset())
-        if not one.startswith(OWN):
+        check_new(one, function.lineno, INTERPRETER)
+        if one not in HELPERS:
             check_names(function, _scope_of_functions(unit))
             check_forms(function, PYTHON)
         elif not is_own(unit, one):
             raise Unread(function.lineno, f"'{one}' is not the function that is known by that name")
     for one, value in unit.values.items():
-        check_new(one, value.lineno, frozenset())
+        check_new(one, value.lineno, INTERPRETER)
         _check_value(unit, one, value)
     if unit.again and not is_own(unit, AGAIN):
         raise Unread(1, f"the text of '{AGAIN}', which is called when the file is loaded")
@@ -61,12 +59,13 @@ def is_own(unit: Unit, one: str) -> bool:
 
 
 def _own(unit: Unit) -> frozenset[str]:
-    return frozenset(one for one in unit.texts if one.startswith(OWN))
+    return frozenset(HELPERS.keys() & unit.texts.keys())
 
 
 def _scope_of_kernels(unit: Unit) -> Scope:
     given = frozenset(unit.jitted)
-    return Scope(BUILTINS_OF_KERNELS, given, given | _own(unit) | unit.values.keys())
+    fixed = given | _own(unit) | unit.values.keys() | INTERPRETER
+    return Scope(BUILTINS_OF_KERNELS, given, fixed)
 
 
 def _scope_of_functions(unit: Unit) -> Scope:
@@ -83,7 +82,7 @@ def _check_value(unit: Unit, one: str, value: ast.expr) -> None:
                 raise Unread(value.lineno, what)
             if not _is_made_as_known(unit, maker, value.args):
                 raise Unread(value.lineno, f"'{ast.unparse(value)}'")
-        case _ if one.startswith(OWN):
+        case _ if one in HELPERS:
             if not is_own(unit, one):
                 what = f"'{one}' is not the constant that is known by that name"
                 raise Unread(value.lineno, what)
@@ -110,7 +109,7 @@ def _is_made_as_known(unit: Unit, maker: str, given: Sequence[ast.expr]) -> bool
 
 
 def _is_own_name(part: ast.expr) -> bool:
-    return isinstance(part, ast.Name) and part.id.startswith(OWN)
+    return isinstance(part, ast.Name) and part.id in HELPERS
 
 
 def _check_operators(unit: Unit) -> None:

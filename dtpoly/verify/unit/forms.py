@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.unit.words import ATTRIBUTES, OF_TENSORS, OF_TILES
+from dtpoly.verify.unit.words import ANNOTATIONS, ATTRIBUTES, OF_TENSORS, OF_TILES
 from dtpoly.verify.values import Unread
 
 OPERATORS = (
@@ -130,17 +130,17 @@ def _check_signature(function: ast.FunctionDef, forms: Forms) -> None:
         if part is not None and not (is_constant(part) or is_known_word(part)):
             raise unknown(part.lineno, f"the default {said(part)}", forms.where)
     for part in (*(one.annotation for one in parameters), function.returns):
-        if part is not None and not (is_type(part) or is_known_word(part)):
+        if part is not None and not is_type(part):
             raise unknown(part.lineno, f"the annotation {said(part)}", forms.where)
 
 
 def is_type(node: ast.expr) -> bool:
-    """True for a type of Python's as an annotation."""
+    """True for an annotation that Triton knows, or that is a type of Python's or torch's."""
     match node:
         case ast.Name(id="int" | "float" | "bool" | "str") | ast.Constant(value=None):
             return True
         case _:
-            return False
+            return ".".join(dotted(node) or ()) in ANNOTATIONS
 
 
 def _check_node(node: ast.AST, line: int, forms: Forms) -> None:

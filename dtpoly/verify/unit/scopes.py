@@ -8,6 +8,7 @@ in the module. Both find the same where no name that a function binds means anyt
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Set
 
 from dtpoly.frozen import dataclass
@@ -15,6 +16,7 @@ from dtpoly.verify.unit.forms import located
 from dtpoly.verify.unit.words import FIXED, MODULES
 from dtpoly.verify.values import Unread
 
+DUNDER = re.compile(r"__[^_](\w*[^_])?__")
 MEANING = "is defined, which has a meaning of its own"
 
 
@@ -31,7 +33,7 @@ class Scope:
 
 def is_dunder(one: str) -> bool:
     """True for a name that Python reads when nobody says it."""
-    return one.startswith("__") and one.endswith("__")
+    return DUNDER.fullmatch(one) is not None
 
 
 def bindings(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:

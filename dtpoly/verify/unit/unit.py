@@ -15,12 +15,10 @@ from dtpoly.verify.values import Unread
 
 JITTED = ["triton.jit"]
 AGAIN, OUT = "dt_again", "out"
-# What a generated file does if it is run, and not if it is imported.
+# What a generated file does if it is run, and not if it is imported. It binds no name.
 MAIN = """\
 if __name__ == '__main__':
-    given = (argument.split('=') for argument in sys.argv[1:])
-    {test}(**{{name: int(size) for name, size in given}})"""
-GIVEN = "given"  # what that gives a value
+    {test}(**{{name: int(size) for name, size in (one.split('=') for one in sys.argv[1:])}})"""
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ def _read(reading: _Reading, node: ast.stmt) -> None:
             return
         case ast.Expr() if is_docstring(node):
             return
-        case ast.If() if (test := _test_of(node)) in reading.plain and GIVEN not in reading.texts:
+        case ast.If() if (test := _test_of(node)) in reading.plain:
             reading.test = test
             return
         case _:
@@ -145,7 +143,7 @@ def _first_line(node: ast.stmt) -> str:
 def _test_of(node: ast.If) -> str | None:
     """The function that a file runs if it is run itself, if it does so as generated files do."""
     match node.body:
-        case [_, ast.Expr(value=ast.Call(func=ast.Name(id=one)))]:
+        case [ast.Expr(value=ast.Call(func=ast.Name(id=one)))]:
             return one if ast.unparse(node) == MAIN.format(test=one) else None
         case _:
             return None

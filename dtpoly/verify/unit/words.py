@@ -14,10 +14,10 @@ IMPORTS = (
 # These are read as what Python and Triton mean by them. A tensor called so is called otherwise in a
 # wrapper, which says them with a dot.
 MODULES = frozenset({"hashlib", "linecache", "sys", "threading", "torch", "triton", "tl"})
-# What Triton's interpreter adds to the text of a kernel, and looks up in its module.
-INTERPRETER = frozenset({"interpreter_semantic", "_InterpreterComparison"})
 # No unit gives one of these names to something else.
-FIXED = frozenset(dir(builtins)) | MODULES | INTERPRETER
+FIXED = frozenset(dir(builtins)) | MODULES
+# What Triton's interpreter adds to the text of a kernel, and then looks up there or in the module.
+INTERPRETER = frozenset({"interpreter_semantic", "_InterpreterComparison"})
 
 # What Python itself gives to kernels, and to functions of Python. Nothing here can reach a module,
 # run a text, or change what a name means.
@@ -74,6 +74,13 @@ TORCH = frozenset(
 TRITON = frozenset({"cdiv", "jit", "next_power_of_2", "language", "language.constexpr"})
 # Of each module its attributes, and theirs, with dots between them.
 ATTRIBUTES = {"tl": TL, "torch": TORCH, "triton": TRITON}
+
+ANNOTATIONS = frozenset(
+    (
+        *(f"tl.{one}" for one in (*TYPES, "constexpr")),
+        *("triton.language.constexpr", "torch.Tensor", "torch.dtype", "torch.device"),
+    )
+)
 
 # What values of a kernel have: tiles, addresses, types and descriptors.
 OF_TILES = frozenset(
