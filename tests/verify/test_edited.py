@@ -45,6 +45,15 @@ WRONG: dict[str, tuple[str, str]] = {
     "another call on another GPU": ("return softmax(A, out=out)", "return softmax(A)"),
     "the result is on the CPU": ("dtype=A.dtype, device=device", "dtype=A.dtype"),
     "the result has another type": ("dtype=A.dtype, device", "dtype=torch.float16, device"),
+    "the first size for the largest": (
+        "dt_offset(max(x_size, y_size)",
+        "dt_offset(max(x_size, y_size, key=bool)",
+    ),
+    "a check that is told more": (
+        'dt_check("A", A, 2, dt_floats)',
+        'dt_check(*("A", A, 2, dt_floats))',
+    ),
+    "a helper that is told more": (REAL, "    real = dt_real(A.dtype, **{})\n"),
     "a launch is left out": ("    if programs:", "    if not programs:"),
     "the last block is left out": ("(x_size + 3) // 4", "x_size // 4"),
     "one program": ('dt_grid("softmax", programs)', 'dt_grid("softmax", 1)'),

@@ -49,7 +49,7 @@ MEMORY = (
 )
 CONTROL = (
     *("assume", "constexpr", "max_contiguous", "multiple_of", "num_programs", "program_id"),
-    *("range", "static_assert"),
+    *("range", "static_assert", "static_range"),
 )
 EXTRA = (
     *("extra", "extra.cuda", "extra.cuda.gdc_wait", "extra.cuda.gdc_launch_dependents"),
