@@ -275,10 +275,12 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
                 kind = found_kind.name if not kind else _promoted(kind, found_kind.name)
             return Kind(kind, is_torch=True)
         case "dt_operand":
-            given = value(wrapper, args[0])
-            if not isinstance(given, Kind):
+            given, real = (value(wrapper, arg) for arg in args)
+            if not isinstance(given, Kind) or not isinstance(real, Kind):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-            return Kind(kinds.operand(given.name))
+            # Where it is computed in f64 for some callers, operands are not narrower for them.
+            is_wide = real.name in (kinds.REAL, "tl.float64") or not wrapper.callers
+            return Kind(kinds.operand(given.name) if is_wide else kinds.LOST)
         case "dt_offset":
             if wrapper.largest or wrapper.reaches:
                 raise Unread(node.lineno, "another type of offsets, before a launch has the first")

@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from dtpoly.verify.access import Array, Launch
 from dtpoly.verify.asking import about
-from dtpoly.verify.expressions import condition, is_device, look_at, value
+from dtpoly.verify.expressions import DEVICES, condition, is_device, look_at, value
 from dtpoly.verify.harmless import check_calls
-from dtpoly.verify.held import Held, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.held import Held, Kind, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.interface import OUT, check_signature
 from dtpoly.verify.kinds import BOOL, stored
 from dtpoly.verify.launchers import launch_by
@@ -123,8 +123,9 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
             held = value(wrapper, made)
             array = wrapper.tensor(held, made)
             wrapper.maker = ast.unparse(made.func) if isinstance(made, ast.Call) else ""
-            _bind(wrapper, one, held, test.lineno)
+            # What the caller gives is looked at before it is known to be as what would be made.
             _check_out(wrapper, array, one, orelse, test.lineno)
+            _bind(wrapper, one, held, test.lineno)
             return
         case _ if (names := _counts(test)) and not orelse:
             # No programs, no launch: there is nothing that a launch of none would do.
@@ -191,12 +192,20 @@ def _is_same(wrapper: Wrapper, call: ast.Call) -> bool:
 def _check_out(wrapper: Wrapper, array: Array, one: str, orelse: list[ast.stmt], line: int) -> None:
     """What the caller gives as result must be as the one that would have been made."""
     match orelse:
-        case [ast.Expr(value=ast.Call(func=ast.Name(id="dt_check_out"), args=args))]:
+        case [
+            ast.Expr(
+                value=ast.Call(
+                    func=ast.Name(id="dt_check_out"),
+                    args=[ast.Name(id=given), extents, dtype, device, ast.Dict(values=tensors)],
+                    keywords=[],
+                )
+            )
+        ] if given == one and one not in wrapper.names:
             wrapper.must_know("dt_check_out", line)
-            shape, kind = value(wrapper, args[1]), value(wrapper, args[2])
-            is_same = getattr(kind, "name", None) == array.kind and shape == array.shape
-            if ast.unparse(args[0]) == one and is_same and isinstance(args[4], ast.Dict):
-                inputs = {ast.unparse(tensor) for tensor in args[4].values}
+            shape, kind = value(wrapper, extents), value(wrapper, dtype)
+            is_same = isinstance(kind, Kind) and kind.is_torch and kind.name == array.kind
+            if is_same and shape == array.shape and is_device(wrapper, device):
+                inputs = {ast.unparse(tensor) for tensor in tensors}
                 if inputs >= {n for n, held in wrapper.names.items() if _is_input(held, n)}:
                     return
         case _:
@@ -241,6 +250,7 @@ def _assign(wrapper: Wrapper, target: ast.expr, held: Held) -> None:
             is_same = held == wrapper.names.get(one)
             if one in wrapper.parameters and not is_same and not _is_where(one, held):
                 raise Unread(target.lineno, f"'{one}' is given by the caller, and set")
+            _check_device(wrapper, held, target.lineno)
             if isinstance(held, TensorOf) and held.array.name in wrapper.inputs - {one}:
                 raise Unread(target.lineno, f"'{one}', another name for '{held.array.name}'")
             _bind(wrapper, one, held, target.lineno)
@@ -249,6 +259,21 @@ def _assign(wrapper: Wrapper, target: ast.expr, held: Held) -> None:
                 _assign(wrapper, element, part)
         case _:
             raise Unread(target.lineno, f"an assignment to '{ast.unparse(target)}'")
+
+
+def _check_device(wrapper: Wrapper, held: Held, line: int) -> None:
+    """All is done on one device: that of the tensors, or if there are none, one that is asked for.
+
+    Raises Unread.
+    """
+    if isinstance(held, Opaque) and held.text.startswith(DEVICES):
+        if any(
+            isinstance(one, Opaque) and one.text.startswith(DEVICES)
+            for one in wrapper.names.values()
+        ):
+            raise Unread(line, "a second device")
+        if wrapper.inputs and not held.text.startswith(DEVICES[0]):
+            raise Unread(line, f"'{held.text}' for the device of the tensors")
 
 
 def _is_where(one: str, held: Held) -> bool:

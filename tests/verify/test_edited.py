@@ -2,11 +2,13 @@
 
 import pytest
 
+from dtpoly.codegen.prelude import SHARED
 from dtpoly.verify.verify import Verdict, verify
-from tests.verify.texts import ROOT, changed, program_of, text_of
+from tests.verify.texts import ROOT, changed, program_of, text_of, written
 
 SOFTMAX = program_of(ROOT / "examples/softmax.dt")
 OFFSET = "offset=dt_offset(max(x_size, y_size), A, out)"
+OUT = "dt_check_out(out, (x_size, y_size)"
 REAL = "    real = dt_real(A.dtype)\n"
 LIKE = "return torch.empty((x_size, y_size), dtype=A.dtype, device=A.device)"
 
@@ -45,6 +47,10 @@ WRONG: dict[str, tuple[str, str]] = {
     "another call on another GPU": ("return softmax(A, out=out)", "return softmax(A)"),
     "the result is on the CPU": ("dtype=A.dtype, device=device", "dtype=A.dtype"),
     "the result has another type": ("dtype=A.dtype, device", "dtype=torch.float16, device"),
+    "out is asked for its own device": (f"{OUT}, A.dtype, device", f"{OUT}, A.dtype, out.device"),
+    "out is asked for its own shape": (f"{OUT}, A.dtype", "dt_check_out(out, out.shape, A.dtype"),
+    "out is asked for its own type": (f"{OUT}, A.dtype", f"{OUT}, out.dtype"),
+    "out may be an input by another name": ('{"A": A}', '{"A": out}'),
     "the first size for the largest": (
         "dt_offset(max(x_size, y_size)",
         "dt_offset(max(x_size, y_size, key=bool)",
@@ -69,6 +75,39 @@ RIGHT: dict[str, tuple[str, str]] = {
 def test_a_wrong_one_is_not_proved(name: str) -> None:
     report = verify(SOFTMAX, changed(text_of(SOFTMAX), *WRONG[name]))
     assert report.verdict is not Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "    if not dt_is_current(device)",
+        "    x_size, y_size = A.shape\n    real",
+        "    if out is None",
+    ],
+)
+@pytest.mark.parametrize(
+    "device", ["dt_device(None)", "dt_device(device)", 'dt_check("A", out, 2, 1)']
+)
+def test_all_is_done_on_the_device_of_the_tensors(before: str, device: str) -> None:
+    """Programs without tensors have another function, which says where a result is made."""
+    helper = f"{SHARED['dt_device']}\n\ndef dt_check("
+    text = changed(text_of(SOFTMAX), "def dt_check(", helper)
+    assert verify(SOFTMAX, text).verdict is Verdict.PROVED
+    other = changed(text, before, f"    device = {device}\n{before}")
+    assert verify(SOFTMAX, other).verdict is not Verdict.PROVED
+
+
+def test_operands_are_as_wide_as_what_is_computed_of_them() -> None:
+    """An input of f64 makes all of it f64, also what is multiplied of others."""
+    program = written(
+        "Func f; In A, B, C; Var m, n; RVar k;"
+        "f[m, n] = rdot(A[m, k], B[k, n], k) + C[m, n]; f.block(m:16, n:16);"
+        "f.tensorize(m:0, n:0, k:16); f.compile();"
+    )
+    text = text_of(program)
+    assert verify(program, text).verdict is Verdict.PROVED
+    narrow = changed(text, "B.dtype), real)", "B.dtype), tl.float32)")
+    assert verify(program, narrow).verdict is not Verdict.PROVED
 
 
 @pytest.mark.parametrize("name", RIGHT)
