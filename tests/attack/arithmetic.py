@@ -19,6 +19,7 @@ from tests.attack.numbers import (
     as_float_of_whole,
     as_whole,
     cast_to_whole,
+    certain,
     float_type,
     nearest,
     rounded,
@@ -59,6 +60,8 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 LOOSE = {"sqrt_rn": 0.0, "sqrt": 0.0}
 LOOSE_ELSE = 16.0
 # sin and cos are off by a part of 1, not of the result.
+# Of large whole numbers, what needs no more than their residues.
+RESIDUES = ("add", "sub", "mul", "neg", "round")
 OF_ONE = ("sin", "cos")
 
 
@@ -67,6 +70,8 @@ def applied(word: str, operands: Sequence[Number], looseness: float = 0.0) -> Nu
 
     Raises CannotSayError for a word that it does not know.
     """
+    if word.partition(" ")[0] not in RESIDUES:
+        operands = [certain(one) for one in operands]
     with np.errstate(all="ignore"):
         return _applied(word, operands, looseness)
 
@@ -99,9 +104,9 @@ def _applied(word: str, operands: Sequence[Number], looseness: float) -> Number:
                 raise CannotSayError("'not' of a number")
             return Number(~a.data, a.slack)
         case "neg", [a]:
-            if a.is_truth:
-                a = as_whole(a)
-            return Number(-a.data, a.slack, a.is_written)
+            if a.is_float:
+                return Number(-a.data, a.slack, a.is_written)
+            return arithmetic("sub", Number(np.zeros((), np.int64), None, a.is_written), a)
         case "abs", [a]:
             return Number(np.abs(a.data), a.slack, a.is_written)
         case _, [a, b] if head in COMPARED:
@@ -144,7 +149,11 @@ def arithmetic(word: str, a: Number, b: Number) -> Number:
     floats = _both_float(a, b)
     if floats is None:
         first, second = as_whole(a), as_whole(b)
-        return Number(operation(first.data, second.data), _any(first, second), is_written)
+        found = operation(first.data, second.data)
+        near = operation(first.data.astype(np.float64), second.data.astype(np.float64))
+        wide = (np.abs(near) > 9e18) | _wide(first) | _wide(second)
+        is_wide = wide if np.any(wide) else None
+        return Number(found, _any(first, second), is_written, is_wide)
     first, second = floats
     data = operation(first.data, second.data)
     if first.slack is None and second.slack is None:
@@ -155,6 +164,10 @@ def arithmetic(word: str, a: Number, b: Number) -> Number:
     else:
         error = first.error + second.error
     return Number(data, _grown(data, error), is_written)
+
+
+def _wide(number: Number) -> Array:
+    return np.zeros((), np.bool_) if number.is_wide is None else number.is_wide
 
 
 def _grown(data: Array, error: Array) -> Array | None:
@@ -232,6 +245,7 @@ def _compared(word: str, a: Number, b: Number) -> Number:
 
 def chosen(condition: Number, yes: Number, no: Number) -> Number:
     """One number where a truth holds, else the other."""
+    yes, no = certain(yes), certain(no)
     truth = condition.data if condition.is_truth else condition.data != 0
     is_written = yes.is_written and no.is_written
     if yes.is_truth and no.is_truth:
@@ -334,7 +348,8 @@ def _any_of(slack: Array | None, where: Array) -> Array | None:
 def _sum(data: Array, where: Array, slack: Array | None, *, is_written: bool) -> Number:
     if data.dtype.kind in "bi":
         found = np.sum(np.where(where, data, 0).astype(np.int64), axis=0)
-        return Number(found, _any_of(slack, where), is_written)
+        wide = np.sum(np.where(where, np.abs(data.astype(np.float64)), 0.0), axis=0) > 9e18
+        return Number(found, _any_of(slack, where), is_written, wide if np.any(wide) else None)
     kept = np.where(where, data, data.dtype.type(0)).astype(np.float64)
     found = np.sum(kept, axis=0)
     sizes = np.sum(np.abs(kept), axis=0)

@@ -8,7 +8,7 @@ loop) gets a new first axis, on which it runs through all numbers that its domai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, assert_never
 
@@ -31,7 +31,16 @@ from dtpoly.verify.terms import (
 )
 from dtpoly.verify.whole import All, Either, Extreme, Floor, Not, Sign, Some, Truth, Whole
 from tests.attack.arithmetic import applied, chosen, total
-from tests.attack.numbers import EPSILON, UNKNOWN, Array, CannotSayError, Number, slack_of, written
+from tests.attack.numbers import (
+    EPSILON,
+    UNKNOWN,
+    Array,
+    CannotSayError,
+    Number,
+    certain,
+    slack_of,
+    written,
+)
 
 # More points than this are not looked at.
 MOST_POINTS = 2_000_000
@@ -308,9 +317,14 @@ def _reduced(
     def laid(data: Array) -> Array:
         return np.broadcast_to(data, shape).reshape(flat)
 
+    wide = values.is_wide if operation == "add" else None
+    values = values if operation == "add" else certain(values)
     slack = None if values.slack is None else laid(values.slack)
-    whole_of = Number(laid(values.data), slack, values.is_written)
-    return total(operation, whole_of, laid(where))
+    found = total(operation, Number(laid(values.data), slack, values.is_written), laid(where))
+    if wide is None:
+        return found
+    is_wide = np.any(laid(wide) & laid(where), axis=0)
+    return replace(found, is_wide=is_wide if found.is_wide is None else is_wide | found.is_wide)
 
 
 def _fused(made: Number, operands: Sequence[Term], numbers: Sequence[Number]) -> Number:

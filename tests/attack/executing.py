@@ -23,6 +23,7 @@ from tests.attack.numbers import (
     Array,
     CannotSayError,
     Number,
+    certain,
     nearest,
     wrapped,
 )
@@ -172,7 +173,8 @@ class Execution:
         value = plain(access.value, frame)
         data = np.broadcast_to(value.data, shape)
         slack = np.broadcast_to(value.error, shape)
-        kept = Number(data, slack, value.is_written)
+        wide = None if value.is_wide is None else np.broadcast_to(value.is_wide, shape)
+        kept = Number(data, slack, value.is_written, wide)
         if access.kind == "store":
             put(tensor, at, where, kept)
         else:
@@ -241,6 +243,7 @@ def as_kept(kind: str, value: Number) -> Number:
         if value.is_float:
             raise CannotSayError(f"a float in a tensor of '{kind}'")
         return Number(wrapped(kind, value.data.astype(np.int64)), value.slack)
+    value = certain(value)
     if kind == "tl.int1":
         return Number(value.data != 0, value.slack)
     if not value.is_float or value.is_written or kind in ("tl.float32", "tl.float64"):

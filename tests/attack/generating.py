@@ -61,7 +61,8 @@ def _begin(kernel: Kernel) -> None:
     scope = kernel.scope
     for one in (*kernel.labels, *((kernel.reduced,) if kernel.reduced else ())):
         kernel.parameters.append((f"n{one}", f"len({one})"))
-        scope.values.append(Value(f"n{one}", (), WHOLE, is_index=True))
+        if scope.chance(0.15):
+            scope.values.append(Value(f"n{one}", (), WHOLE, is_index=True))
         kernel.constants.append((f"B{one}", str(kernel.blocks[one])))
         scope.values.append(Value(f"B{one}", (), WHOLE, is_constant=True, is_index=True))
     if scope.chance(0.4):
@@ -108,7 +109,9 @@ def _programs(kernel: Kernel) -> str:
         kernel.write(
             f"m{one} = " + (f"o{one} < n{one}" if scope.chance(0.7) else f"n{one} > o{one}")
         )
-        scope.values.append(Value(f"o{one}", (one,), WHOLE, is_index=True))
+        # An index that is made of a size has a type that depends on that: few read it as a number.
+        if starts[one] == f"p{one}" or scope.chance(0.2):
+            scope.values.append(Value(f"o{one}", (one,), WHOLE, is_index=True))
     if scope.chance(0.1):
         kernel.write(f"tl.static_assert(B{labels[0]} >= 2)")
         scope.note("static_assert")

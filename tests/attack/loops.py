@@ -90,7 +90,8 @@ def loop(kernel: Kernel, types: tuple[str, ...], *, is_dot: bool) -> None:
     kernel.depth += 1
     kernel.write(f"ok = {index}")
     kernel.write("mk = ok < nk")
-    scope.values.append(Value("ok", ("k",), WHOLE, is_index=True))
+    if (index.startswith("k * Bk") and "TIMES" in kernel.lines[-3]) or scope.chance(0.15):
+        scope.values.append(Value("ok", ("k",), WHOLE, is_index=True))
     if is_dot:
         dtype = scope.pick(("f16", "f16", "f32", "i8"))
         left = load(kernel, scope.random.choice((("i", "k"), ("k", "i"))), dtype, other="0")

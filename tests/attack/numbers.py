@@ -53,6 +53,8 @@ class Number:
     data: Array
     slack: Array | None = None
     is_written: bool = False
+    # Of a whole number: where it is too large for 64 bits, so that only its residue is right.
+    is_wide: Array | None = None
 
     @property
     def is_float(self) -> bool:
@@ -92,6 +94,14 @@ def slack_of(*parts: Array | None) -> Array | None:
     return total if bool(np.any(total != 0)) else None
 
 
+def certain(number: Number) -> Number:
+    """The number; nothing is said of one that is too large for 64 bits."""
+    if number.is_wide is None:
+        return number
+    loose = np.where(number.is_wide, np.inf, 0.0)
+    return replace(number, slack=slack_of(number.slack, loose), is_wide=None)
+
+
 def float_type(*numbers: Number) -> Any:
     """The type in which floats are computed."""
     typed = [one.data.dtype for one in numbers if one.is_float and not one.is_written]
@@ -100,6 +110,7 @@ def float_type(*numbers: Number) -> Any:
 
 def as_float(number: Number, of: Any) -> Number:
     """The number as a float of the type in which is computed."""
+    number = certain(number)
     with np.errstate(all="ignore"):
         return replace(number, data=number.data.astype(of), is_written=False)
 
@@ -169,6 +180,7 @@ def rounded(kind: str, number: Number) -> Number:
         return Number(wrapped(kind, as_whole(number).data), number.slack)
     if kind in ("size", "offset"):
         return number  # Sizes are far from where their type ends.
+    number = certain(number)
     if kind == "tl.int1":
         return Number(number.data != 0, number.slack)
     if kind.startswith("tf32"):
@@ -194,6 +206,7 @@ def as_float_of_whole(number: Number) -> Number:
     """
     if number.is_float or number.is_truth:
         return as_float(number, np.float64)
+    number = certain(number)
     data = number.data.astype(np.float64)
     is_held = np.abs(data) <= 2.0**24
     return Number(data, slack_of(number.slack, np.where(is_held, 0.0, np.inf)))
