@@ -200,8 +200,13 @@ def _divided(a: Number, b: Number, looseness: float) -> Number:
         left = np.maximum(size - second.error, 0.0)
         error = (first.error + np.abs(data.astype(np.float64)) * second.error) / left
         error = np.where((first.error > 0) | (second.error > 0), error, 0.0)
-    if looseness:
+    if looseness and data.dtype == np.float32:
         more = np.abs(data.astype(np.float64)) * EPSILON[data.dtype] * looseness
+        # A GPU divides by what is large, or tiny, in its own way.
+        size = np.abs(second.data.astype(np.float64))
+        is_far = (size > 2.0**125) | (size < 2.0**-120) | (np.abs(data) < 2.0**-120)
+        more = np.where(is_far & np.isfinite(size) & (size > 0), np.inf, more)
+        more = np.where(np.isnan(more), 0.0, more)
         error = more if error is None else error + more
     is_written = a.is_written and b.is_written
     return Number(data, None if error is None else _grown(data, error), is_written)
@@ -300,7 +305,9 @@ def _function(
     exact = function(wide)
     data = exact.astype(a.data.dtype)
     size = np.abs(exact) + (1.0 if is_of_one else 0.0)
-    error = size * EPSILON[a.data.dtype] * loose
+    # Functions of what is large are off by a part of that, too.
+    large = np.where(np.isfinite(wide), np.abs(wide), 0.0)
+    error = size * EPSILON[a.data.dtype] * loose * (1.0 + large / 16.0)
     # Results that are no number with all digits, and such that f32 does not hold.
     tiny = np.abs(exact) < 2.0**-120
     error = np.where(tiny & (loose > 0), error + 2.0**-120, error)
@@ -315,8 +322,11 @@ def _function(
     return Number(data, slack_of(error))
 
 
-def total(word: str, values: Number, inside: Array) -> Number:
-    """A reduction of the first axis, over the points that are inside; of nothing: its identity."""
+def total(word: str, values: Number, inside: Array, looseness: float = 0.0) -> Number:
+    """A reduction of the first axis, over the points that are inside; of nothing: its identity.
+
+    With some looseness each step of a sum may be cut off, as tensor cores do it.
+    """
     shape = np.broadcast_shapes(values.data.shape, inside.shape)
     data, where = np.broadcast_to(values.data, shape), np.broadcast_to(inside, shape)
     slack = None if values.slack is None else np.broadcast_to(values.slack, shape)
@@ -324,7 +334,7 @@ def total(word: str, values: Number, inside: Array) -> Number:
     with np.errstate(all="ignore"):
         match head:
             case "add":
-                return _sum(data, where, slack, is_written=values.is_written)
+                return _sum(data, where, slack, looseness, is_written=values.is_written)
             case "or" | "and" if data.dtype.kind == "b":
                 if head == "or":
                     found = np.any(data & where, axis=0)
@@ -345,7 +355,9 @@ def _any_of(slack: Array | None, where: Array) -> Array | None:
     return slack_of(np.where(np.any((slack > 0) & where, axis=0), np.inf, 0.0))
 
 
-def _sum(data: Array, where: Array, slack: Array | None, *, is_written: bool) -> Number:
+def _sum(
+    data: Array, where: Array, slack: Array | None, looseness: float, *, is_written: bool
+) -> Number:
     if data.dtype.kind in "bi":
         found = np.sum(np.where(where, data, 0).astype(np.int64), axis=0)
         wide = np.sum(np.where(where, np.abs(data.astype(np.float64)), 0.0), axis=0) > 9e18
@@ -354,7 +366,7 @@ def _sum(data: Array, where: Array, slack: Array | None, *, is_written: bool) ->
     found = np.sum(kept, axis=0)
     sizes = np.sum(np.abs(kept), axis=0)
     count = np.sum(where, axis=0)
-    error = sizes * EPSILON[data.dtype] * np.maximum(count - 1, 0)
+    error = sizes * EPSILON[data.dtype] * np.maximum(count - 1, 0) * (1.0 + looseness)
     # Multiples of 2^-10 whose sizes add up to less than 2^13 are added exactly in any order.
     is_exact = np.all(~where | (kept * 1024 == np.round(kept * 1024)), axis=0) & (sizes < 2**13)
     error = np.where(is_exact, 0.0, error)

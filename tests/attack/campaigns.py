@@ -32,6 +32,23 @@ CAMPAIGNS = (
         "tests.attack.operations",
     ),
     Campaign(
+        "kernels_gpu",
+        "What the verifier reads of random whole kernels, against a GPU.",
+        "tests.attack.kernels_gpu",
+        bytes=10 * 2**30,
+        is_interpreted=False,
+        needs_gpu=True,
+    ),
+    Campaign(
+        "operations_gpu",
+        "What the verifier reads of random single operations, against a GPU.",
+        "tests.attack.operations_gpu",
+        seconds=240.0,
+        bytes=10 * 2**30,
+        is_interpreted=False,
+        needs_gpu=True,
+    ),
+    Campaign(
         "toy",
         "It fails in every way in which an attempt can fail; with it the runner itself is tested.",
         "tests.attack.toy",

@@ -8,9 +8,8 @@ import numpy as np
 import torch
 
 from tests.attack.case import Case
+from tests.attack.elements import difference
 from tests.attack.executing import Execution
-from tests.attack.numbers import Array
-from tests.attack.reading import KINDS, numbers_of
 
 
 def differences(
@@ -24,25 +23,11 @@ def differences(
     found: list[str] = []
     known = exact = 0
     for one in case.tensors:
-        wanted, real = execution.memory[one.name], numbers_of(KINDS[one.dtype], tensors[one.name])
-        with np.errstate(all="ignore"):
-            wrong = _wrong(wanted.data, wanted.slack, real)
+        wanted = execution.memory[one.name]
         if one.is_output:
             known += int(np.sum(np.isfinite(wanted.slack)))
             exact += int(np.sum(wanted.slack == 0))
-        for at in np.argwhere(wrong)[:1]:
-            place = tuple(int(index) for index in at)
-            count = int(np.sum(wrong))
-            found.append(
-                f"{one.name}{list(place)} is {real[place]!r}, and read as {wanted.data[place]!r}"
-                f" +- {wanted.slack[place]:g} ({count} of {wrong.size} differ)"
-            )
+        said = difference(one, wanted.data, wanted.slack, tensors)
+        if said is not None:
+            found.append(said)
     return found, known, exact
-
-
-def _wrong(wanted: Array, slack: Array, real: Array) -> Array:
-    is_right: Array = (wanted == real) | np.isinf(slack)
-    if wanted.dtype.kind == "f":
-        apart = np.abs(wanted.astype(np.float64) - real.astype(np.float64))
-        is_right = is_right | (np.isnan(wanted) & np.isnan(real)) | (apart <= slack)
-    return ~is_right

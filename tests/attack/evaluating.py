@@ -320,7 +320,12 @@ def _reduced(
     wide = values.is_wide if operation == "add" else None
     values = values if operation == "add" else certain(values)
     slack = None if values.slack is None else laid(values.slack)
-    found = total(operation, Number(laid(values.data), slack, values.is_written), laid(where))
+    found = total(
+        operation,
+        Number(laid(values.data), slack, values.is_written),
+        laid(where),
+        inside.looseness,
+    )
     if wide is None:
         return found
     is_wide = np.any(laid(wide) & laid(where), axis=0)

@@ -123,7 +123,9 @@ def tile_leaf(scope: Scope, axes: Axes, classes: Sequence[str] = (FLOAT, WHOLE))
     for value in data:
         code = lifted(scope, value, axes)
         if code is not None:
-            return code
+            # Beside f64, a whole number and a float as written would be f32.
+            is_other = scope.wide == "f64" and value.of == WHOLE and FLOAT in classes
+            return f"({code}).to(tl.float64)" if is_other else code
     raise LookupError(f"no value over {axes}")
 
 
@@ -166,6 +168,8 @@ def tile(scope: Scope, axes: Axes, of: str, depth: int) -> str:
         if not along:
             raise LookupError(f"no value along {axis}")
         anchor = lifted(scope, scope.random.choice(along), axes)
+        if scope.wide == "f64" and of == FLOAT:
+            anchor = f"({anchor}).to(tl.float64)"
         code = f"({code} | ({anchor} > 2))" if of == TRUTH else f"({code} + {anchor})"
     return code
 
@@ -206,11 +210,11 @@ def _float(scope: Scope, axes: Axes, depth: int) -> str:
             return cast(scope, tile_leaf(scope, axes), scope.pick(narrow))
         case 16:
             return f"(-{inner()})"
-        case 17:
+        case 17 if scope.wide != "f64":
             scope.note("whole number meets float")
             other = tile_leaf(scope, axes, (WHOLE,)) if _has(scope, axes, WHOLE) else inner()
             return f"({inner()} {scope.pick('+-*')} {other})"
-        case 18:
+        case 18 if scope.wide != "f64":
             scope.note("whole number meets a float as written")
             if not _has(scope, axes, WHOLE):
                 return leaf(scope, axes, FLOAT)

@@ -15,17 +15,17 @@ DOUBLE = ("f64", "f64", "i32", "i64", "bool")
 VALUES = ("small", "wide", "edges", "far", "positive")
 
 
-def case_of_seed(seed: int) -> Case:
-    """The case that a seed makes."""
+def case_of_seed(seed: int, more: tuple[str, ...] = ()) -> Case:
+    """The case that a seed makes; of more types, where these are computed as on a GPU."""
     generator = random.Random(f"kernels {seed}")
     while True:
         try:
-            return _case(generator)
+            return _case(generator, more)
         except LookupError:
             continue  # Something was asked for that the names of the kernel do not give.
 
 
-def _case(generator: random.Random) -> Case:
+def _case(generator: random.Random, more: tuple[str, ...]) -> Case:
     is_double = generator.random() < 0.1
     scope = Scope(generator, wide="f64" if is_double else "f32")
     labels = generator.choice((("i",), ("i", "j"), ("i", "j"), ("i", "j")))
@@ -36,10 +36,10 @@ def _case(generator: random.Random) -> Case:
     kernel = Kernel(scope, labels, reduced, blocks)
     _begin(kernel)
     grid = _programs(kernel)
-    types: tuple[str, ...] = DOUBLE if is_double else NARROW
+    types: tuple[str, ...] = DOUBLE if is_double else (*NARROW, *more)
     if not is_double and generator.random() < 0.4:
         # Types differ most in what they make of themselves.
-        types = (generator.choice(("f16", "f16", "i8", "i16", "u8", "i32", "bool")),)
+        types = (generator.choice(("f16", "f16", "i8", "i16", "u8", "i32", "bool", *more)),)
     functions = _functions(kernel)
     for _ in range(generator.randint(1, 3)):
         load(kernel, some_labels(kernel), generator.choice(types))

@@ -36,7 +36,7 @@ def attempt(seed: int) -> Outcome:
     return judged(case_of_seed(seed))
 
 
-def judged(case: Case, launch: Launch = launched) -> Outcome:
+def judged(case: Case, launch: Launch = launched, looseness: float = 0.0) -> Outcome:
     """Whether what the verifier reads of a kernel is what it does."""
     counted = Counter({"kernels": 1})
     try:
@@ -50,24 +50,30 @@ def judged(case: Case, launch: Launch = launched) -> Outcome:
     for feature in case.features:
         counted[f"with {feature}"] += 1
     for call in case.calls:
-        outcome = _called(case, proof, call, counted, launch)
+        outcome = _called(case, proof, call, counted, launch, looseness)
         if outcome is not None:
             return outcome
     return Outcome(Verdict.AGREE, "", "", counted)
 
 
 def _called(
-    case: Case, proof: Proof, call: Call, counted: Counter[str], launch: Launch
+    case: Case,
+    proof: Proof,
+    call: Call,
+    counted: Counter[str],
+    launch: Launch,
+    looseness: float,
 ) -> Outcome | None:
     """One call; an outcome if that ends the attempt."""
     tensors = tensors_of(case, call)
     try:
-        execution = executed(case, proof, call, tensors)
+        execution = executed(case, proof, call, tensors, looseness)
     except (CannotSayError, RaceError) as error:
         counted["calls of which the evaluator says nothing"] += 1
         return Outcome(Verdict.UNKNOWN, f"{error}", case.shown(), counted)
     except OutsideError as error:
-        return Outcome(Verdict.SKIPPED, str(error), case.shown(), counted)
+        # The generator makes no such kernel.
+        return Outcome(Verdict.WRONG, str(error), case.shown(), counted)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

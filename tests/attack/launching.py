@@ -60,3 +60,21 @@ def launched(
         for line in lines_of(case.text):
             said = line.removesuffix(")") + options + ")"
             eval(said, known)
+
+
+# What is computed is rounded after each operation, as the types say.
+ON_GPU = ", num_warps=4, enable_fp_fusion=False"
+
+
+def launched_on_gpu(case: Case, call: Call, tensors: Mapping[str, torch.Tensor]) -> None:
+    """The same on a GPU: the tensors lie there as they lie here, and are brought back."""
+    there: dict[str, torch.Tensor] = {}
+    for name, tensor in tensors.items():
+        place = torch.empty_strided(
+            tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cuda"
+        )
+        there[name] = place.copy_(tensor)
+    launched(case, call, there, ON_GPU)
+    torch.cuda.synchronize()
+    for name, tensor in tensors.items():
+        tensor.copy_(there[name])

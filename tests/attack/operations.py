@@ -17,7 +17,7 @@ from tests.attack.inputs import tensors_of
 from tests.attack.kernels import REFUSALS, Launch
 from tests.attack.launching import launched
 from tests.attack.numbers import CannotSayError
-from tests.attack.operating import Operation, case_of, operation_of
+from tests.attack.operating import PLAIN, Operation, case_of, operation_of
 from tests.attack.outcome import Outcome, Verdict
 from tests.attack.reading import broken_rules, executed, read
 
@@ -30,13 +30,18 @@ def attempt(seed: int) -> Outcome:
     return judged(operations_of(seed), seed)
 
 
-def operations_of(seed: int) -> list[Operation]:
-    """The operations that a seed makes."""
+def operations_of(seed: int, types: Sequence[str] = PLAIN) -> list[Operation]:
+    """The operations that a seed makes, of such types."""
     generator = random.Random(f"operations {seed}")
-    return [operation_of(generator) for _ in range(BATCH)]
+    return [operation_of(generator, types) for _ in range(BATCH)]
 
 
-def judged(operations: Sequence[Operation], seed: int, launch: Launch = launched) -> Outcome:
+def judged(
+    operations: Sequence[Operation],
+    seed: int,
+    launch: Launch = launched,
+    looseness: float = 0.0,
+) -> Outcome:
     """Whether what the verifier reads of each operation is what it does."""
     counted: Counter[str] = Counter()
     taken: list[tuple[Operation, Proof]] = []
@@ -46,7 +51,7 @@ def judged(operations: Sequence[Operation], seed: int, launch: Launch = launched
             taken.append((one, read(case_of([one], seed))))
         except REFUSALS:
             counted["operations refused"] += 1
-    found = _compared(taken, seed, launch, counted)
+    found = _compared(taken, seed, launch, counted, looseness)
     if found:
         what, case = found[0]
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
@@ -59,7 +64,7 @@ Taken = Sequence[tuple[Operation, Proof]]
 
 
 def _compared(
-    taken: Taken, seed: int, launch: Launch, counted: Counter[str]
+    taken: Taken, seed: int, launch: Launch, counted: Counter[str], looseness: float
 ) -> list[tuple[str, str]]:
     """What differs: in words, and as a case. What Triton does not take is halved until it does."""
     if not taken:
@@ -76,13 +81,13 @@ def _compared(
             counted["operations that Triton does not take"] += 1
             return []
         half = len(taken) // 2
-        first = _compared(taken[:half], seed, launch, counted)
-        return first + _compared(taken[half:], seed, launch, counted)
+        first = _compared(taken[:half], seed, launch, counted, looseness)
+        return first + _compared(taken[half:], seed, launch, counted, looseness)
     found: list[tuple[str, str]] = []
     for at, (one, proof) in enumerate(taken):
         single = case_of([one], seed)
         after = {**tensors_of(single, single.calls[0]), **tensors, "O0": tensors[f"O{at}"]}
-        found += _one(single, proof, after, one, counted)
+        found += _one(single, proof, after, one, counted, looseness)
     return found
 
 
@@ -92,10 +97,11 @@ def _one(
     after: Mapping[str, torch.Tensor],
     operation: Operation,
     counted: Counter[str],
+    looseness: float,
 ) -> list[tuple[str, str]]:
     try:
         (call,) = case.calls
-        execution = executed(case, proof, call, tensors_of(case, call))
+        execution = executed(case, proof, call, tensors_of(case, call), looseness)
     except (CannotSayError, OutsideError) as error:
         counted["operations of which the evaluator says nothing"] += 1
         counted[f"nothing is said: {operation.word}, {error}"] += 1

@@ -20,25 +20,12 @@ from dtpoly.verify.naming import file_of
 from dtpoly.verify.verify import asking_isl, proof_of
 from dtpoly.verify.whole import Truth, both
 from tests.attack.case import Call, Case
+from tests.attack.elements import KINDS, numbers_of
 from tests.attack.evaluating import free_names, truth, whole
 from tests.attack.executing import Execution, Tensor, points
-from tests.attack.numbers import BITS, Array, Number, nearest
+from tests.attack.numbers import BITS, Number
 
 SECONDS = 20.0
-KINDS = {
-    "f8e4m3": "tl.float8e4nv",
-    "f8e5m2": "tl.float8e5",
-    "f16": "tl.float16",
-    "bf16": "tl.bfloat16",
-    "f32": "tl.float32",
-    "f64": "tl.float64",
-    "i8": "tl.int8",
-    "u8": "tl.uint8",
-    "i16": "tl.int16",
-    "i32": "tl.int32",
-    "i64": "tl.int64",
-    "bool": "tl.int1",
-}
 
 
 @lru_cache(512)
@@ -76,16 +63,6 @@ def names_of(case: Case, call: Call, tensors: Mapping[str, torch.Tensor]) -> dic
     for name, size in list(names.items()):
         names[f"next_power_of_2({name})"] = 1 << max(size - 1, 0).bit_length()
     return names
-
-
-def numbers_of(kind: str, tensor: torch.Tensor) -> Array:
-    """The elements of a tensor as the evaluator keeps them."""
-    data: Any = tensor.detach().cpu()
-    if kind == "tl.int1":
-        return np.asarray(data.numpy(), np.bool_)
-    if kind in BITS:
-        return np.asarray(data.to(torch.int64).numpy(), np.int64)
-    return nearest(kind, np.asarray(data.to(torch.float64).numpy()))
 
 
 def memory_of(case: Case, tensors: Mapping[str, torch.Tensor]) -> dict[str, Tensor]:
