@@ -58,11 +58,11 @@ def wanted_of(case: Case, proof: Proof) -> dict[str, Array] | None:
 
 
 def kernels(
-    count: int, seed: int, counted: Counter[str]
+    count: int, seed: int, counted: Counter[str], more: tuple[str, ...] = MORE
 ) -> Iterator[tuple[Case, dict[str, Array]]]:
-    """Whole kernels."""
+    """Whole kernels, also with these types."""
     while counted["kernels"] < count:
-        case = case_of_seed(seed, MORE)
+        case = case_of_seed(seed, more)
         seed += 1
         try:
             wanted = wanted_of(case, read(case))
@@ -76,12 +76,12 @@ def kernels(
 
 
 def operations(
-    count: int, seed: int, counted: Counter[str]
+    count: int, seed: int, counted: Counter[str], types: tuple[str, ...] = ALL
 ) -> Iterator[tuple[Case, dict[str, Array]]]:
-    """Kernels of some operations each, of which the verifier reads every one."""
+    """Kernels of some operations each, of these types; the verifier reads every one."""
     taken: list[tuple[Operation, dict[str, Array]]] = []
     while counted["operations"] < count:
-        for one in operations_of(seed, ALL):
+        for one in operations_of(seed, types):
             single = case_of([one], 0)
             try:
                 wanted = wanted_of(single, read(single))
