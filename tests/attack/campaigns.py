@@ -49,6 +49,12 @@ CAMPAIGNS = (
         needs_gpu=True,
     ),
     Campaign(
+        "handwritten",
+        "Right kernels that people might write: no proof of one may be lost, and each is run.",
+        "tests.attack.handwritten.campaign",
+        bytes=6 * 2**30,
+    ),
+    Campaign(
         "toy",
         "It fails in every way in which an attempt can fail; with it the runner itself is tested.",
         "tests.attack.toy",

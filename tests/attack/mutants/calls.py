@@ -105,7 +105,7 @@ def _by_hand(subject: Subject) -> Iterator[Planned]:
     program = typed(subject.program)
     said = said_in(subject.text)
     asked = " ".join(one.text for one in said if one.word == "verify")
-    numbers = sorted({int(one) for one in re.findall(r"\b\d+\b", asked) if 1 < int(one) <= 256})
+    numbers = sorted({int(one) for one in re.findall(r"\b\d+\b", asked) if 1 < int(one) <= 2048})
     for at, sizes in enumerate(_sizes_by_hand(program, numbers)):
         inputs = _inputs_by_hand(program, sizes, asked, at, said)
         told = ", ".join(f"{one}={size}" for one, size in sizes.items())

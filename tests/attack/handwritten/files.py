@@ -1,0 +1,44 @@
+"""Hand-written kernels that are right: those of the verifier's tests, and others in `kernels/`.
+
+`proved.txt` has the names of those that were PROVED at some commit: none of them may be lost.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from dtpoly.compile import load
+from dtpoly.frontend.reading import read_file
+from dtpoly.verify.report import Report
+from dtpoly.verify.verify import SECONDS, verify
+from tests.attack.mutants.subjects import Subject
+from tests.verify import handwritten
+
+HERE = Path(__file__).parent
+FOLDERS = (handwritten.FOLDER, HERE / "kernels")
+BEFORE = HERE / "proved.txt"
+# Two files of one name are told apart by their folder.
+FILES = {
+    f"{path.parent.name}/{path.stem}": path
+    for folder in FOLDERS
+    for path in sorted(folder.glob("*.dt"))
+}
+
+
+@cache
+def subject(name: str) -> Subject:
+    """A file and what it computes."""
+    path = FILES[name]
+    text = path.with_name(f"{path.stem}.py.txt").read_text()
+    return Subject(name, load(read_file(str(path))), text, (), is_handwritten=True)
+
+
+def report(name: str) -> Report:
+    """What the verifier says of it."""
+    one = subject(name)
+    return verify(one.program, one.text, SECONDS)
+
+
+def proved_before() -> tuple[str, frozenset[str]]:
+    """At which commit the list was made, and what was PROVED there."""
+    first, *names = BEFORE.read_text().splitlines()
+    return first.removeprefix("# ").strip(), frozenset(names)

@@ -1,0 +1,37 @@
+"""Right kernels as people write them: what was proved stays proved, and each is right."""
+
+import pytest
+
+from dtpoly.verify.report import Verdict
+from tests.attack.handwritten.campaign import attempt
+from tests.attack.handwritten.files import FILES, proved_before, report, subject
+from tests.attack.mutants.running import prepared
+from tests.attack.outcome import Verdict as Attempted
+
+OURS = [name for name in FILES if name.startswith("kernels/")]
+# Of one kind each; the others are run by the longer suite.
+QUICK = ("kernels/bias_gelu", "kernels/row_sum_atomic", "kernels/transpose_tiles")
+
+
+def test_there_are_enough() -> None:
+    assert len(OURS) >= 25
+    commit, before = proved_before()
+    assert commit
+    assert before <= set(FILES)
+    assert len(before) >= 0.9 * len(FILES)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_no_proof_is_lost(name: str) -> None:
+    verdict = report(name).verdict
+    assert verdict is not Verdict.REFUTED
+    if name in proved_before()[1]:
+        assert verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    "name", [one if one in QUICK else pytest.param(one, marks=pytest.mark.long) for one in OURS]
+)
+def test_it_is_right(name: str) -> None:
+    assert len(prepared(subject(name))) >= 8
+    assert attempt(sorted(FILES).index(name)).verdict in (Attempted.PROVED, Attempted.UNKNOWN)
