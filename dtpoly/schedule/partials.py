@@ -49,6 +49,11 @@ def _nest(
     return nest((known[name] for name in names), dims, without, sizes)
 
 
+def _count(part: Part, sizes: Mapping[str, int]) -> int | None:
+    """How many parts there are, if the file says the size of what is parted."""
+    return -(-sizes[part.of] // part.size) if part.of in sizes else None
+
+
 def _first(
     model: Model,
     kernel: Kernel,
@@ -59,7 +64,10 @@ def _first(
     """The kernel of partial results: a grid axis over the parts of each divided label."""
     grid = {
         parts[new].of: Axis(
-            f"{kernel.func}.{parts[new].of}.block", parts[new].of, Affine(((new, 1),))
+            f"{kernel.func}.{parts[new].of}.block",
+            parts[new].of,
+            Affine(((new, 1),)),
+            extent=_count(parts[new], sizes),
         )
         for new in first.parts
     }

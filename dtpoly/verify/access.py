@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.terms import Term
@@ -78,6 +79,10 @@ class Launch:
     # It has only some of the programs; and the parameter that says how many are before its own.
     is_part: bool = False
     before: str = ""
+    # What products with numbers, which extents of its grid may be, are made of.
+    factors: Mapping[Whole, tuple[Whole, ...]] = field(
+        default_factory=dict[Whole, tuple[Whole, ...]], compare=False
+    )
 
 
 @dataclass(frozen=True, slots=True)

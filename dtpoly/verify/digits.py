@@ -8,9 +8,9 @@ program id, since R is a product of sizes. No factor of a grid is negative: laun
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from itertools import combinations
-from math import gcd
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.asking import Lemma, assume
@@ -88,6 +88,12 @@ class Digits:
                 self.divisors |= {_product(some) for some in (*_some_of(below), below)}
                 high = self.plain(Radix(fresh("program"), tuple(above)))
                 return high, self.plain(Radix(fresh("program"), below))
+        # Where extents are numbers, other ones may be groups of these by chance: so they come last.
+        for below in _some_of(radix.extents):
+            above = list(radix.extents)
+            for extent in below:
+                above.remove(extent)
+            product = _product(below)
             group = _quotient(divisor, product)
             if len(above) == 1 and group is not None:
                 (extent,) = above
@@ -140,12 +146,12 @@ def programs_of(extents: tuple[Whole, ...]) -> Whole:
     return name(f"programs({' '.join(rank(one) for one in ordered)})")
 
 
-def split(extent: Whole) -> tuple[Whole, ...]:
-    """A number of programs as a constant times the rest, if it is that."""
-    factor = gcd(*(coefficient for _, coefficient in extent.terms))
-    if factor < 2 or extent.constant is not None:
-        return (extent,)
-    return number(factor), extent.floor(factor)
+def split(extent: Whole, factors: Mapping[Whole, tuple[Whole, ...]]) -> tuple[Whole, ...]:
+    """A number of programs as the numbers that it is the product of, where that is known.
+
+    Of these all but one are above 0, so none is negative if their product is not.
+    """
+    return tuple(one for one in factors.get(extent, (extent,)) if one.constant != 1)
 
 
 def _some_of(extents: tuple[Whole, ...]) -> list[tuple[Whole, ...]]:

@@ -121,7 +121,11 @@ def value(wrapper: Wrapper, node: ast.expr) -> Held:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
             return held[at]
         case ast.BinOp(left=left, op=op, right=right):
-            return _operated(op, value(wrapper, left), value(wrapper, right), node)
+            first, second = value(wrapper, left), value(wrapper, right)
+            result = _operated(op, first, second, node)
+            if isinstance(op, ast.Mult) and isinstance(result, Whole):
+                _remember_factors(wrapper, result, first, second)
+            return result
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -wrapper.size(value(wrapper, operand), node)
         case ast.BoolOp(values=values) if not all(map(_is_truth, values)):
@@ -153,6 +157,16 @@ def is_device(wrapper: Wrapper, node: ast.expr | None) -> bool:
     """Whether an expression is where the tensors of the caller are."""
     held = wrapper.names.get(node.id) if isinstance(node, ast.Name) else None
     return isinstance(held, Opaque) and held.text.startswith(DEVICES)
+
+
+def _remember_factors(wrapper: Wrapper, result: Whole, first: Held, second: Held) -> None:
+    """Note what a product with a number is made of: a grid may be taken apart in these factors."""
+    factors: list[Whole] = []
+    for one in (first, second):
+        if not isinstance(one, Whole) or (one.constant is not None and one.constant < 1):
+            return
+        factors.extend(wrapper.factors.get(one, (one,)))
+    wrapper.factors[result] = tuple(factors)
 
 
 def _operated(op: ast.operator, left: Held, right: Held, node: ast.expr) -> Held:

@@ -124,6 +124,8 @@ class Wrapper:
     # Where all launches are in a loop over panels; whether it has been read.
     panels: Panels | None = None
     is_over: bool = False
+    # What products with numbers are made of.
+    factors: dict[Whole, tuple[Whole, ...]] = field(default_factory=dict[Whole, tuple[Whole, ...]])
     # What the caller gives.
     inputs: frozenset[str] = frozenset()
 

@@ -166,6 +166,7 @@ def _note(
         is_specialized,
         is_part,
         before,
+        dict(wrapper.factors),
     )
     wrapper.launches.append(launched)
 

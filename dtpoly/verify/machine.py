@@ -318,7 +318,10 @@ def run_kernel(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: T
     try:
         return _run_laid_out(file, arrays, launch, facts)
     except Unread:
-        grid = tuple(tuple(part for one in axis for part in split(one)) for axis in launch.grid)
+        grid = tuple(
+            tuple(part for one in axis for part in split(one, launch.factors))
+            for axis in launch.grid
+        )
         if grid == launch.grid:
             raise
         # Two blocks of one label times those of another one are a number times a number.

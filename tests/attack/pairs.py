@@ -69,7 +69,8 @@ def _outcome(code: int, said: str, text: str, figures: dict[str, int]) -> Outcom
         first = next((line for line in said.splitlines() if "error" in line), "exit code 3")
         return Outcome(Verdict.CRASH, first, case, figures)
     if code == GOOD and UNKNOWN in said:
-        why = next((line.strip() for line in said.splitlines() if " ^" in line), "")
+        lines = said[said.index(UNKNOWN) :].splitlines()
+        why = next((line.strip() for line in lines if " ^" in line), "")
         return Outcome(Verdict.UNKNOWN, why.strip("|^ "), case, {**figures, "good": 1})
     if code == GOOD:
         return Outcome(Verdict.PROVED, figures={**figures, "good": 1})
