@@ -174,7 +174,9 @@ def dt_launcher(kernel, axes, blocks=(), described=None, passed=None):
         return [described(*arg) if at in blocks else arg for at, arg in enumerate(args)]
 
     if dt_interpreted:
-        return lambda grid, *args, **constants: kernel[grid](*with_descriptors(args), **constants)
+        return lambda grid, *args, **constants: dt_interpret(
+            kernel, grid, with_descriptors(args), constants
+        )
     is_direct, driver, known = dt_is_direct(), triton.runtime.driver, {}
     choose = dt_chooser(kernel, axes, blocks)
     names, places, hooks = kernel.arg_names, dt_places(axes), dt_hooks(kernel)

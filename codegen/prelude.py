@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from .again import AGAIN
 from .checks import CHECKS
+from .interpreting import INTERPRETING
 from .launcher import LAUNCHER, OFFSETS, ROOM
 from .operators import OPERATORS, TRACED
 
@@ -55,6 +56,7 @@ SHARED = {
     **TRACED,
     **CHECKS,
     **ROOM,
+    **INTERPRETING,
     **LAUNCHER,
     **AGAIN,
     **OFFSETS,

@@ -12,7 +12,6 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-import click
 import torch
 
 from dtpoly.algorithm.dtypes import DType
@@ -20,7 +19,7 @@ from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.saving import tell_error
 from dtpoly.generate import code_of
 from dtpoly.render.table import table
-from dtpoly.runtime.execute import Question, Refused, execute, has_bf16_product
+from dtpoly.runtime.execute import Question, Refused, execute
 from dtpoly.runtime.tolerance import Outcome
 from dtpoly.schedule.state import State
 
@@ -36,11 +35,6 @@ def run(
     state: State, sizes: dict[str, int], seed: int, dtype: DType, device: str, as_json: bool
 ) -> int:
     """Run each function and print how far it is from the reference; 1 if one is too far."""
-    if device == "cpu" and has_bf16_product(state.program, dtype):
-        message = (
-            "Triton's interpreter multiplies bf16 wrongly: take --device cuda, or another dtype"
-        )
-        raise click.UsageError(message)
     question = Question(sizes, seed, dtype, device)
     try:
         found = execute(state, code_of(state), question)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from dtpoly.ring.interpreter import interpreter
@@ -38,7 +39,9 @@ def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:
     """What the builder does instead: it tells the memory, then it does what it did."""
     place, barrier = builder.set_grid_idx, builder.create_barrier
     load, store = builder.create_masked_load, builder.create_masked_store
-    atomic, exchange = builder.create_atomic_rmw, builder.create_atomic_cas
+    exchange = builder.create_atomic_cas
+    # What a file does about atomic sums, it does to the class, and only while it launches.
+    own = builder.__dict__.get("create_atomic_rmw")
 
     def set_grid_idx(*index: int) -> None:
         memory.begin_program(index)
@@ -58,6 +61,7 @@ def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:
 
     def atomic_rmw(op: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
         memory.touch(How.ADDED, ptr.data, mask.data)
+        atomic = own or partial(type(builder).create_atomic_rmw, builder)
         return atomic(op, ptr, value, mask, *rest)
 
     def atomic_cas(ptr: Any, *rest: Any) -> Any:

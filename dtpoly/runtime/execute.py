@@ -10,8 +10,6 @@ from types import ModuleType
 import torch
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Dot, walk
-from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import Sizes, size_rules, used_labels
 from dtpoly.codegen.names import file_names
 from dtpoly.frozen import dataclass
@@ -82,15 +80,6 @@ def execute(state: State, code: Code, question: Question) -> tuple[Outcome, ...]
 def has_rough_products(state: State) -> bool:
     """Whether a kernel's products may lose what tf32 loses."""
     return any(kernel.options.precision == "tf32" for kernel in state.kernels)
-
-
-def has_bf16_product(program: Program, dtype: DType) -> bool:
-    """Whether matrices of bf16 are multiplied: Triton's interpreter does that wrongly."""
-    dtypes = {tensor.dtype or dtype for tensor in program.tensors} | {
-        f.dtype for f in program.funcs
-    }
-    products = (isinstance(node, Dot) for f in program.funcs for node in walk(f.body))
-    return DType.BF16 in dtypes and any(products)
 
 
 def outputs(code: Code) -> tuple[str, ...]:

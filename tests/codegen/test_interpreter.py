@@ -1,12 +1,16 @@
-"""What is mended of Triton's interpreter, and that touching other memory is seen."""
+"""What generated files mend of Triton's interpreter, and that touching other memory is seen."""
 
 import importlib
-from typing import Any, cast
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
+from dtpoly.codegen.prelude import IMPORTS, shared_by
 from dtpoly.reference.values import TORCH_DTYPE
 from dtpoly.ring.memory import Memory
 from tests.codegen.interpreter import interpreted
@@ -46,6 +50,21 @@ def kernel(a_ptr, b_ptr, i_ptr, rows: tl.constexpr, columns: tl.constexpr):
     _, at = tl.reduce((tile, places), 1, later)
     tl.store(i_ptr + row, at)
 """
+WRAP = f"""{HEAD}def kernel(a_ptr, b_ptr, count: tl.constexpr):
+    at = tl.arange(0, count)
+    a = tl.load(a_ptr + at)
+    tl.store(b_ptr + at, a + a)
+"""
+LOOP = f"""{HEAD}def kernel(a_ptr, twice, count):
+    total = 0
+    for _ in tl.range(0, count):
+        total = total + tl.where(twice, 2, 1)
+    tl.store(a_ptr, total)
+"""
+DIVIDE = f"""{HEAD}def kernel(a_ptr, b_ptr, count: tl.constexpr):
+    at = tl.arange(0, count)
+    tl.store(b_ptr + at, tl.load(a_ptr + at) / 0.0)
+"""
 PRODUCT = f"""{HEAD}def kernel(a_ptr, b_ptr, c_ptr, size: tl.constexpr):
     row, column = tl.arange(0, size)[:, None], tl.arange(0, size)[None, :]
     left, right = tl.load(a_ptr + row * size + column), tl.load(b_ptr + row * size + column)
@@ -53,12 +72,22 @@ PRODUCT = f"""{HEAD}def kernel(a_ptr, b_ptr, c_ptr, size: tl.constexpr):
 """
 
 
+# How generated files launch kernels in the interpreter.
+LAUNCH: Callable[..., None] = imported(
+    "\n\n".join((IMPORTS, *shared_by("dt_interpret")))
+).dt_interpret
+
+
+def launch(text: str, *arguments: object) -> None:
+    LAUNCH(imported(text).kernel, (1,), arguments, {})
+
+
 def touch(text: str, *arguments: object, readable: torch.Tensor, writable: torch.Tensor) -> None:
     memory = Memory()
     memory.add(readable, is_output=False)
     memory.add(writable, is_output=True)
     with interpreted(memory):
-        imported(text).kernel[(1,)](*arguments)
+        launch(text, *arguments)
 
 
 def test_all_elements_may_be_touched() -> None:
@@ -128,7 +157,7 @@ def test_reductions_by_halves() -> None:
     for tensor in (given, best, at):
         memory.add(tensor, is_output=True)
     with interpreted(memory):
-        imported(LARGEST).kernel[(1,)](given, best, at, 4, 16)
+        launch(LARGEST, given, best, at, 4, 16)
     assert torch.equal(best.nan_to_num(9.0), given.amax(1).nan_to_num(9.0))
     assert torch.equal(at[[0, 1, 3]], given.argmax(1)[[0, 1, 3]].int())
 
@@ -141,7 +170,7 @@ def test_products_of_matrices(dtype: torch.dtype) -> None:
     for tensor in (left, right, got):
         memory.add(tensor, is_output=True)
     with interpreted(memory):
-        imported(PRODUCT).kernel[(1,)](left, right, got, 16)
+        launch(PRODUCT, left, right, got, 16)
     torch.testing.assert_close(got, left.float() @ right.float(), rtol=1e-5, atol=1e-5)
 
 
@@ -153,9 +182,108 @@ def test_atomic_sums_of_bfloat16() -> None:
     assert torch.equal(sums, expected.bfloat16())
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2])
+def test_a_product_is_wrong_where_nothing_is_mended(dtype: torch.dtype) -> None:
+    """Where Triton computes these, the mending can go."""
+    ones, got = torch.ones(16, 16).to(dtype), torch.zeros(16, 16)
+    launch(PRODUCT, ones, ones, got, 16)
+    assert torch.equal(got, torch.full((16, 16), 16.0))
+    if dtype is torch.bfloat16:
+        imported(PRODUCT).kernel[(1,)](ones, ones, got, 16)
+        assert not torch.equal(got, torch.full((16, 16), 16.0))
+
+
+def test_extremes_of_narrow_floats() -> None:
+    given = torch.tensor([torch.inf, -torch.inf, torch.nan, 57344, -57344, 2**-16, 0.0, -0.0])
+    for source in (torch.float8_e5m2, torch.bfloat16):
+        small = given.to(source)
+        got = torch.zeros(8)
+        launch(CONVERT, small, got, 8)
+        assert torch.equal(got.nan_to_num(7.0), small.float().nan_to_num(7.0))
+
+
+def test_whole_numbers_wrap() -> None:
+    given, got = torch.tensor([2**31 - 1, -(2**31)], dtype=torch.int32), torch.zeros(2).int()
+    launch(WRAP, given, got, 2)
+    assert torch.equal(got, given + given)
+
+
+def test_a_kernel_is_given_a_bool_and_loops_so_often() -> None:
+    got = torch.zeros(2, dtype=torch.int32)
+    launch(LOOP, got, True, 3)
+    launch(LOOP, got[1:], False, 3)
+    assert torch.equal(got, torch.tensor([6, 3], dtype=torch.int32))
+
+
+def test_numpy_warns_of_nothing() -> None:
+    got = torch.zeros(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        launch(DIVIDE, torch.tensor([1.0, 0.0]), got, 2)
+    assert got[0] == torch.inf
+    assert got[1].isnan()
+
+
+def test_several_threads() -> None:
+    """Each of them would take Triton's functions from under another one that still runs."""
+    given = torch.randn(4, 16, generator=torch.Generator().manual_seed(0))
+    wrong = list[object]()
+
+    def work() -> None:
+        try:
+            for _ in range(5):
+                best, at = torch.zeros(4), torch.zeros(4, dtype=torch.int32)
+                launch(LARGEST, given, best, at, 4, 16)
+                if not torch.equal(best, given.amax(1)):
+                    wrong.append(best)
+        except errors.InterpreterError as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def state() -> dict[str, object]:
+    """All that the mending may change."""
+    one, reductions = interpreter.interpreter_builder, interpreter.ReduceOps
+    kinds: dict[str, object] = {**vars(interpreter.InterpreterBuilder), **vars(reductions)}
+    names = ("_implicit_cvt", "_patch_lang_tensor")
+    return {**kinds, "options": one.options} | {name: vars(interpreter)[name] for name in names}
+
+
 def test_nothing_is_left_behind() -> None:
-    builder = cast(object, interpreter.interpreter_builder)
-    before = dict(vars(builder))
+    before, seen = state(), list[dict[str, object]]()
+    kernel = imported(COPY).kernel
+
+    def look(*_: object) -> None:
+        seen.append(state())
+
+    kernel.add_pre_run_hook(look)
+    try:
+        LAUNCH(kernel, (1,), (torch.arange(10.0), torch.zeros(10), 0, 10, 16), {})
+    finally:
+        kernel.pre_run_hooks.clear()
+    assert state() == before
+    changed = {name for name, value in seen[0].items() if value is not before[name]}
+    assert changed == {
+        *("cast_impl", "create_fp_to_fp", "create_dot", "create_atomic_rmw", "generic_reduce"),
+        *("_implicit_cvt", "_patch_lang_tensor", "options"),
+    }
+
+
+def test_memory_is_watched_for_a_while() -> None:
+    kept: dict[str, object] = vars(interpreter.interpreter_builder).copy()
     with interpreted(Memory()):
-        assert vars(builder) != before
-    assert vars(builder) == before
+        assert vars(interpreter.interpreter_builder) != kept
+    assert vars(interpreter.interpreter_builder) == kept
+
+
+def test_nothing_is_left_behind_by_a_failure() -> None:
+    before = state()
+    with pytest.raises(errors.InterpreterError):
+        launch(COPY, torch.zeros(1), None, 0, 10, 16)
+    assert state() == before

@@ -1,0 +1,121 @@
+"""How Triton's interpreter runs kernels, where GPUs would compute otherwise; as text."""
+
+INTERPRETING = {
+    "dt_interpret": '''\
+def dt_interpret(kernel, grid, args, constants):
+    """A launch in Triton's interpreter: one at a time, for all threads share its state.
+
+    While it lasts, the interpreter computes as GPUs do; kernels of others find it as it was.
+    """
+    interpreter = triton.runtime.interpreter
+    lock = vars(interpreter).setdefault("launching", threading.RLock())
+    with lock, interpreter.np.errstate(all="ignore"):
+        mended = dt_mended(interpreter)
+        before = [(place, name, getattr(place, name)) for place, name, _ in mended]
+        try:
+            for place, name, value in mended:
+                setattr(place, name, value)
+            kernel[grid](*args, **constants)
+        finally:
+            for place, name, value in before:
+                setattr(place, name, value)
+''',
+    "dt_mended": '''\
+def dt_mended(interpreter):
+    """What Triton's interpreter does otherwise than GPUs: where, by which name, and what is right.
+
+    It cuts off what bfloat16 does not hold instead of rounding, loses carries and infinities when
+    it rounds to 8 bits, multiplies and adds the bits of bfloat16 as whole numbers, and stops where
+    whole numbers wrap. Before Triton 3.8 it has no bool, and before 3.7 no index in NumPy 2.4. It
+    reduces one element at a time, where GPUs combine halves: that is slow, and rounds otherwise.
+    """
+    builder, one = interpreter.InterpreterBuilder, interpreter.interpreter_builder
+    passed, arranged = interpreter._implicit_cvt, interpreter._patch_lang_tensor
+    numpy = interpreter.np
+    dot, atomic = builder.create_dot, builder.create_atomic_rmw
+    reductions, reduce = interpreter.ReduceOps, interpreter.ReduceOps.generic_reduce
+
+    def rounding(convert):
+        def converted(self, value, target, *rounding):
+            if dt_is_narrow(value.dtype, target):
+                return dt_converted(value, target)
+            return convert(self, value, target, *rounding)
+
+        return converted
+
+    def create_dot(self, *given):
+        wide = (dt_converted(a, tl.float32) if dt_is_narrow(a.dtype) else a for a in given[:2])
+        return dot(self, *wide, *given[2:])
+
+    def create_atomic_rmw(self, operation, places, values, mask, *rest):
+        if not dt_is_narrow(values.dtype):
+            return atomic(self, operation, places, values, mask, *rest)
+        bits, memory, kind = values.data.copy(), interpreter._interpreter, values.dtype.scalar
+        yes = numpy.ones(1, dtype=bool)
+        for lane in zip(*numpy.nonzero(mask.data)):
+            place, more = places.data[lane].reshape(1), bits[lane].reshape(1)
+            there = memory.load(place, yes, more, bits.dtype)
+            parts = [interpreter.TensorHandle(part, kind) for part in (there, more)]
+            total = sum(dt_converted(part, tl.float64).data for part in parts)
+            total = dt_converted(interpreter.TensorHandle(total, tl.float64), kind)
+            memory.store(place, total.data, yes)
+            bits[lane] = there[0]
+        return interpreter.TensorHandle(bits, kind)
+
+    def generic_reduce(self, values):
+        if self.axis is None:
+            return reduce(self, values)
+        parts = list(values)
+        while parts[0].handle.data.shape[self.axis] > 1:
+            sides = [numpy.split(part.handle.data, 2, self.axis) for part in parts]
+            kinds = [part.dtype for part in parts]
+            given = [self.to_tensor(*one) for side in zip(*sides) for one in zip(side, kinds)]
+            found = self.combine_fn.fn(*given)
+            parts = list(found) if len(parts) > 1 else [found]
+        if self.keep_dims:
+            return parts
+        return [self.to_tensor(part.handle.data.squeeze(self.axis), part.dtype) for part in parts]
+
+    def implicit_cvt(argument):
+        if not isinstance(argument, bool):
+            return passed(argument)
+        return tl.tensor(interpreter.TensorHandle(numpy.array([argument]), tl.int1), tl.int1)
+
+    def patch_lang_tensor(kind, scope):
+        arranged(kind, scope)
+        scope.set_attr(kind, "__index__", lambda self: int(self.handle.data.item()))
+
+    return [
+        (builder, "cast_impl", rounding(builder.cast_impl)),
+        (builder, "create_fp_to_fp", rounding(builder.create_fp_to_fp)),
+        (builder, "create_dot", create_dot),
+        (builder, "create_atomic_rmw", create_atomic_rmw),
+        (reductions, "generic_reduce", generic_reduce),
+        (interpreter, "_implicit_cvt", implicit_cvt),
+        (interpreter, "_patch_lang_tensor", patch_lang_tensor),
+        (one, "options", interpreter.dataclasses.replace(one.options, sanitize_overflow=False)),
+    ]
+''',
+    "dt_is_narrow": '''\
+def dt_is_narrow(*types):
+    """Whether one of them is a float that NumPy lacks: the interpreter has its bits."""
+    return any(one.scalar in (tl.bfloat16, tl.float8e4nv, tl.float8e5) for one in types)
+''',
+    "dt_converted": '''\
+def dt_converted(value, target):
+    """A value of Triton's interpreter in another type, to which torch rounds it."""
+    interpreter, target = triton.runtime.interpreter, target.scalar
+    dtypes = {kind: dtype for dtype, kind in dt_triton.items()}
+    data = interpreter.np.array(value.data)
+    if dt_is_narrow(value.dtype):
+        bits = torch.from_numpy(data.view(f"int{8 * data.itemsize}"))
+        data = bits.view(dtypes[value.dtype.scalar]).double().numpy()
+    if dt_is_narrow(target):
+        rounded = torch.from_numpy(data).to(dtypes[target])
+        bits = rounded.view(torch.int16 if rounded.itemsize == 2 else torch.int8)
+        data = bits.numpy().view(f"uint{8 * rounded.itemsize}")
+    else:
+        data = data.astype(interpreter._get_np_dtype(target))
+    return interpreter.TensorHandle(data, target)
+''',
+}
