@@ -96,8 +96,9 @@ ALLOWED: dict[str, set[str]] = {
         "plugins",
         "compile",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table"),
-        *("explore", "autoschedule", "remarks"),
+        *("explore", "autoschedule", "remarks", "offers", "points"),
     },
+    "offers": {"diagnostics", "algorithm", "schedule", "generate", "vain"},
     "judged": {
         *("diagnostics", "suggest", "algorithm", "schedule", "compile", "notebook", "remarks"),
         "python_errors",

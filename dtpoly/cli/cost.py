@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 import click
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
-from dtpoly.algorithm.filling import filled
 from dtpoly.cli.device_option import device_option
 from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.saving import tell_error
-from dtpoly.cli.size_option import parse_sizes
+from dtpoly.cli.size_option import all_sizes
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.explore.cost.cost import Cost, cost
@@ -91,9 +90,9 @@ def command(
         tell_error(f"'{source.name}' has no Func, so there is nothing that costs")
         return 1
     state, program = checked.verdict.scheduled, checked.program
-    given = parse_sizes(sizes, [label.name for label in program.labels])
+    known = all_sizes(program, sizes)
     check_dtype(program, DType(dtype))
-    found = cost(state, filled(program, given), DType(dtype), device, warm)
+    found = cost(state, known, DType(dtype), device, warm)
     if as_json:
         document = {"version": VERSION, "file": file, **cost_data(found)}
         write(json.dumps(document, indent=2) + "\n")

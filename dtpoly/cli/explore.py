@@ -10,17 +10,15 @@ from pathlib import Path
 import click
 
 from dtpoly.algorithm.dtypes import FLOATS
-from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
 from dtpoly.cli.budget import Budget
 from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
 from dtpoly.cli.main import BUG
-from dtpoly.cli.output import report, write
+from dtpoly.cli.output import write
 from dtpoly.cli.saving import tell_error
-from dtpoly.cli.size_option import parse_sizes
-from dtpoly.diagnostics import DtpolyError
+from dtpoly.cli.size_option import all_sizes
 from dtpoly.explore.bench.simulated import FAULTS
 from dtpoly.explore.devices.devices import devices
 from dtpoly.explore.extras import MissingExtra
@@ -198,8 +196,6 @@ def command(
     """
     space = schedules(read_space(file))
     asked = _asked(file, space, sizes, dtype, seed)
-    if asked is None:
-        return 2
     kind = "simulated" if simulate else device
     settings = {"faults": dict(faults), "pause": pause, "folder": notes}
     place = Place(kind, asked, baselines or "", each, settings)
@@ -262,18 +258,13 @@ def _emit(wanted: Wanted, tell: Callable[[Emission], None]) -> int:
     return BUG if done.refuted else 0
 
 
-def _asked(
-    file: str, space: Schedules, words: tuple[str, ...], dtype: str, seed: int
-) -> Asked | None:
-    """What is asked of each schedule; None, and the user is told, where a size is missing."""
+def _asked(file: str, space: Schedules, words: tuple[str, ...], dtype: str, seed: int) -> Asked:
+    """What is asked of each schedule. Raises click.exceptions.Exit where there is nothing."""
     program = space.space.program
-    given = parse_sizes(words, [label.name for label in program.labels])
-    try:
-        sizes = filled(program, given)
-    except DtpolyError as error:
-        # Every size comes from an option, so this is about usage.
-        report(error.diagnostics, sys.stderr)
-        return None
+    if not program.funcs:
+        tell_error(f"'{file}' has no Func, so there is nothing to measure")
+        raise click.exceptions.Exit(1)
+    sizes = all_sizes(program, words)
     # Every point computes the same; which Func is called, the directives of one say.
     first = space.at(0) if space.count else None
     func = _compiled(program if first is None else space.program_of(first))

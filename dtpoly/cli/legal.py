@@ -16,7 +16,8 @@ from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.schedule.menu import Option, hosts, menu
+from dtpoly.offers import offers
+from dtpoly.schedule.menu import Option, hosts
 from dtpoly.schedule.primitives import Primitives
 from dtpoly.suggest import near
 
@@ -47,7 +48,7 @@ def command(file: str, func: str, point: str | None, primitives: Primitives, as_
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)
     check_is_func(func, checked.program)
-    found = list(_watched(menu(checked.program, func, checked.primitives)))
+    found = list(_watched(offers(checked.program, func, checked.primitives)))
     homes = hosts(checked.program, func, checked.primitives)
     if as_json:
         write(json.dumps({"version": VERSION, "file": file, **_data(func, homes, found)}, indent=2))

@@ -12,6 +12,7 @@ from dtpoly.explore.extras import MissingExtra
 from dtpoly.explore.report.study import studies
 from dtpoly.explore.store.database import StoreError
 from dtpoly.explore.store.store import open_store
+from dtpoly.render.printable import printable
 
 SUFFIXES = (".html", ".png")
 
@@ -60,5 +61,5 @@ def _drawn(suffix: str, given: object, name: str) -> bytes:
         png: bytes = figures.as_png(given)
         return png
     page: ModuleType = load("dtpoly.explore.report.page")
-    text: str = page.page(given, f"What was measured: {name}")
-    return text.encode()
+    text: str = page.page(given, f"What was measured: {printable(name)}")
+    return text.encode(errors="backslashreplace")

@@ -9,15 +9,14 @@ from types import ModuleType
 import click
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
-from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program, producers
 from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load, load_triton
-from dtpoly.cli.output import report, terminal_width, wants_colour, write
+from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import tell_error
-from dtpoly.cli.size_option import check_memory, parse_sizes
+from dtpoly.cli.size_option import all_sizes, check_memory
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.schedule.primitives import Primitives
@@ -99,13 +98,7 @@ def command(
     program = checked.program
     if program is None:
         raise DtpolyError(checked.diagnostics)
-    given = parse_sizes(sizes, [label.name for label in program.labels])
-    try:
-        known = filled(program, given)
-    except DtpolyError as error:
-        # Every size comes from an option, so this is about usage.
-        report(error.diagnostics, sys.stderr)
-        return 2
+    known = all_sizes(program, sizes)
     check_memory(program, known, memory)
     if not reference:
         return _run(checked, known, device, DType(dtype or DType.F32), seed, as_json)

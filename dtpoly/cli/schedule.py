@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
-from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.show import show_directive
 from dtpoly.autoschedule.algorithm import Algorithm, algorithm_of, bare
 from dtpoly.autoschedule.amounts import duration
@@ -25,7 +24,7 @@ from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import write
 from dtpoly.cli.saving import save, tell_error
-from dtpoly.cli.size_option import parse_sizes
+from dtpoly.cli.size_option import all_sizes
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
@@ -111,6 +110,9 @@ def command(
     """
     source = read_file(file)
     algorithm = algorithm_of(source)
+    if not algorithm.program.funcs:
+        tell_error(f"'{source.name}' has no Func, so there is nothing to schedule")
+        return 1
     if algorithm.left:
         _note(f"the {algorithm.left} directives of '{source.name}' are left aside")
     call = _call(algorithm, sizes, DType(dtype), device, precision)
@@ -138,10 +140,9 @@ def _call(
     algorithm: Algorithm, words: tuple[str, ...], dtype: DType, device: Device, exact: str | None
 ) -> Call:
     program = bare(algorithm)
-    given = parse_sizes(words, [label.name for label in program.labels])
+    known = all_sizes(program, words)
     check_dtype(program, dtype)
     precision = exact or algorithm.precision
-    known = filled(program, given)
     if nothing := [label for label, size in known.items() if size < 1]:
         raise click.BadParameter(
             f"'{nothing[0]}' is {known[nothing[0]]}: then there is nothing to do, and no schedule "

@@ -1,14 +1,19 @@
 """Words like `x=4,y=1000` in, sizes of labels out; and whether they fit into memory."""
 
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from math import prod
+from typing import IO, Any
 
 import click
 
 from dtpoly.algorithm.expressions import free_labels, walk
+from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import input_shapes
+from dtpoly.cli.output import report
+from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.suggest import near
 
 LARGEST = 2**48
@@ -35,6 +40,35 @@ def parse_sizes(words: Iterable[str], labels: list[str]) -> dict[str, int]:
         if sizes.setdefault(label, size) != size:
             raise _wrong(f"the size of '{label}' is given twice: {sizes[label]} and {size}")
     return sizes
+
+
+class SizesError(click.ClickException):
+    """Sizes on the command line that leave a label without one, or contradict each other.
+
+    They come from options, so this is about usage: all commands end with the same exit code.
+    """
+
+    exit_code = 2
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        super().__init__("the sizes are wrong")
+        self.diagnostics = tuple(diagnostics)
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Say what the program says of them."""
+        report(self.diagnostics, sys.stderr)
+
+
+def all_sizes(program: Program, words: Iterable[str]) -> dict[str, int]:
+    """The size of each label, of which some follow from others.
+
+    Raises click.BadParameter and SizesError.
+    """
+    given = parse_sizes(words, [label.name for label in program.labels])
+    try:
+        return filled(program, given)
+    except DtpolyError as error:
+        raise SizesError(error.diagnostics) from None
 
 
 def check_memory(program: Program, sizes: Mapping[str, int], limit: float) -> None:

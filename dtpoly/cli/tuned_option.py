@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 import click
 
 from dtpoly.algorithm.dtypes import FLOATS
-from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.show import show
 from dtpoly.cli.files import complete_files
 from dtpoly.cli.lazy import load
-from dtpoly.cli.size_option import parse_sizes
+from dtpoly.cli.size_option import all_sizes
 from dtpoly.render.printable import printable
 from dtpoly.source import Source
 
@@ -58,7 +57,7 @@ def tuned_source(
         known = ", ".join(f"'{one}'" for one in devices)
         raise click.BadParameter(f"'{tuned}' has schedules for {known}", param_hint="--on")
     program = found.program
-    sizes = filled(program, parse_sizes(words, [label.name for label in program.labels]))
+    sizes = all_sizes(program, words)
     picked = load("dtpoly.tuned.entry").picked(found.entries, device, dtype, sizes)
     doubts = "".join(f"; {one}" for one in picked.doubts)
     print(printable(f"taken: {picked.entry.where}{doubts}"), file=sys.stderr)

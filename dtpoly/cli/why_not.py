@@ -16,6 +16,7 @@ from dtpoly.compile import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
 from dtpoly.frontend.added import Added, add_directives
 from dtpoly.frontend.resolve import resolve
+from dtpoly.offers import vain_added
 from dtpoly.plugins import completed
 from dtpoly.render.printable import printable
 from dtpoly.schedule.primitives import Primitives
@@ -64,6 +65,9 @@ def command(
     program = replace(resolved.program, directives=tuple(others))
     known = completed(resolved.program.directives, checked.primitives).primitives
     answer = may_add(program, new, known)
+    if answer.is_legal:
+        more = vain_added(answer.program, new, known)
+        answer = replace(answer, diagnostics=(*answer.diagnostics, *more))
     words: ModuleType = load("dtpoly.cli.answer")
     is_refused = checked.verdict is not None and not checked.verdict.is_legal
     if as_json:

@@ -23,7 +23,6 @@ class Alternate(Primitive):
     name: ClassVar[str] = "alternate"
     stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", Label(), Count.EACH),)
-    is_tried: ClassVar[bool] = False
     order: ClassVar[str] = "loops whose rounds may come in any order are turned, and no others"
 
     loops: tuple[Name, ...]

@@ -5,7 +5,7 @@ sizes, every label of the kernel, orders of few loops, every Func that reads.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 from itertools import islice, permutations
 from typing import Any
 
@@ -37,12 +37,13 @@ MOST_ORDERS = 12  # of loops, of one primitive
 class Option:
     """A directive that could come next: legal, or refused for a reason in a few words.
 
-    One that is legal may change nothing.
+    One that is legal may change nothing. `state` is what comes of one that is legal.
     """
 
     directive: str
     reason: str
     changes: bool
+    state: State | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_legal(self) -> bool:
@@ -96,9 +97,11 @@ def _tried(program: Program, candidate: Primitive, base: State, primitives: Prim
         return Option(text, error.diagnostics[0].title, changes=False)
     is_other = _carried_out(state) != _carried_out(base)
     if _order(state) == _order(base):
-        return Option(text, "", is_other)
+        return Option(text, "", is_other, state)
     wrong = next(found(state, dependences(state.model)), None)
-    return Option(text, "" if wrong is None else str(wrong.kind), is_other)
+    if wrong is not None:
+        return Option(text, str(wrong.kind), is_other)
+    return Option(text, "", is_other, state)
 
 
 def _carried_out(state: State) -> tuple[object, ...]:
@@ -125,10 +128,8 @@ def _candidates(func: str, view: View, primitives: Primitives) -> Iterator[Primi
 
 
 def _is_offered(cls: type[Primitive]) -> bool:
-    """Not what is said of a kernel as a whole: it changes no order."""
-    labels = (Label, SizedLabel, DividedLabel)
-    has_label = any(isinstance(parameter.kind, labels) for parameter in cls.parameters)
-    return cls.is_tried and (cls.stage < Stage.OPTIONS or has_label)
+    """Everything but that a Func is compiled, which is no choice of a schedule."""
+    return cls.stage < Stage.COMPILE
 
 
 def _filled(

@@ -37,7 +37,6 @@ class Panels(Primitive):
         Parameter("panel", SizedLabel(Integer(1, MOST))),
     )
     order: ClassVar[str] = "no panel needs what another one computes"
-    is_tried: ClassVar[bool] = False
 
     panel: Sized
 

@@ -69,7 +69,6 @@ class Primitive:
     stage: ClassVar[Stage] = Stage.REWRITES
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = True  # it is about the Func's own kernel
-    is_tried: ClassVar[bool] = True  # among what could stand in a schedule
     # What it keeps of the order, if no dependence is concerned.
     order: ClassVar[str] = "it changes no order"
 

@@ -35,7 +35,6 @@ class Store(Primitive):
         # A side of one element would be none of the box.
         Parameter("boxes", SizedLabel(Integer(least=2, power_of_two=True)), Count.EACH),
     )
-    is_tried: ClassVar[bool] = False
 
     boxes: tuple[Sized, ...]
 

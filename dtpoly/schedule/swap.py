@@ -26,7 +26,6 @@ class Swap(Primitive):
     name: ClassVar[str] = "swap"
     stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = ()
-    is_tried: ClassVar[bool] = False
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Not where groups of warps have rows of their own."""

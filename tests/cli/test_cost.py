@@ -49,7 +49,7 @@ def test_json(call: Entry) -> None:
 
 def test_missing_sizes(call: Entry) -> None:
     code, _, err = call("cost", "-", "--size", "x=4", stdin=SUM)
-    assert code == 1
+    assert code == 2
     assert "error[DT170]: the size of 'y' must be passed" in err
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.cli import legal
+from dtpoly.schedule.primitives import PRIMITIVES
 from tests.cli.conftest import Entry
 from tests.conftest import Golden
 from tests.schedule.told import MAP, TWO_PRODUCTS
@@ -93,3 +94,21 @@ def test_help_has_an_example(call: Entry) -> None:
     code, out, _ = call("legal", "--help")
     assert code == 0
     assert "dtpoly legal 2mm.dt _2mm" in out
+
+
+def test_every_directive_is_offered_or_said_not_to_be(call: Entry, tmp_path: Path) -> None:
+    path = tmp_path / "mm.dt"
+    path.write_text(
+        "Func mm;\nIn A, B;\nVar m, n;\nRVar k;\n"
+        "mm[m, n] = rdot(A[m, k], B[k, n], k);\nmm.compile();\n"
+    )
+    code, out, _ = call("legal", str(path), "mm", "--json")
+    assert code == 0
+    found = {one["directive"]: one for one in json.loads(out)["directives"]}
+    words = {directive.partition("(")[0].rpartition(".")[2] for directive in found}
+    # Nothing is blocked here, and no other Func is there.
+    assert {one.name for one in PRIMITIVES} - words == {*("compile", "fuse_at", "beside", "map")}
+    assert not found["mm.warp_specialize();"]["changes"]
+    assert not found["mm.align(A);"]["changes"]
+    assert found["mm.num_warps(4);"]["changes"]
+    assert found["mm.precision(tf32);"]["is_legal"]

@@ -94,7 +94,7 @@ def test_without_a_gpu_the_model_decides(call: Entry, monkeypatch: pytest.Monkey
 
 def test_what_is_wrong(call: Entry) -> None:
     code, _, err = call("schedule", "-", "--size", "x=4", "--budget", "0", stdin=SUM)
-    assert code == 1
+    assert code == 2
     assert "error[DT170]: the size of 'y' must be passed" in err
     code, _, err = call("schedule", "-", *SIZES, "--budget", "0", stdin=SUM.replace(b"A[x", b"B[x"))
     assert code == 1

@@ -1,6 +1,7 @@
 """Sizes on the command line, and how much memory they take."""
 
 import re
+from pathlib import Path
 
 import click
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from dtpoly.cli.size_option import check_memory, elements, parse_sizes
 from dtpoly.compile import load
 from dtpoly.source import Source
+from tests.cli.conftest import Entry
+from tests.cli.process import SOFTMAX
 
 MATMUL = load(
     Source(
@@ -61,3 +64,33 @@ def test_what_does_not_fit_is_refused_with_its_sizes() -> None:
         "x=1024, k=1024, y=1024 needs about 24.0 GiB, the limit is 4 GiB; "
         "take smaller sizes, or allow more with --memory"
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "--size", "x=3"),
+        ("run", "--reference", "--size", "x=3"),
+        ("cost", "--size", "x=3"),
+        ("schedule", "--budget", "0", "--size", "x=3"),
+        ("explore", "--simulate", "--size", "x=3"),
+    ],
+)
+def test_a_missing_size_is_the_same_mistake_everywhere(
+    call: Entry, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    name, *options = words
+    path = tmp_path / "softmax.dt"
+    path.write_text(SOFTMAX)
+    code, out, err = call(name, str(path), *options)
+    assert (code, out) == (2, "")
+    assert "the size of 'y' must be passed" in err
+
+
+@pytest.mark.parametrize("name", ["schedule", "explore", "cost", "compile", "verify"])
+def test_a_file_without_a_func(call: Entry, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "empty.dt"
+    path.write_text("")
+    code, out, err = call(name, str(path))
+    assert (code, out) == (1, "")
+    assert "has no Func" in err

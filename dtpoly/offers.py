@@ -1,0 +1,50 @@
+"""Directives that could come next, where the code shows which of them change nothing."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dtpoly.algorithm.program import Directive, Program
+from dtpoly.algorithm.show import show_directive
+from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.generate import code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.schedule.menu import Option, menu
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.state import State
+from dtpoly.vain import ASKED, vain
+
+
+def offers(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> Iterator[Option]:
+    """The options of the menu; of some directives only the code says whether they do anything."""
+    for option in menu(program, func, primitives):
+        state = option.state
+        name = option.directive.partition("(")[0].rpartition(".")[2]
+        if state is None or name not in ASKED:
+            yield option
+            continue
+        try:
+            is_vain = next(vain_of(state, option.directive), None) is not None
+        except DtpolyError as error:  # there is no code for such a schedule
+            yield replace(option, reason=error.diagnostics[0].title, changes=False)
+            continue
+        yield replace(option, changes=option.changes and not is_vain)
+
+
+def vain_added(
+    program: Program, directive: Directive, primitives: Primitives = PRIMITIVES
+) -> Iterator[Diagnostic]:
+    """What says that the last directive of a legal program changes nothing, or that no code is."""
+    if directive.name in ASKED:
+        try:
+            yield from vain_of(judge(program, primitives).scheduled, show_directive(directive))
+        except DtpolyError as error:
+            yield from error.diagnostics
+
+
+def vain_of(state: State, directive: str) -> Iterator[Diagnostic]:
+    """What says that a directive of a legal schedule changes nothing. Raises DtpolyError."""
+    for one in state.program.directives:
+        if show_directive(one) == directive:
+            changed = replace(state.program, directives=(one,))
+            yield from vain(replace(state, program=changed), code_of(state).stages)
+            return
