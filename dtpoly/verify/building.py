@@ -345,6 +345,8 @@ def is_index(term: Term) -> bool:
             return whole_in(term) is not None
         case Apply(operation=operation, operands=operands):
             return operation in OF_INDICES and all(is_index(one) for one in operands)
+        case Choose(yes=yes, no=no):
+            return is_index(yes) and is_index(no)
         case _:
             return False
 

@@ -19,7 +19,8 @@ from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.numerals import options
 from dtpoly.verify.pieces import Piece, cases, pieces
-from dtpoly.verify.regions import Region, equal, is_affine, is_single, said, same, set_of, without
+from dtpoly.verify.polynomials import is_same
+from dtpoly.verify.regions import Region, is_affine, is_single, same, set_of, without
 from dtpoly.verify.rounding import allows, literals, rounds, split, without_may, without_steps
 from dtpoly.verify.terms import (
     Apply,
@@ -40,7 +41,7 @@ from dtpoly.verify.terms import (
     weight,
 )
 from dtpoly.verify.unify import COMMUTATIVE, guesses
-from dtpoly.verify.whole import Atom, Whole, atoms_of, exchanged, name, names_of, put_whole
+from dtpoly.verify.whole import Whole, name, names_of
 
 # Of pieces without choices: with more of them, it is tried first with the choices left in.
 MOST_PAIRS = 12
@@ -188,29 +189,11 @@ def _numbers(
         return None
     if not is_affine(mine - theirs):
         why = "another product"
-        return None if _products(mine, theirs, where) else Difference(where, kernel, algorithm, why)
+        return None if is_same(mine, theirs, where) else Difference(where, kernel, algorithm, why)
     alike = same(mine, theirs)
     if where.is_subset(alike):
         return None
     return Difference(where.subtract(alike), kernel, algorithm, "another index")
-
-
-def _products(mine: Whole, theirs: Whole, where: Region) -> bool:
-    """True if two numbers with products of names in them are the same polynomial.
-
-    Sound since equal polynomials are equal everywhere; what is put into them, in the place of a
-    name or of a factor, is proved to be the same number first.
-    """
-    known = {one: value for one, value in said(where).items() if equal(name(one), value, where)}
-    mine, theirs = put_whole(mine, known), put_whole(theirs, known)
-    new: dict[Atom, Whole] = {}
-    for other in atoms_of(theirs) - atoms_of(mine):
-        for own in atoms_of(mine):
-            factor, wanted = (Whole((((one,), 1),)) for one in (own, other))
-            if is_affine(factor - wanted) and equal(factor, wanted, where):
-                new[other] = factor
-                break
-    return mine == exchanged(theirs, new)
 
 
 def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region) -> Difference | None:

@@ -1,0 +1,80 @@
+"""Two numbers with products of names in them, and a set; whether they are the same there, out.
+
+Sets have no products. So numbers are brought to one polynomial: what is put in the place of a name
+or of a factor is proved to be the same number on the set first, and equal polynomials are equal.
+"""
+
+from __future__ import annotations
+
+from dtpoly.verify.regions import Region, equal, holds, is_affine, said
+from dtpoly.verify.whole import (
+    Atom,
+    Either,
+    Extreme,
+    Floor,
+    Whole,
+    atoms_of,
+    either,
+    exchanged,
+    extreme,
+    name,
+    negation,
+    number,
+    put_whole,
+    sign,
+)
+
+
+def is_same(mine: Whole, theirs: Whole, where: Region) -> bool:
+    """True if two numbers are proved to be the same everywhere on a set."""
+    known = {one: value for one, value in said(where).items() if equal(name(one), value, where)}
+    mine, theirs = put_whole(mine, known), put_whole(theirs, known)
+    if _is_same(mine, theirs, where):
+        return True
+    mine, theirs = decided(mine, where), decided(theirs, where)
+    return _is_same(mine, theirs, where)
+
+
+def _is_same(mine: Whole, theirs: Whole, where: Region) -> bool:
+    if is_affine(mine - theirs):
+        return equal(mine, theirs, where)
+    new: dict[Atom, Whole] = {}
+    for other in atoms_of(theirs) - atoms_of(mine):
+        for own in atoms_of(mine):
+            factor, wanted = (Whole((((one,), 1),)) for one in (own, other))
+            if is_affine(factor - wanted) and equal(factor, wanted, where):
+                new[other] = factor
+                break
+    return mine == exchanged(theirs, new)
+
+
+def decided(value: Whole, where: Region) -> Whole:
+    """The same number without the choices in it that are made in one way everywhere on a set."""
+    return exchanged(value, {atom: _decided(atom, where) for atom in atoms_of(value)})
+
+
+def _decided(atom: Atom, where: Region) -> Whole:
+    match atom:
+        case Extreme(largest=largest, left=left, right=right):
+            left, right = decided(left, where), decided(right, where)
+            apart = left - right
+            if is_affine(apart):
+                if holds(sign(apart), where):
+                    return left if largest else right
+                if holds(sign(-apart), where):
+                    return right if largest else left
+            return extreme(largest, left, right)
+        case Either(condition=condition, yes=yes, no=no):
+            if is_affine(condition):
+                if holds(condition, where):
+                    return decided(yes, where)
+                if holds(negation(condition), where):
+                    return decided(no, where)
+            return either(condition, decided(yes, where), decided(no, where))
+        case Floor(operand=operand, divisor=divisor):
+            inside = decided(operand, where)
+            # Written in one way: 1 + (a // 3) is (a + 3) // 3.
+            least = sum(factor for monomial, factor in inside.terms if not monomial) // divisor
+            return (inside - number(least * divisor)).floor(divisor) + number(least)
+        case str():
+            return name(atom)
