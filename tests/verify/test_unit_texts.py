@@ -4,6 +4,8 @@ Python runs a file, Triton's compiler cuts the text of a kernel out of it, and T
 cuts it out in another way. Here are ways in which these three differ, or could.
 """
 
+import time
+
 import pytest
 
 from dtpoly.verify.verify import Verdict, verify
@@ -156,3 +158,29 @@ def test_it_is_not_read(name: str) -> None:
 def test_it_is_still_proved(name: str) -> None:
     report = verify(CUT, changed(TEXT, *RIGHT[name]))
     assert report.verdict is Verdict.PROVED, report
+
+
+NESTED = {
+    "a long sum": f"fresh = {'+'.join(['1'] * 5000)}",
+    "signs": f"fresh = {'-' * 900}1",
+    "more signs": f"fresh = {'-' * 3000}1",
+    "attributes": f"fresh = tl{'.math' * 900}",
+    "calls": f"fresh = {'max(' * 90}1{')' * 90}",
+}
+
+
+@pytest.mark.parametrize("place", ["\n\n\ndef softmax_like", "\n\n# What the"])
+@pytest.mark.parametrize("name", NESTED)
+def test_what_is_nested_deeply_ends(name: str, place: str) -> None:
+    """It is refused, or read; no text ends in an error of Python's."""
+    by = "    " if "like" in place else ""
+    report = verify(CUT, changed(TEXT, place, f"\n{by}{NESTED[name]}{place}"))
+    assert report.verdict is Verdict.PROVED or report.layers[0].why
+
+
+def test_many_kernels_are_read_soon() -> None:
+    """The time to find the end of each does not grow with what stands below."""
+    more = "".join(f"\n\n@triton.jit\ndef other_{at}(x):\n    return x\n" for at in range(400))
+    began = time.monotonic()
+    assert verify(CUT, f"{TEXT}{more}").verdict is Verdict.PROVED
+    assert time.monotonic() - began < 60

@@ -143,9 +143,9 @@ def _check_order(unit: Unit) -> None:
         names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
         names -= MODULES
         called = ast.unparse(value.func) if isinstance(value, ast.Call) else ""
-        needed = {*needed_by(unit.texts, called), *names}
-        late = [found for found in sorted(needed & places.keys()) if places[found] > places[one]]
-        missing = sorted(names - places.keys())
+        needed = sorted({*needed_by(unit.texts, called), *names})
+        late = [found for found in needed if places.get(found, -1) > places[one]]
+        missing = [found for found in needed if found not in places]
         if late or missing:
             what = (late or missing)[0]
             raise Unread(value.lineno, f"'{one}' needs '{what}', which is not there yet")

@@ -94,16 +94,17 @@ class Block:
 
 def block_of(lines: Sequence[str], line: int = 1) -> list[str]:
     """The lines of a function, from those that begin with it, as `inspect.getblock` cuts them."""
-    ended = [f"{one}\n" for one in lines]
+    # Most of a file stands below a block, and is not looked at.
+    ended = (f"{one}\n" for one in lines)
     block = Block()
     try:
-        for token in tokenize.generate_tokens(iter(ended).__next__):
+        for token in tokenize.generate_tokens(ended.__next__):
             block = _after(block, token)
             if block.is_over:
                 break
     except (tokenize.TokenError, SyntaxError) as error:
         raise Unread(line, f"where this function ends: {error}") from error
-    return ended[: block.last]
+    return [f"{one}\n" for one in lines[: block.last]]
 
 
 def _after(block: Block, token: tokenize.TokenInfo) -> Block:
