@@ -346,3 +346,16 @@ def test_functions_of_a_hand_written_file_are_told() -> None:
     assert any("not read" in one and "launched" in one for one in report.functions[0].assumed)
     wrong = changed(text, "return total", "tl.load = tl.store")
     assert verify(algorithm("add"), wrong).verdict is Verdict.UNKNOWN
+
+
+def test_a_launcher_is_told_its_constants_in_one_order() -> None:
+    """It knows a call that it saw before by the values of constants, and not by their names."""
+    start = TEXT.index("        f_launch(\n")
+    end = TEXT.index("        )\n", start) + len("        )\n")
+    launch = TEXT[start:end]
+    line = "            real=real,\n"
+    other = changed(launch, line, "")[: -len("        )\n")] + f"{line}        )\n"
+    assert refused(f"{TEXT[:end]}{other}{TEXT[end:]}")
+    # What is launched twice in one way is stored twice, and another finding.
+    (function,) = verify(SCALED, f"{TEXT[:end]}{launch}{TEXT[end:]}").functions
+    assert function.name == "f"

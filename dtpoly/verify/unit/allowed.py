@@ -47,6 +47,7 @@ def check_unit(unit: Unit) -> None:
     if unit.again and not is_own(unit, AGAIN):
         raise Unread(1, f"the text of '{AGAIN}', which is called when the file is loaded")
     _check_operators(unit)
+    _check_launches(unit)
     _check_imports(unit)
     _check_order(unit)
 
@@ -125,6 +126,23 @@ def _check_operators(unit: Unit) -> None:
                 names.add(one)
             case _:
                 pass
+
+
+def _check_launches(unit: Unit) -> None:
+    """All calls of a launcher have constants of the same names in the same order. Raises Unread.
+
+    A launcher keeps what it ran for a like call, and knows the values of constants by their order.
+    """
+    known = dict[str, list[str | None]]()
+    for function in unit.plain.values():
+        for node in ast.walk(function):
+            match node:
+                case ast.Call(func=ast.Name(id=one), keywords=keywords) if one in unit.values:
+                    names = [keyword.arg for keyword in keywords]
+                    if known.setdefault(one, names) != names:
+                        raise Unread(node.lineno, f"'{one}' with other constants than before")
+                case _:
+                    pass
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:
