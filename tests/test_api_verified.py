@@ -101,3 +101,19 @@ def test_a_proof_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("dtpoly.verify.verify.verify", never)
     assert dtpoly.parse(SUM).source == source
+
+
+def test_what_the_cache_says_is_unknown_is_warned_of_again(
+    emit: Emit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    emit("    device = dt_check(", "    assert A.dim() == 2\n    device = dt_check(")
+    with pytest.warns(UserWarning, match="DT311"):
+        dtpoly.parse(SUM)(torch.ones(2, 3))
+
+    def never(*_: object) -> object:
+        raise AssertionError
+
+    monkeypatch.setattr("dtpoly.verify.verify.verify", never)
+    # Another object asks the cache, as another process does.
+    with pytest.warns(UserWarning, match="DT311"):
+        dtpoly.parse(SUM)(torch.ones(2, 3))

@@ -2,11 +2,18 @@
 
 A file in the cache is never changed: its name says everything that it depends on. It is written
 beside its place and then moved there, so processes need no locks: who comes second writes the same.
+
+Proofs lie there, so nobody else may write them. The folder is used only if it belongs to this user
+and nobody else can write to it, and the first line of an entry is a code (an HMAC) of its name and
+text, made with a key that only this user can read. An entry that was edited, or copied to another
+name, is made again.
 """
 
 import contextlib
 import hashlib
+import hmac
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -15,6 +22,7 @@ from dtpoly import __version__
 from dtpoly.writing import write_atomically
 
 PACKAGE = Path(__file__).resolve().parent.parent
+SECRET = 32  # bytes of the key
 FOLDERS = (PACKAGE, PACKAGE.parent / "frontend", PACKAGE.parent / "codegen")
 
 
@@ -74,25 +82,103 @@ def remembered(
     What would be another one next time is not kept. Whatever is wrong with the cache (no room, no
     permission, a damaged file) costs only time.
     """
-    base = folder()
-    if base is None:
+    base = private_folder()
+    secret = None if base is None else _secret(base)
+    if base is None or secret is None:
         return make()
     path = base / kind / key([compiler(), *parts])
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        check, _, text = path.read_bytes().decode().partition("\n")
-        if check == key([text]):
+        check, _, text = read_own(path).decode().partition("\n")
+        if hmac.compare_digest(check.encode(), _code(secret, path, text).encode()):
             return text
     text = make()
     if is_lasting(text):
-        keep(path, f"{key([text])}\n{text}")
+        keep(path, f"{_code(secret, path, text)}\n{text}")
     return text
 
 
 def keep(path: Path, text: str) -> bool:
-    """Put a text into the cache; false where that cannot be done."""
+    """Put a text into the cache, for this user alone; false where that cannot be done."""
     with contextlib.suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not all(map(_is_private, _made(path.parent))):
+            return False
         # What is read from there is checked, so that nothing waits for the disk.
-        write_atomically(path, text.encode(errors="surrogatepass"), is_lasting=False)
+        write_atomically(path, text.encode(errors="surrogatepass"), mode=0o600, is_lasting=False)
         return True
     return False
+
+
+def private_folder() -> Path | None:
+    """The folder of the cache, made if need be; None where there is none that is only this user's.
+
+    It may be a link that the user made.
+    """
+    base = folder()
+    with contextlib.suppress(OSError):
+        if base is None or (base.is_symlink() and not _is_mine(base.lstat())):
+            return None
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        base = base.resolve()
+        return base if _is_private(base) else None
+    return None
+
+
+def _made(place: Path) -> list[Path]:
+    """The folders of an entry, below that of the cache, which are made."""
+    base = private_folder()
+    inner = [one for one in (place, *place.parents) if base is not None and base in one.parents]
+    for one in reversed(inner):
+        one.mkdir(mode=0o700, exist_ok=True)
+    return inner
+
+
+def _is_private(place: Path) -> bool:
+    """Whether it is a folder of this user to which nobody else can write; no link to one."""
+    status = place.lstat()
+    return stat.S_ISDIR(status.st_mode) and _is_mine(status)
+
+
+def _is_mine(status: os.stat_result) -> bool:
+    if not hasattr(os, "geteuid"):
+        return True  # Windows, where a user's folders are private
+    is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return status.st_uid == os.geteuid() and (stat.S_ISLNK(status.st_mode) or not is_open)
+
+
+def read_own(path: Path) -> bytes:
+    """A file of this user's. Raises OSError, also for a link and where others can write."""
+    # Nor is a pipe waited for.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(os.open(path, flags), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or not _is_mine(status) or not _is_private(path.parent):
+            raise PermissionError(f"others can write '{path}'")
+        return file.read()
+
+
+def _secret(base: Path) -> bytes | None:
+    """The key of this user's cache, made at first; None where it cannot be kept."""
+    path = base / "key"
+    with contextlib.suppress(OSError):
+        for _ in range(2):
+            with contextlib.suppress(FileNotFoundError):
+                found = read_own(path)
+                if len(found) == SECRET and not path.stat().st_mode & 0o077:
+                    return found
+                path.unlink()  # cut short, or others have read it
+            # Of several processes one makes it, and the others take that.
+            beside = base / f".key.{os.urandom(16).hex()}"
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(os.urandom(SECRET))
+            try:
+                with contextlib.suppress(FileExistsError):
+                    os.link(beside, path)
+            finally:
+                beside.unlink()
+    return None
+
+
+def _code(secret: bytes, path: Path, text: str) -> str:
+    """What the first line of an entry says: nobody without the key can say it of another text."""
+    named = key([path.parent.name, path.name, text])
+    return hmac.new(secret, named.encode(), hashlib.sha256).hexdigest()

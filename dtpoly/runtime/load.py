@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from dtpoly.runtime.cache import folder, keep, key
+from dtpoly.runtime.cache import keep, key, private_folder, read_own
 
 
 def load_module(text: str, name: str, target: str = "") -> ModuleType:
@@ -29,7 +29,7 @@ def load_module(text: str, name: str, target: str = "") -> ModuleType:
 
 def _shown(text: str, name: str, number: str) -> str:
     """The path of a file that holds the text; where there can be none, a name that says so."""
-    base = folder()
+    base = private_folder()
     if base is not None:
         path = base / "modules" / number / f"{name}.py"
         if _holds(path, text) or (keep(path, text) and _holds(path, text)):
@@ -42,5 +42,5 @@ def _shown(text: str, name: str, number: str) -> str:
 
 def _holds(path: Path, text: str) -> bool:
     with contextlib.suppress(OSError):
-        return path.read_bytes() == text.encode(errors="surrogatepass")
+        return read_own(path) == text.encode(errors="surrogatepass")
     return False
