@@ -310,12 +310,13 @@ def _reduced(
         *(value.shape for value in inside.names.values()),
     )
     shape = (*(1,) * (axes - len(shape)), *shape)
-    flat = (-1, *shape[axes - outer :]) if outer else (-1,)
     count = int(np.prod(shape[: axes - outer], dtype=np.int64))
     flat = (count, *shape[axes - outer :])
 
     def laid(data: Array) -> Array:
-        return np.broadcast_to(data, shape).reshape(flat)
+        found = np.broadcast_to(data, shape).reshape(flat)
+        # Of no points at all there is one that is not inside.
+        return found if count else np.zeros((1, *flat[1:]), data.dtype)
 
     wide = values.is_wide if operation == "add" else None
     values = values if operation == "add" else certain(values)

@@ -178,7 +178,7 @@ def _float(scope: Scope, axes: Axes, depth: int) -> str:
     def inner(of: str = FLOAT) -> str:
         return expression(scope, axes, of, depth - 1)
 
-    way = scope.random.randrange(22)
+    way = scope.random.randrange(25)
     match way:
         case 0 | 1 | 2:
             return f"({inner()} + {inner()})"
@@ -200,7 +200,7 @@ def _float(scope: Scope, axes: Axes, depth: int) -> str:
         case 12 | 13:
             scope.note("where")
             return f"tl.where({inner(TRUTH)}, {inner()}, {inner()})"
-        case 14:
+        case 14 | 22 | 23 | 24:
             word = scope.pick(OF_FLOAT)
             scope.note(word)
             return f"tl.{word}({cast(scope, tile_leaf(scope, axes), scope.wide)})"
@@ -291,7 +291,7 @@ def _truth(scope: Scope, axes: Axes, depth: int) -> str:
     def inner(of: str) -> str:
         return expression(scope, axes, of, depth - 1)
 
-    way = scope.random.randrange(9)
+    way = scope.random.randrange(11)
     sign = scope.pick(("<", "<=", ">", ">=", "==", "!="))
     match way:
         case 0 | 1 | 2:
@@ -306,7 +306,7 @@ def _truth(scope: Scope, axes: Axes, depth: int) -> str:
             return f"({scope.pick(codes)} {sign} {other})"
         case 4 | 5:
             return f"({inner(TRUTH)} {scope.pick('&|^')} {inner(TRUTH)})"
-        case 6:
+        case 6 | 9 | 10:
             scope.note("~")
             return f"(~{inner(TRUTH)})"
         case 7:

@@ -38,7 +38,7 @@ def statement(kernel: Kernel) -> None:
             _reduction(kernel, kernel.labels)
         case 1 | 2:
             _branch(kernel, axes)
-        case 3:
+        case 3 | 5:
             names = [one for one in scope.values if one.code[0] in "vx" and one.of == FLOAT]
             if not names:
                 raise LookupError("nothing to change")
@@ -48,7 +48,7 @@ def statement(kernel: Kernel) -> None:
                 raise LookupError("it would have more axes")
             scope.note("augmented assignment")
             kernel.write(f"{changed.code} {scope.pick(('+=', '-=', '*='))} {code}")
-        case 4 if len(kernel.labels) == 2:
+        case 4 | 6 if len(kernel.labels) == 2:
             _rearranged(kernel)
         case _:
             code = tile(scope, axes, of, kernel.random.randint(1, 3))
