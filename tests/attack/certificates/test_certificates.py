@@ -51,12 +51,12 @@ def test_what_is_accepted_wrongly_is_a_finding(monkeypatch: pytest.MonkeyPatch) 
         return Checked(True, (), 1, 0, 0.0, ())
 
     monkeypatch.setattr(campaign, "check_certificate", careless)
-    found = Counter(attempt(seed).verdict for seed in range(1, 25))
-    assert found[Verdict.WRONG] > 10
+    found = Counter(attempt(seed).verdict for seed in range(1, 13))
+    assert found[Verdict.WRONG] > 4
 
 
 def test_some_forgeries_are_tried() -> None:
-    found = [attempt(seed) for seed in range(16)]
+    found = [attempt(seed) for seed in range(8)]
     assert not [one.what for one in found if one.is_finding]
     assert {one.verdict for one in found} <= {Verdict.REFUSED, Verdict.AGREE}
 

@@ -115,8 +115,10 @@ def _figures(one: Judged) -> dict[str, int]:
     if one.is_proved or one.ran is not None:
         # Of what is not proved one in so many is run, and stands for the others.
         is_right = one.ran is not None and one.ran.shown is Shown.RIGHT
-        found["right, estimated"] = (1 if one.is_proved else SAMPLE) * is_right
-        found["right and proved"] = int(one.is_proved and is_right)
+        share = (1 if one.is_proved else SAMPLE) * is_right
+        for group in ("", *(f" ({operator.group})" for operator in one.mutant.operators)):
+            found[f"right, estimated{group}"] = share
+            found[f"right and proved{group}"] = int(one.is_proved and is_right)
     found["milliseconds to verify"] = round(1000 * one.seconds.get("verified", 0.0))
     return found
 
