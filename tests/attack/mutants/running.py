@@ -11,8 +11,8 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -35,7 +35,7 @@ from dtpoly.verify.callers import typed
 from dtpoly.verify.said import said_in
 from tests.attack.mutants.calls import MOST_CALLS, Call, calls, strided
 from tests.attack.mutants.subjects import Subject
-from tests.codegen.cases import SlowError, limited
+from tests.codegen.cases import SlowError
 from tests.codegen.interpreter import interpreted
 from tests.codegen.running import Wrong, compared, empty, within
 
@@ -43,7 +43,9 @@ triton: Any = import_module("triton")
 interpreter: Any = import_module("triton.runtime.interpreter")
 # What a call of a subject may take, so that a busy machine does not make its mutants slow; what a
 # call of a mutant may take; what all calls of it may take.
-QUICK_S, CALL_S, CHILD_S = 1.0, 4, 40.0
+QUICK_S, CALL_S, CHILD_S = 1.0, 4, 40
+# All of these are of the processor, so that they mean the same on a busy machine; this one is not.
+WAIT_S = 150.0
 MOST_SLOW = 1
 MEMORY = 12 * 2**30
 PROGRAMS = 3
@@ -125,11 +127,27 @@ def _imported(path: Path) -> ModuleType:
     return module
 
 
+@contextmanager
+def _limited(seconds: float) -> Generator[None]:
+    """Raise SlowError inside when so much time of the processor is over."""
+
+    def ring(*_: object) -> None:
+        raise SlowError(f"over {seconds} s")
+
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
 def _called(subject: Subject, text: str, module: ModuleType, call: Call, world: World) -> Ran:
     """What came of one call."""
     told = f"{call.told} ({world})"
     try:
-        with limited(CALL_S), warnings.catch_warnings():
+        with _limited(CALL_S), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if subject.is_handwritten:
                 _launched(subject, text, module, call, world)
@@ -201,7 +219,7 @@ def ran(subject: Subject, data: bytes, text: str) -> Ran:
         _child(subject, data, text, given, theirs)
     os.close(theirs)
     found = b""
-    while select.select([ours], [], [], CHILD_S)[0]:
+    while select.select([ours], [], [], WAIT_S)[0]:
         part = os.read(ours, 65536)
         if not part:
             break
@@ -211,7 +229,7 @@ def ran(subject: Subject, data: bytes, text: str) -> Ran:
     os.close(ours)
     _, status = os.waitpid(child, 0)
     if not found:
-        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGXCPU):
             return Ran(Shown.SLOW, f"over {CHILD_S} s")
         return Ran(Shown.CRASHES, f"the process ended with {status}")
     shown, why, call = json.loads(found)
@@ -223,7 +241,7 @@ def _child(
 ) -> None:
     """Run a text and say what came of it; this process then ends."""
     try:
-        resource.setrlimit(resource.RLIMIT_CPU, (int(CHILD_S), int(CHILD_S)))
+        resource.setrlimit(resource.RLIMIT_CPU, (CHILD_S, CHILD_S))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         faulthandler.disable()
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -240,7 +258,7 @@ def _all_called(subject: Subject, data: bytes, text: str, given: Sequence[Prepar
         path = Path(folder) / "mutant.py"
         path.write_bytes(data)
         try:
-            with limited(CALL_S), mock.patch.object(sys, "dont_write_bytecode", True):
+            with _limited(CALL_S), mock.patch.object(sys, "dont_write_bytecode", True):
                 module = _imported(path)
         except (Exception, SlowError, SystemExit) as error:
             return Ran(Shown.RAISES, f"when it is loaded: {type(error).__name__}: {error}"[:400])
