@@ -196,11 +196,11 @@ def _check_out(wrapper: Wrapper, array: Array, one: str, orelse: list[ast.stmt],
             ast.Expr(
                 value=ast.Call(
                     func=ast.Name(id="dt_check_out"),
-                    args=[ast.Name(id=given), extents, dtype, device, ast.Dict(values=tensors)],
+                    args=[ast.Name(id=given), extents, dtype, device, ast.Dict(keys, tensors)],
                     keywords=[],
                 )
             )
-        ] if given == one and one not in wrapper.names:
+        ] if given == one and one not in wrapper.names and _are_distinct(keys):
             wrapper.must_know("dt_check_out", line)
             shape, kind = value(wrapper, extents), value(wrapper, dtype)
             is_same = isinstance(kind, Kind) and kind.is_torch and kind.name == array.kind
@@ -211,6 +211,12 @@ def _check_out(wrapper: Wrapper, array: Array, one: str, orelse: list[ast.stmt],
         case _:
             pass
     wrapper.doubts.append((line, f"what is done with an '{one}' that the caller gives"))
+
+
+def _are_distinct(keys: Sequence[ast.expr | None]) -> bool:
+    """Whether all are strings, no two alike: of two values with one key Python keeps the last."""
+    words = [key.value for key in keys if isinstance(key, ast.Constant)]
+    return all(isinstance(one, str) for one in words) and len({*words}) == len(keys)
 
 
 def _is_input(held: Held, one: str) -> bool:

@@ -97,6 +97,16 @@ def test_all_is_done_on_the_device_of_the_tensors(before: str, device: str) -> N
     assert verify(SOFTMAX, other).verdict is not Verdict.PROVED
 
 
+@pytest.mark.parametrize("inputs", ['{"A": A, "A": B}', '{"A": A, **{"A": B}}', "{1: A, True: B}"])
+def test_each_input_is_held_against_the_result(inputs: str) -> None:
+    """Of two values with one key Python keeps the last."""
+    program = written("Func f; In A, B; Var x; f[x] = A[x] - B[x]; f.block(x:64); f.compile();")
+    text = text_of(program)
+    assert verify(program, text).verdict is Verdict.PROVED
+    other = changed(text, '{"A": A, "B": B}', inputs)
+    assert verify(program, other).verdict is not Verdict.PROVED
+
+
 def test_operands_are_as_wide_as_what_is_computed_of_them() -> None:
     """An input of f64 makes all of it f64, also what is multiplied of others."""
     program = written(
