@@ -26,6 +26,7 @@ from dtpoly.cli.saving import save, tell_error
 from dtpoly.cli.seconds_option import limited, seconds_option
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.codegen.header import MARK, header
+from dtpoly.codegen.names import file_names
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.reading import STANDARD_INPUT
@@ -179,7 +180,7 @@ def command(
             report(told, sys.stderr)
         if known.verdict is Verdict.REFUTED:
             return BUG
-    if path is not None and not save(path, text.encode(), more=_contents(code)):
+    if path is not None and not save(path, text.encode(), more=_contents(program, code)):
         return 1
     if path is None and emit is None:
         write_exactly(text)
@@ -246,8 +247,11 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def _contents(code: Code) -> str:
-    """What a file has, for whoever just wrote it."""
+def _contents(program: Program, code: Code) -> str:
+    """What a file has, for whoever just wrote it: functions by the names that they have there."""
+    outputs = code.stages.outputs
+    names = file_names(program, outputs, ()).funcs
+    said = [one if names[one] == one else f"{names[one]} (Func {one})" for one in outputs]
     kernels = len(code.stages.kernels)
     count = f"{kernels} kernel{'s' if kernels > 1 else ''}"
-    return f": {', '.join(code.stages.outputs)}, {count}"
+    return f": {', '.join(said)}, {count}"

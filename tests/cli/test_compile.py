@@ -351,3 +351,23 @@ def test_a_func_that_is_computed_inside_of_another_gets_a_kernel(
     code, _, err = call("compile", str(inlined), "--func", "g", "-o", str(path))
     assert code == 1
     assert "error[DT196]: 'g' cannot be inlined: it is compiled too\n --> " in err
+
+
+def test_functions_are_told_by_the_names_that_they_have(call: Entry, tmp_path: Path) -> None:
+    """A name that Python, Triton or the file needs has an underscore there."""
+    text = "In A; Var x;"
+    for number, name in enumerate(("out", "lambda", "torch", "tl", "max", "hashlib", "f")):
+        text += f"Func {name}; {name}[x] = A[x] + {number}; {name}.compile();"
+    source, made = tmp_path / "f.dt", tmp_path / "f.py"
+    source.write_text(text)
+    code, out, err = call("compile", "--no-verify", str(source), "-o", str(made))
+    assert code == 0
+    said = (out + err).splitlines()[-1].partition(": ")[2]
+    *functions, kernels = said.split(", ")
+    assert kernels == "7 kernels"
+    defined = {node.name for node in ast.parse(made.read_text()).body if hasattr(node, "name")}
+    assert functions == [
+        *("out_ (Func out)", "lambda_ (Func lambda)", "torch_ (Func torch)", "tl_ (Func tl)"),
+        *("max_ (Func max)", "hashlib_ (Func hashlib)", "f"),
+    ]
+    assert {one.split(" ")[0] for one in functions} <= defined

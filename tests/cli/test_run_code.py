@@ -14,9 +14,6 @@ from dtpoly.schedule.state import State
 from tests.cli.conftest import Entry
 from tests.cli.process import ROOT, dtpoly, environment
 
-# NumPy's, of the interpreter of Triton 3.6.
-pytestmark = pytest.mark.filterwarnings("ignore:Conversion of an array:DeprecationWarning")
-
 RUN = ("run", "--device", "cpu", "--size")
 PRODUCT = """\
 Func mm; In A, B; Var m, n; RVar k;

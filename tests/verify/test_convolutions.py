@@ -3,7 +3,6 @@
 Each is proved without a schedule and with an obvious one: blocks, and tiles as large as they are.
 """
 
-
 import pytest
 
 from dtpoly.compile import check
