@@ -55,6 +55,12 @@ CAMPAIGNS = (
         bytes=6 * 2**30,
     ),
     Campaign(
+        "splices",
+        "Random statements of all kinds are put into files: such a file is refused, or the same.",
+        "tests.attack.splices",
+        is_interpreted=False,
+    ),
+    Campaign(
         "toy",
         "It fails in every way in which an attempt can fail; with it the runner itself is tested.",
         "tests.attack.toy",
