@@ -110,21 +110,18 @@ def collect(file: File) -> Symbols:
 
 def _symbol(kind: Kind, item: Declared, found: list[Diagnostic]) -> Symbol:
     dtype, size = None, None
-    match item.said:
-        case None:
-            pass
-        case Number() as number if kind in LABELS:
-            size = _size(item.name, number, found)
-        case Number() as number:
-            found.append(_dtype_is_number(item.name, number, kind))
-        case Name() as name if kind in LABELS:
-            found.append(_label_with_dtype(item.name, name))
-        case Name() as name:
-            read = read_dtype(name)
-            if isinstance(read, Diagnostic):
-                found.append(read)
-            else:
-                dtype = read
+    if item.size is not None and kind in LABELS:
+        size = _size(item.name, item.size, found)
+    elif item.size is not None:
+        found.append(_dtype_is_number(item.name, item.size, kind))
+    elif item.dtype is not None:
+        read = read_dtype(item.dtype)
+        if kind in LABELS:
+            found.append(_label_with_dtype(item.name, item.dtype))
+        elif isinstance(read, Diagnostic):
+            found.append(read)
+        else:
+            dtype = read
     return Symbol(item.name.text, kind, dtype, item.name.span, size)
 
 

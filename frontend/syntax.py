@@ -91,7 +91,8 @@ class Declared:
     """`name`, `name: dtype` or `name: size` in a declaration."""
 
     name: Name
-    said: Name | Number | None
+    dtype: Name | None
+    size: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,11 +72,15 @@ Group = Sequence[Any]
 
 def declaration(place: Place, raw: Group) -> Declaration:
     """Build `word name, name: dtype, name: size`."""
-    items = tuple(
-        Declared(place.name(item[0]), _word(place, item[1]) if len(item) > 1 else None)
-        for item in raw[1:]
-    )
+    items = tuple(_declared(place, *item) for item in raw[1:])
     return Declaration(place.name(raw[0]), items, place.whole)
+
+
+def _declared(place: Place, name: Raw, said: Raw | None = None) -> Declared:
+    word = None if said is None else _word(place, said)
+    if isinstance(word, Number):
+        return Declared(place.name(name), None, word)
+    return Declared(place.name(name), word)
 
 
 def definition(place: Place, raw: Group) -> Definition:

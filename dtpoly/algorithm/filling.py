@@ -20,14 +20,7 @@ def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict
     A label whose size does not follow has that which is assumed. Raises DtpolyError for those of
     which nothing is.
     """
-    wrong = [
-        given_otherwise(label, sizes[label], size)
-        for label, size in program.fixed.items()
-        if sizes.get(label, size) != size
-    ]
-    if wrong:
-        raise DtpolyError(wrong)
-    known = {**sizes, **program.fixed}
+    known = with_fixed(program, sizes)
     used = used_labels(program)
     labels = [label.name for label in program.labels if label.name in used]
     while True:
@@ -51,6 +44,18 @@ def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict
             if rule.label in missing
         )
     return known
+
+
+def with_fixed(program: Program, sizes: Sizes) -> dict[str, int]:
+    """The sizes, and those that the file fixes. Raises DtpolyError for other ones of these."""
+    wrong = [
+        given_otherwise(label, sizes[label], size)
+        for label, size in program.fixed.items()
+        if sizes.get(label, size) != size
+    ]
+    if wrong:
+        raise DtpolyError(wrong)
+    return {**sizes, **program.fixed}
 
 
 def _following(program: Program, known: Sizes) -> dict[str, int]:

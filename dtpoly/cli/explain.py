@@ -8,6 +8,7 @@ from types import ModuleType
 
 import click
 
+from dtpoly.algorithm.filling import with_fixed
 from dtpoly.algorithm.sizes import Sizes
 from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
@@ -82,7 +83,9 @@ def command(
     if checked.verdict is not None:
         state = checked.verdict.scheduled
         explanation = explain(state.sized, checked.verdict, checked.primitives)
-        known = equal_sizes(parse_sizes(words, list(state.model.size_of)), state.model.size_of)
+        size_of = state.model.size_of
+        given = with_fixed(state.sized, parse_sizes(words, list(size_of)))
+        known = equal_sizes({v: n for v, n in given.items() if v in size_of}, size_of)
     if as_json:
         told: ModuleType = load("dtpoly.explanation")
         document = {"version": VERSION, "file": file, **told.explanation_data(explanation, known)}

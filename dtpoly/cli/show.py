@@ -8,6 +8,7 @@ from types import ModuleType
 
 import click
 
+from dtpoly.algorithm.filling import with_fixed
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
 from dtpoly.algorithm.sizes import size_rules
@@ -64,7 +65,10 @@ class Asked:
     @property
     def sizes(self) -> dict[str, int]:
         """The sizes that are given."""
-        return parse_sizes(self.words, [label.name for label in self.program.labels])
+        given = parse_sizes(self.words, [label.name for label in self.program.labels])
+        used = self.state.model.size_of
+        fixed = with_fixed(self.program, given)
+        return {label: size for label, size in fixed.items() if label in given or label in used}
 
 
 # What each stage can be written as; the text comes first. Data become a JSON document.

@@ -94,3 +94,19 @@ def test_a_file_without_a_func(call: Entry, tmp_path: Path, name: str) -> None:
     code, out, err = call(name, str(path))
     assert (code, out) == (1, "")
     assert "has no Func" in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("run",), ("explain",), ("cost",), ("show", "--stage", "map"), ("compile", "--emit", "ttir")],
+)
+def test_a_size_that_the_file_fixes_is_given_no_other_value(
+    command: tuple[str, ...], call: Entry, tmp_path: Path
+) -> None:
+    file = tmp_path / "pool.dt"
+    file.write_text("Func f; In X; Var h; RVar r: 3; f[h] = rmax(X[2 * h + r], r); f.compile();")
+    word, *options = command
+    code, out, err = call(word, str(file), *options, "--size", "h=4,r=2")
+    assert code in (1, 2)
+    assert out == ""
+    assert "the size of 'r' is 3, not 2" in err

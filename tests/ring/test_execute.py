@@ -34,9 +34,9 @@ def ragged(name: str) -> dict[str, int]:
     sizes = {
         label: ceil(max(found, default=3) * 0.8) + 2 if max(found, default=3) < 40 else 45
         for label, found in numbers(given).items()
-    }
+    } | given.fixed
     for rule in size_rules(given):
-        if not rule.is_passed:
+        if rule.reads:
             shapes = input_shapes(given, sizes)
             first = rule.reads[0]
             if first.tensor in shapes and first.index.is_plain:
