@@ -98,7 +98,7 @@ def test_a_file_without_a_func(call: Entry, tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("run",), ("explain",), ("cost",), ("show", "--stage", "map"), ("compile", "--emit", "ttir")],
+    [("run",), ("explain",), ("cost",), ("show", "--stage", "map")],
 )
 def test_a_size_that_the_file_fixes_is_given_no_other_value(
     command: tuple[str, ...], call: Entry, tmp_path: Path
