@@ -12,6 +12,7 @@ import numpy as np
 
 from tests.attack.numbers import (
     EPSILON,
+    UNKNOWN,
     Array,
     CannotSayError,
     Number,
@@ -251,6 +252,8 @@ def _compared(word: str, a: Number, b: Number) -> Number:
 def chosen(condition: Number, yes: Number, no: Number) -> Number:
     """One number where a truth holds, else the other."""
     yes, no = certain(yes), certain(no)
+    if yes.is_truth and no is UNKNOWN:
+        no = Number(np.asarray(False), UNKNOWN.slack)
     truth = condition.data if condition.is_truth else condition.data != 0
     is_written = yes.is_written and no.is_written
     if yes.is_truth and no.is_truth:

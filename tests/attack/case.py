@@ -35,7 +35,8 @@ class Given:
     is_output: bool
     # How many elements are between two lines more than there must be; 0: it is contiguous.
     gap: int = 0
-    # What an output has before the launch: `nothing` (a nan, or a number to be seen), or `zero`.
+    # What an output has before the launch: `nothing` (a nan, or a number to be seen), `zero`, or
+    # `values`.
     before: str = "nothing"
 
 

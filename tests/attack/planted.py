@@ -172,11 +172,6 @@ def cast_to_wide(node: Any) -> Any:
     return None
 
 
-def cast_not_seen(node: Any) -> Any:
-    """A value that stays what it was."""
-    return node.func.value if _word(node) == "to" and "int" in ast.unparse(node.args[0]) else None
-
-
 def turned_index(node: Any) -> Any:
     """`x[:, None]` taken for `x[None, :]`."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
@@ -316,44 +311,43 @@ def _atomic_as_store() -> AbstractContextManager[object]:
 FAULTS = (
     Fault("the mask of a load is ignored", _instead("value", without_option("load", "mask"))),
     Fault("the mask of a store is ignored", _mask_of_nothing),
-    Fault("other is 0", _instead("value", with_option("load", "other", "0"))),
-    Fault("an atomic operation is a store", _atomic_as_store),
+    Fault("other is 0", _instead("value", with_option("load", "other", "0")), 2),
+    Fault("an atomic operation is a store", _atomic_as_store, 63),
     Fault("< is <=", _instead("value", operator(ast.Lt, ast.LtE))),
     Fault("> is >=", _instead("value", operator(ast.Gt, ast.GtE))),
-    Fault("== is !=", _instead("value", operator(ast.Eq, ast.NotEq))),
-    Fault("* is +", _instead("value", operator(ast.Mult, ast.Add))),
-    Fault("- is +", _instead("value", operator(ast.Sub, ast.Add))),
-    Fault("/ is *", _instead("value", operator(ast.Div, ast.Mult))),
-    Fault("% is //", _instead("value", operator(ast.Mod, ast.FloorDiv))),
+    Fault("== is !=", _instead("value", operator(ast.Eq, ast.NotEq)), 4),
+    Fault("* is +", _instead("value", operator(ast.Mult, ast.Add)), 2),
+    Fault("- is +", _instead("value", operator(ast.Sub, ast.Add)), 7),
+    Fault("/ is *", _instead("value", operator(ast.Div, ast.Mult)), 11),
+    Fault("% is //", _instead("value", operator(ast.Mod, ast.FloorDiv)), 14),
     Fault("& is |", _instead("value", operator(ast.BitAnd, ast.BitOr))),
-    Fault("| is &", _instead("value", operator(ast.BitOr, ast.BitAnd))),
-    Fault("a minus is not seen", _instead("value", sign(ast.USub))),
-    Fault("~ is not seen", _instead("value", sign(ast.Invert))),
+    Fault("| is &", _instead("value", operator(ast.BitOr, ast.BitAnd)), 3),
+    Fault("a minus is not seen", _instead("value", sign(ast.USub)), 1),
+    Fault("~ is not seen", _instead("value", sign(ast.Invert)), 32),
     Fault("where has its sides swapped", _instead("value", swapped("where", 1, 2))),
-    Fault("maximum is minimum", _instead("value", named("maximum", "minimum"))),
-    Fault("tl.sum is tl.max", _instead("value", named("sum", "max"))),
-    Fault("tl.max is tl.min", _instead("value", named("max", "min"))),
-    Fault("the other axis is reduced", _instead("value", other_axis)),
-    Fault("f16 is f32", _instead("value", cast_to_wide)),
-    Fault("a cast to whole numbers is not seen", _instead("value", cast_not_seen)),
-    Fault("trans is not seen", _instead("value", argument("trans", 0))),
+    Fault("maximum is minimum", _instead("value", named("maximum", "minimum")), 1),
+    Fault("tl.sum is tl.max", _instead("value", named("sum", "max")), 2),
+    Fault("tl.max is tl.min", _instead("value", named("max", "min")), 26),
+    Fault("the other axis is reduced", _instead("value", other_axis), 26),
+    Fault("f16 is f32", _instead("value", cast_to_wide), 13),
+    Fault("trans is not seen", _instead("value", argument("trans", 0)), 28),
     Fault("axes are turned", _instead("value", turned_index)),
-    Fault("fma has its parts swapped", _instead("value", swapped("fma", 1, 2))),
-    Fault("dot has its sides swapped", _instead("value", swapped("dot", 0, 1))),
-    Fault("cdiv rounds down", _instead("value", rounded_down)),
-    Fault("axes of programs change places", _instead("value", other_program)),
-    Fault("exp is exp2", _instead("value", named("exp", "exp2"))),
-    Fault("floor is ceil", _instead("value", named("floor", "ceil"))),
-    Fault("a loop ends early", _instead("statement", in_loop(_ends_early))),
-    Fault("a loop begins late", _instead("statement", in_loop(_begins_late))),
-    Fault("a loop steps too far", _instead("statement", in_loop(_steps_far))),
-    Fault("-= is +=", _instead("statement", added)),
+    Fault("fma has its parts swapped", _instead("value", swapped("fma", 1, 2)), 11),
+    Fault("dot has its sides swapped", _instead("value", swapped("dot", 0, 1)), 28),
+    Fault("cdiv rounds down", _instead("value", rounded_down), 34),
+    Fault("axes of programs change places", _instead("value", other_program), 1),
+    Fault("exp is exp2", _instead("value", named("exp", "exp2")), 90),
+    Fault("floor is ceil", _instead("value", named("floor", "ceil")), 3),
+    Fault("a loop ends early", _instead("statement", in_loop(_ends_early)), 3),
+    Fault("a loop begins late", _instead("statement", in_loop(_begins_late)), 11),
+    Fault("a loop steps too far", _instead("statement", in_loop(_steps_far)), 11),
+    Fault("-= is +=", _instead("statement", added), 1),
     Fault("a branch is always taken", _instead("statement", always_taken)),
-    Fault("the other side of a branch is not seen", _instead("statement", never_else)),
+    Fault("the other side of a branch is not seen", _instead("statement", never_else), 8),
     Fault("a store in a branch is not seen", _instead("statement", not_stored)),
     Fault("indices are in the wrong order", _reversed_indices),
-    Fault("arguments of functions are reversed", _reversed_arguments),
-    Fault("what an accumulator begins with is forgotten", _forgotten_start),
+    Fault("arguments of functions are reversed", _reversed_arguments, 28),
+    Fault("what an accumulator begins with is forgotten", _forgotten_start, 3),
 )
 
 

@@ -152,7 +152,7 @@ def store(kernel: Kernel) -> None:
         if word != "atomic_add" and dtype == "f32":
             word = "atomic_add"
         scope.note(word)
-        kernel.tensors[-1] = Given(one.name, dtype, labels, True, one.gap, "zero")
+        kernel.tensors[-1] = Given(one.name, dtype, labels, True, one.gap, "values")
         code = cast(scope, tile(scope, axes, class_of(dtype), 1), dtype)
     if scope.chance(0.2) and word == "store":
         kernel.write(f"if n{kernel.labels[0]} > 1:")
