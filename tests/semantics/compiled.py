@@ -31,7 +31,7 @@ language: Any = importlib.import_module("triton.language")
 core: Any = importlib.import_module("triton.language.core")
 
 Entry = tuple[str, tuple[str, ...]]
-WRITTEN = {"bool": "True", "int": "2", "float": "1.5"}
+WRITTEN = {"bool": "True", "int": "2", "float": "1.5", "long": "-1099511627776", "double": "1e-300"}
 # Names of Triton's types in signatures of kernels.
 NAMED = {
     "tl.int1": "i1",
@@ -117,10 +117,11 @@ def text_of(operation: Operation, pattern: Sequence[str]) -> str:
             places.append(f"{'a' if one == 'address' else 'v'}{at}")
     lines.append("    mask = tl.arange(0, 16) < 8\n")
     body = "".join(lines)
-    asked = operation.text.format(*places)
+    *before, asked = operation.text.format(*places).split("; ")
+    asked_before = "".join(f"    {one}\n" for one in before)
     return (
         f"@triton.jit\ndef {name_of(operation, pattern)}({', '.join(parameters)}):\n{body}"
-        f"    tl.debug_barrier()\n    observe({asked})\n\n\n"
+        f"    tl.debug_barrier()\n{asked_before}    observe({asked})\n\n\n"
     )
 
 
@@ -188,6 +189,10 @@ def type_of(value: Any) -> str:
     if value is None:
         return "none"
     value = getattr(value, "value", value)
+    if isinstance(value, int) and not -(2**31) <= value < 2**32:
+        return "long"
+    if isinstance(value, float) and abs(value) < 2.0**-126 and value:
+        return "double"
     if isinstance(value, bool | int | float):
         return type(value).__name__
     if value is None:

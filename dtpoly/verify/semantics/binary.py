@@ -40,7 +40,13 @@ PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "pow": lambda a, b: a**b,
 }
 # A constant of each type, for the type of what Python makes of it.
-SAMPLES: dict[str, bool | int | float] = {"bool": True, "int": 2, "float": 1.5}
+SAMPLES: dict[str, bool | int | float] = {
+    "bool": True,
+    "int": 2,
+    "float": 1.5,
+    "long": -(2**40),
+    "double": 1e-300,
+}
 ARITHMETIC = {"add": "add", "sub": "sub", "mul": "mul"}
 QUOTIENTS = {"floordiv": "div", "mod": "rem"}
 BITS = {"and": "andi", "or": "ori", "xor": "xori", "shl": "shli"}
@@ -60,9 +66,20 @@ def constant(name: str, first: str, second: str) -> Row:
     """What Python makes of two constants: no tensor, and no instruction."""
     try:
         made = PYTHON[name](SAMPLES[first], SAMPLES[second])
-    except TypeError:
+    except (TypeError, ValueError, OverflowError):
         return NO
-    return Row(type(made).__name__)
+    return Row(constants(made))
+
+
+def constants(value: bool | int | float) -> str:
+    """The types of constants that something of this kind can have, which its value decides."""
+    match value:
+        case bool():
+            return "bool"
+        case int():
+            return "int|long"
+        case _:
+            return "float|double"
 
 
 def sign(of: str) -> str:
@@ -145,11 +162,11 @@ def _function_quotient(name: str, first: str, second: str) -> Row:
 def _rounded_up(first: str, second: str) -> Row:
     """`tl.cdiv`: `x + (y - 1)` is divided as `//` divides."""
     if is_constant(first) and is_constant(second):
-        return Row(type(SAMPLES[first] + SAMPLES[second]).__name__)
+        return Row(constants(SAMPLES[first] + SAMPLES[second]))
     total = (
         promoted(first, promoted(second, "int"))
         if not is_constant(second)
-        else promoted(first, "int")
+        else promoted(first, "long" if second == "long" else "int")
     )
     if total == REFUSED or is_float(total) or is_float(second):
         return NO

@@ -16,7 +16,7 @@ from dtpoly.verify.semantics.operations import (
 )
 from dtpoly.verify.semantics.promotion import promoted
 from dtpoly.verify.semantics.row import NO, Row, done
-from dtpoly.verify.semantics.types import CONSTANTS, REFUSED, is_float, is_signed, tensor
+from dtpoly.verify.semantics.types import CONSTANTS, MADE, REFUSED, is_float, is_signed, tensor
 from dtpoly.verify.semantics.unary import unary
 
 
@@ -32,6 +32,8 @@ def entry(name: str, operands: tuple[str, ...]) -> Row:
             return reductions.reduction(name, of)
         case "sum as", (of, to):
             return reductions.reduction(name, of, to)
+        case "assign", (of,):
+            return Row(tensor(of), tensor(of))
         case "cast", (of, to):
             return casts.cast(of, to)
         case "bitcast", (of, to):
@@ -78,7 +80,7 @@ def _of_three(name: str, a: str, b: str, c: str) -> Row:
             if found == REFUSED:
                 return NO
         if found and within:
-            back = {"tl.int1": "bool", "tl.int32": "int", "tl.float32": "float"}[found]
+            back = {MADE[one]: one for one in CONSTANTS}[found]
             within = promoted(within, back)
         else:
             within = within or found

@@ -119,6 +119,8 @@ OPERATIONS = (
     *(Operation(name, text, TWO) for name, text in BINARY.items()),
     *(Operation(name, text, ("value",)) for name, text in UNARY.items()),
     *(Operation(name, text, ("tensor",)) for name, text in REDUCTIONS.items()),
+    # A name that is set to a constant holds a tensor.
+    Operation("assign", "c = {0}; c", ("value",)),
     Operation("cast", "{0}.to({1})", ("tensor", "type")),
     Operation("bitcast", "{0}.to({1}, bitcast=True)", ("tensor", "type")),
     Operation("full", "tl.full([16], {0}, {1})", ("value", "type")),

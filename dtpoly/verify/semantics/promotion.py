@@ -14,7 +14,7 @@ from dtpoly.verify.semantics.types import (
 )
 
 # Beside a tensor of the same rank, or of a higher one, a constant takes its type.
-_RANKS = {"bool": 0, "int": 1, "float": 2}
+_RANKS = {"bool": 0, "int": 1, "long": 1, "float": 2, "double": 2}
 
 
 def _rank(of: str) -> int:

@@ -15,11 +15,18 @@ FLOATS = (*EIGHTS, *STANDARD)
 WHOLES = (*SIGNED, *UNSIGNED)
 TENSORS = (TRUTH, *WHOLES, *FLOATS)
 
-# Constants of Python's. An `int` here is one that 32 bits hold, and a `float` one that f32 holds
-# without being less than its least normal number: Triton gives others a wider type.
-CONSTANTS = ("bool", "int", "float")
+# Constants of Python's. An `int` here is one that 32 bits hold, and a `float` one that is 0, not
+# finite, or between the least normal and the largest number of f32. Triton gives others a wider
+# type: a whole number below -2^31 or from 2^32 on is `long`, another float is `double`.
+CONSTANTS = ("bool", "int", "float", "long", "double")
 # What a constant becomes where a tensor is made of it alone.
-MADE = {"bool": TRUTH, "int": "tl.int32", "float": "tl.float32"}
+MADE = {
+    "bool": TRUTH,
+    "int": "tl.int32",
+    "float": "tl.float32",
+    "long": "tl.int64",
+    "double": "tl.float64",
+}
 TYPES = (*TENSORS, *CONSTANTS)
 
 # What Triton does not compile: the message of an exception is all that comes of it.

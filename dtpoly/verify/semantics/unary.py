@@ -20,6 +20,8 @@ MATH = {
     "ceil": "math.ceil",
 }
 WIDE = STANDARD[2:]
+# What the opposite of a constant can be: Python makes a whole number of a truth.
+WIDER = {"bool": "int", "int": "int|long", "long": "int|long"}
 
 
 def unary(name: str, of: str) -> Row:
@@ -27,10 +29,10 @@ def unary(name: str, of: str) -> Row:
     match name:
         case "neg" | "pos" if is_constant(of):
             # Python makes a whole number of a truth.
-            return Row("int" if of == "bool" else of)
+            return Row(WIDER.get(of, of))
         case "invert" if is_constant(of):
             # Of a truth too: `~True` is -2, and `~False` is -1, which both are true.
-            return NO if of == "float" else Row("int")
+            return NO if is_float(of) else Row("int|long")
         case "not" if is_constant(of):
             return Row("bool")
         case "pos":
