@@ -12,6 +12,7 @@ from dtpoly.verify.residues import settled
 from dtpoly.verify.strides import indices_of
 from dtpoly.verify.terms import Element, Literal, Term, choose
 from dtpoly.verify.tiles import aligned
+from dtpoly.verify.typed import meaning, of_tile
 from dtpoly.verify.values import Item, Pointer, Tile, Unread, as_term, is_truth, lanes_of
 from dtpoly.verify.whole import TRUE, Truth, Whole, both, compare, name, names_of, number
 
@@ -40,6 +41,8 @@ def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None,
     element: Term = Element(array.name, indices, number_of_load, at)
     if inside.where != TRUE:
         element = choose(inside.where, element, Literal("undefined"))
+    others = [] if other is None else [of_tile(other)]
+    meaning("load other" if others else "load", (array.kind, *others), line)
     if mask is None:
         return Tile(axes, element, array.kind)
     missing: Term = Literal("undefined")
@@ -58,6 +61,7 @@ def store(
         raise Unread(line, "a store to what is not an address")
     where = TRUE if mask is None else _mask(items[2], line)
     held = machine.arrays[items[0].tensor].kind
+    meaning(kind, (held, of_tile(value)), line)
     left = brought(as_term(items[1], line), value.kind, held)
     if kind in ("atomic_max", "atomic_min"):
         left = settled(held, left)

@@ -26,6 +26,7 @@ from dtpoly.verify.values import (
     Group,
     Item,
     Nothing,
+    Pointer,
     Tile,
     Type,
     Unread,
@@ -134,7 +135,10 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             return _made(machine, word, args, named, node)
         case "cast" if len(args) == 2:
             before = machine.tile(args[0])
-            changed = cast(before, _type(machine, args[1]), line)
+            to = _type(machine, args[1])
+            if not isinstance(before.item, Pointer):
+                meaning("cast", (of_tile(before), to), line)
+            changed = cast(before, to, line)
             is_cut = before.kind == "tl.int64" and changed.kind == "tl.int32"
             machine.computed(changed.item, changed.kind, line, is_cut=is_cut)
             may_be = before.kind in kinds.MAY_BE_LONG and changed.kind == "tl.int32"
@@ -365,7 +369,13 @@ def _made(
             if dtype is None:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' without a type")
             shape = _shape(machine, machine.value(args[0]), node)
-            return replace(full(value, _type(machine, dtype), node.lineno), axes=shape)
+            to = _type(machine, dtype)
+            if value.axes:
+                raise Unread(node.lineno, f"'{ast.unparse(node)}' of several lanes")
+            meaning(
+                "full" if value.kind == kinds.WEAK else "cast", (of_tile(value), to), node.lineno
+            )
+            return replace(full(value, to, node.lineno), axes=shape)
 
 
 def _shape(machine: Machine, shape: Value, node: ast.expr) -> tuple[str | None, ...]:

@@ -52,6 +52,7 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
     """
     if kind == to:
         return term
+    kind = kinds.BOOL if kind == kinds.TRUTH else kind
     term = plain(term)
     if not is_less(kind, to):
         term = settled(kind, term)

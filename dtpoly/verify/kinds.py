@@ -42,11 +42,13 @@ SIZE = "size"
 OFFSET = "offset"
 # A truth of a tensor, or one of Python's: a comparison of a size is that where the size is 1.
 TRUTH = "truth"
+# A float of 32 bits or one of Python's, where f32 has the number: what a name is set to.
+NUMBER = "number"
 LOST = "unknown"
 # Whole numbers that may have 64 bits.
 MAY_BE_LONG = ("tl.int64", SIZE, OFFSET)
 # What floats are computed in.
-WIDE = ("tl.float32", "tl.float64", REAL, WEAK)
+WIDE = ("tl.float32", "tl.float64", REAL, NUMBER, WEAK)
 _HELD = {
     "tl.float16": ("tl.float8e4nv", "tl.float8e5"),
     "tl.bfloat16": ("tl.float8e4nv", "tl.float8e5"),
@@ -74,7 +76,7 @@ def is_whole(kind: str) -> bool:
 
 def is_float(kind: str) -> bool:
     """True for a type of floats."""
-    return kind in FLOATS or kind == REAL or bool(members(kind))
+    return kind in FLOATS or kind in (REAL, NUMBER) or bool(members(kind))
 
 
 def members(kind: str) -> frozenset[str]:

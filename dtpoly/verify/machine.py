@@ -16,12 +16,13 @@ from dtpoly.verify.carrying import merged
 from dtpoly.verify.digits import Digits, split
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.early import after_waiting
-from dtpoly.verify.operators import compared, exact, operated, signed
+from dtpoly.verify.operators import both_or_either, compared, exact, operated, signed
 from dtpoly.verify.pairs import COUNTED
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.specialized import after_making
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.tiles import subscripted
+from dtpoly.verify.typed import kept
 from dtpoly.verify.unchanged import DOUBT, changes_nothing, is_rounding
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import (
@@ -168,7 +169,7 @@ class Machine:
                 self.assign(target, self.value(value))
             case ast.AugAssign(target=ast.Name(id=changed), op=op, value=value):
                 old = self.look(changed, node.lineno)
-                self.names[changed] = operated(self, op, old, self.value(value), node)
+                self.names[changed] = kept(operated(self, op, old, self.value(value), node))
             case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
                 pass
             case ast.Expr(value=value):
@@ -184,7 +185,7 @@ class Machine:
         """Bind a name, or several."""
         match target, value:
             case ast.Name(id=one), _:
-                self.names[one] = value
+                self.names[one] = kept(value)
             case ast.Tuple(elts=elements), Group(parts=parts) if len(elements) == len(parts):
                 for element, part in zip(elements, parts, strict=True):
                     self.assign(element, part)
@@ -248,10 +249,9 @@ class Machine:
             case ast.Compare(left=left, ops=[comparison], comparators=[right]):
                 return compared(self, comparison, self.value(left), self.value(right), node)
             case ast.BoolOp(op=joint, values=values):
-                joined = ast.BitAnd() if isinstance(joint, ast.And) else ast.BitOr()
                 result = self.value(values[0])
                 for other in values[1:]:
-                    result = operated(self, joined, result, self.value(other), node)
+                    result = both_or_either(self, joint, result, self.value(other), node)
                 return result
             case ast.Subscript(value=value, slice=index):
                 return subscripted(self, self.value(value), index, node)

@@ -100,6 +100,22 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
             raise Unread(line, f"'{ast.unparse(node)}'")
 
 
+def both_or_either(
+    machine: Machine, op: ast.boolop, left: Value, right: Value, node: ast.expr
+) -> Value:
+    """`left and right`, `left or right`: Python chooses one of two constants by its truth."""
+    name, word = ("both", "and") if isinstance(op, ast.And) else ("either", "or")
+    if not isinstance(left, Tile) or not isinstance(right, Tile):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    axes, (a, b) = aligned(machine, (left, right), node.lineno)
+    found = meaning(name, [of_item(left.kind, a), of_item(right.kind, b)], node.lineno)
+    if isinstance(a, Whole) and left.kind == kinds.WEAK and a.constant is not None:
+        return right if (name == "both") == (a.constant != 0) else left
+    if isinstance(a, Whole) or isinstance(b, Whole) or found.kind == kinds.LOST:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}' of what are no truths")
+    return Tile(axes, joined(machine, word, a, b, node.lineno), found.kind)
+
+
 def met(
     name: str, tiles: Sequence[Tile], items: Sequence[Item], word: str, line: int
 ) -> tuple[str, list[Item]]:

@@ -7,16 +7,20 @@ each way to decide them, the table's entry gives the type that the kind stands f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from itertools import product
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
+from dtpoly.verify.building import rounded
+from dtpoly.verify.numerals import LARGEST, finite
 from dtpoly.verify.semantics.entries import entry
 from dtpoly.verify.semantics.record import is_checked
-from dtpoly.verify.semantics.types import CONSTANTS, TYPES
+from dtpoly.verify.semantics.types import CONSTANTS, TYPES, tensor
 from dtpoly.verify.terms import Literal
-from dtpoly.verify.values import Item, Tile, Unread, is_truth
+from dtpoly.verify.values import Group, Item, Tile, Unread, Value, is_truth
 from dtpoly.verify.whole import Whole
 
 # What is not one type for all tensors and numbers of a kind, but any of these for each.
@@ -24,10 +28,16 @@ ANY_OF = {
     kinds.SIZE: ("tl.int32", "tl.int64", "int"),  # Triton makes a constant of a size of 1
     kinds.OFFSET: ("tl.int32", "tl.int64"),
     kinds.TRUTH: (kinds.BOOL, "bool"),
+    kinds.NUMBER: ("tl.float32", "float"),
 }
 # Of more inputs whose types callers decide, not all ways to decide them are tried.
 MOST_INPUTS = 4
 _ORDER = kinds.FLOATS
+WIDE_CONSTANTS = ("long", "double")
+HALF = 2**31
+LEAST_NORMAL = Fraction(1, 2**126)
+# Of a constant whose type differs between versions of Triton, or that no type has.
+UNKNOWN = "a constant of no known type"
 Decided = Mapping[str, str]
 
 
@@ -58,7 +68,45 @@ def of_item(kind: str, item: Item) -> str:
         return kind
     if is_truth(item) or (isinstance(item, Literal) and item.text in ("True", "False")):
         return "bool"
-    return "int" if isinstance(item, Whole) else "float"
+    match item:
+        case Whole():
+            constant = item.constant
+            if constant is None or -HALF <= constant < HALF:
+                return "int"
+            return "long" if -(HALF**2) * 2 <= constant < 2 * HALF**2 and constant else UNKNOWN
+        case Literal(text=text) if (value := finite(text)) is not None and value:
+            return "float" if LEAST_NORMAL <= abs(value) <= LARGEST["tl.float32"] else "double"
+        case _:
+            return "float"
+
+
+def kept(value: Value) -> Value:
+    """What a name holds that is set to a value: Triton makes a tensor of a constant.
+
+    Its interpreter does not. So it is one or the other, and read where that makes no difference.
+    """
+    match value:
+        case Group(parts=parts):
+            return Group(tuple(map(kept, parts)))
+        case Tile(kind=kinds.WEAK):
+            return _tensor_of(value)
+        case _:
+            return value
+
+
+def _tensor_of(tile: Tile) -> Tile:
+    match of_tile(tile):
+        case "bool":
+            return replace(tile, kind=kinds.TRUTH)
+        case "int":
+            return replace(tile, kind=kinds.SIZE)
+        case "float" if isinstance(tile.item, Literal):
+            found = rounded("tl.float32", tile.item)
+            return replace(
+                tile, kind=kinds.NUMBER if found == tile.item else "tl.float32", item=found
+            )
+        case _:
+            return replace(tile, kind=kinds.LOST)
 
 
 @cache
@@ -70,6 +118,8 @@ def _meaning(name: str, operands: tuple[str, ...]) -> Meaning | str:
     results: list[tuple[Decided, frozenset[str], frozenset[str]]] = []
     for decided in _ways(inputs):
         given = [_stands_for(kind, decided) for kind in operands]
+        if name == "cast":  # `tl.cast` makes a tensor of a constant first
+            given[0] = tuple(dict.fromkeys(map(tensor, given[0])))
         if not all(given):
             return f"'{name}' of {words}, of which a type is not known"
         made: set[str] = set()
@@ -80,8 +130,11 @@ def _meaning(name: str, operands: tuple[str, ...]) -> Meaning | str:
                 return f"'{name}' of {' and '.join(types)}, which was not checked against Triton"
             if row.is_refused:
                 continue
-            made.update(row.result.split("|"))
-            withins.add(row.within or row.result)
+            # Of two constants Python makes one whose value says whether it is a wide one.
+            ways = row.result.split("|")
+            found = {one for one in ways if not (one in WIDE_CONSTANTS and len(ways) > 1)}
+            made |= found
+            withins |= {row.within} if row.within else found
         if made:
             results.append((decided, frozenset(made), frozenset(withins)))
     if not results:

@@ -15,7 +15,6 @@ from dtpoly.verify.semantics.types import (
     is_float,
     is_signed,
     is_whole,
-    tensor,
 )
 
 # What Python does with two constants.
@@ -150,11 +149,10 @@ def binary(name: str, first: str, second: str) -> Row:
 def _function_quotient(name: str, first: str, second: str) -> Row:
     """`tl.fdiv` divides floats of 32 bits or more, `tl.div_rn` f32 alone."""
     if name == "div_rn":
-        is_right = {tensor(first), tensor(second)} == {"tl.float32"} or (
-            {first, second} <= {"tl.float32", "bool", "int", "float"}
-            and ("tl.float32" in (first, second) or "float" in (first, second))
-        )
-        return done("tl.float32", "tl.float32", "tt.precise_divf") if is_right else NO
+        tensors = {one for one in (first, second) if not is_constant(one)}
+        within = promoted(first, second)
+        is_right = tensors <= {"tl.float32"} and within != REFUSED and is_float(within)
+        return done(within, within, "tt.precise_divf") if is_right else NO
     within = promoted(first, second, divides=True)
     return done(within, within, "arith.divf") if within != REFUSED and is_float(within) else NO
 

@@ -1,0 +1,87 @@
+"""What kernels stored, in; the entries that are not as the table says, with where they differ, out.
+
+`python -m tests.semantics.judged FOLDER` prints them, and enters the run into the record.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.semantics.record import FILE, Checked, Record, digest
+from tests.semantics.expected import agrees, expected
+from tests.semantics.numbers import Number, unpacked
+from tests.semantics.prepared import Asked, given, groups, out_type
+from tests.semantics.recorded import written
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """An entry that is not as the table says: of which numbers, and what came out; or an error."""
+
+    asked: Asked
+    of: tuple[Number, ...]
+    wanted: Number
+    found: Number | str
+
+
+def judged(
+    answers: dict[str, list[str]],
+) -> tuple[list[Differs], dict[str, set[str]], int]:
+    """The entries that differ, those that were looked at by operation, and how many numbers."""
+    differ: list[Differs] = []
+    looked: dict[str, set[str]] = defaultdict(set)
+    count = 0
+    for number, (types, every) in enumerate(groups()):
+        columns = given(types)
+        for asked, answer in zip(every, answers.get(f"g{number}", []), strict=False):
+            if answer.startswith("!"):
+                differ.append(Differs(asked, (), 0, answer))
+                continue
+            of = out_type(asked)
+            first: Differs | None = None
+            known = 0
+            for lane, value in enumerate(unpacked(base64.b64decode(answer), of)):
+                row = [*(column[lane] if column else 0 for column in columns), 0][:2]
+                numbers = (*row, 0)[: len(types)]
+                inputs = (*numbers, *(0,) * (2 - len(numbers)), int(lane % 2 == 0))
+                operands = tuple(inputs[place] for place in asked.places)
+                wanted = expected(asked.name, asked.operands, operands)
+                if wanted is None:
+                    continue
+                known += 1
+                if first is None and not agrees(asked.name, wanted, value, of):
+                    first = Differs(asked, operands, wanted, value)
+            count += known
+            if first is not None:
+                differ.append(first)
+            if known:
+                looked[asked.name].add(" ".join(asked.operands))
+    return differ, looked, count
+
+
+def main(folder: Path, *, enters: bool = True) -> None:
+    """Judge a folder."""
+    said = json.loads((folder / "answers.json").read_text())
+    differ, looked, count = judged(said["answers"])
+    for one in differ:
+        print(one.asked.name, *one.asked.operands, one.of, "wanted", one.wanted, "found", one.found)
+    total = sum(map(len, looked.values()))
+    print(f"{total} entries, {count} numbers, {len(differ)} entries differ")
+    if not enters:
+        return
+    record: Record = json.loads(FILE.read_text())
+    checked: dict[str, Checked] = {}
+    for name, seen in looked.items():
+        other = sorted({" ".join(one.asked.operands) for one in differ if one.asked.name == name})
+        checked[name] = {"digest": digest(name), "other": other, "count": len(seen)}
+    record[f"{said['way'].split()[0]} {said['triton']}"] = checked
+    FILE.write_text(written(record))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), enters="--only-look" not in sys.argv)
