@@ -27,7 +27,7 @@ from dtpoly.verify.terms import (
     put,
 )
 from dtpoly.verify.tiles import aligned
-from dtpoly.verify.typed import meaning, of_tile
+from dtpoly.verify.typed import kept, meaning, of_tile
 from dtpoly.verify.values import (
     Group,
     Item,
@@ -86,7 +86,7 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
             return Group((first, Tile(axes, PlaceOf(both), types[1])))
         kind = of_tile(tiles[0])
         for tile in tiles[1:]:
-            kind = meaning(SPELLED.get(meaning_of, "maximum"), (kind, of_tile(tile)), line).kind
+            kind = meaning(SPELLED.get(meaning_of, "add"), (kind, of_tile(tile)), line).kind
         kind = MADE.get(kind, kind)
         if not (meaning_of == "pow" and is_product(operands)):
             operands = [
@@ -106,7 +106,7 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         raise Unread(line, f"a call of '{of}'")
     machine.names = dict(zip(parameters, values, strict=True))
     try:
-        return machine.value(result)
+        return kept(machine.value(result))
     finally:
         machine.names = outer
 

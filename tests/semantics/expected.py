@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from dtpoly.verify.semantics.binary import SAMPLES
 from dtpoly.verify.semantics.entries import entry
@@ -54,6 +55,7 @@ def cast(value: Number, of: str, to: str) -> Number | None:
     return found
 
 
+@lru_cache(maxsize=1 << 18)
 def brought(value: Number, of: str, to: str) -> Number | None:
     """An operand in the type of an operation; a constant goes there as it is written."""
     if not is_constant(of):
@@ -159,7 +161,11 @@ def _of_wholes(name: str, values: list[Number], within: str, *, signed: bool) ->
             if name == "shl":
                 return wrapped(a << b, within)
             # Without a sign, zeros are shifted in.
-            return wrapped((a if signed else a % (1 << bits(within))) >> b, within)
+            count = 1 << bits(within)
+            pattern = a % count
+            return wrapped(
+                (pattern - count if signed and 2 * pattern >= count else pattern) >> b, within
+            )
         case (("lt" | "le" | "gt" | "ge" | "eq" | "ne"), [a, b]):
             return int(SIGNS[name](a, b))
         case "neg", [a]:

@@ -1,4 +1,4 @@
-"""Numbers of Triton's types: rounded, wrapped, and as bytes in memory; all of it in Python's own."""
+"""Numbers of Triton's types, in Python's own: rounded, wrapped, and as bytes in memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from dtpoly.verify.semantics.types import SIGNED, TRUTH, UNSIGNED, bits, is_float
 
@@ -25,8 +26,12 @@ def nearest(value: Number | Fraction, of: str) -> float:
     """The nearest number of a type, of two the even one; what is too large is infinite."""
     if isinstance(value, float) and (not math.isfinite(value) or value == 0):
         return value
+    return _nearest(Fraction(value), of)
+
+
+@lru_cache(maxsize=1 << 18)
+def _nearest(exact: Fraction, of: str) -> float:
     digits, least, largest, _ = SHAPES[of]
-    exact = Fraction(value)
     if exact == 0:
         return 0.0
     size = abs(exact)

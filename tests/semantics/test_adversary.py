@@ -161,3 +161,42 @@ def test_what_python_makes_of_a_constant_is_true(test: str) -> None:
 )
 def test_a_branch_that_is_never_taken_is_proved(test: str) -> None:
     assert verify(WIDE, edited(WIDE, branch(test))).verdict is Verdict.PROVED
+
+
+# A name that is set to a constant is a tensor, and the constant in the interpreter.
+PID = "    pid = tl.program_id(0)"
+NAMED: dict[str, tuple[Program, Edits]] = {
+    "a truth": (WIDE, ((PID, f"    flag = even\n{PID}"), *branch("~flag"))),
+    "two truths": (WIDE, ((PID, f"    flag = even and fours\n{PID}"), *branch("~flag"))),
+    "a comparison": (WIDE, ((PID, f"    flag = 1 == 2\n{PID}"), *branch("~flag"))),
+    "a number beside bytes": (
+        SMALL,
+        ((PID, f"    one = 1\n{PID}"), ("A_tile * B_tile", "A_tile * B_tile * one")),
+    ),
+    "a number beside halves": (
+        HALVES,
+        ((PID, f"    one = 1.0\n{PID}"), BARE, ("f_acc = A_tile", "f_acc = A_tile * one")),
+    ),
+    "a number that grows": (
+        SMALL,
+        ((PID, f"    one = 0\n    one += 1\n{PID}"), ("A_tile * B_tile", "A_tile * B_tile * one")),
+    ),
+    "a number of a function": (
+        SMALL,
+        (
+            (FIRST, "@triton.jit\ndef one():\n    return 1\n\n\n" + FIRST),
+            ("A_tile * B_tile", "A_tile * B_tile * one()"),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_name_is_a_tensor_or_a_constant(name: str) -> None:
+    program, edits = NAMED[name]
+    assert verify(program, edited(program, edits)).verdict is not Verdict.PROVED
+
+
+def test_reductions_of_all_axes_are_not_read() -> None:
+    report = verify(WIDE, edited(WIDE, (sums("tl.sum(f_acc)"),)))
+    assert report.verdict is Verdict.UNKNOWN

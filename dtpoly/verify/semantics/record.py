@@ -10,7 +10,7 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from dtpoly.verify.semantics.entries import of_operation
 
@@ -18,10 +18,14 @@ FILE = Path(__file__).with_name("record.json")
 
 
 class Checked(TypedDict):
-    """What one way of checking found of an operation: entries that are not as the table says."""
+    """What one way of checking found of an operation: entries that are not as the table says.
+
+    `count` is how many entries it looked at, where these are not all of the operation.
+    """
 
     digest: str
     other: list[str]
+    count: NotRequired[int]
 
 
 # By the way (`compiled 3.9.0`), then by the operation.

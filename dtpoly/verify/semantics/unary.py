@@ -52,7 +52,11 @@ def unary(name: str, of: str) -> Row:
             return done(made, made, "math.absi") if is_signed(made) else Row(made, made)
         case "sqrt_rn":
             made = tensor(of)
-            return done(made, made, "tt.precise_sqrt") if made == "tl.float32" or of == "double" else NO
+            return (
+                done(made, made, "tt.precise_sqrt")
+                if made == "tl.float32" or of == "double"
+                else NO
+            )
         case "sigmoid":
             made = tensor(of)
             return done(made, made, "arith.divf") if made in WIDE else NO
