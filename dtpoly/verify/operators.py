@@ -14,7 +14,7 @@ from dtpoly.verify.infinite import decided
 from dtpoly.verify.residues import leaving
 from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.tiles import aligned
-from dtpoly.verify.typed import meaning, of_item, of_tile
+from dtpoly.verify.typed import UNKNOWN, meaning, of_item, of_tile
 from dtpoly.verify.values import (
     Group,
     Item,
@@ -265,7 +265,9 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
     if not isinstance(operand, Tile):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     item = operand.item
-    found = meaning(UNARY[type(op)], [of_tile(operand)], node.lineno)
+    of = of_tile(operand)
+    # What has no type yet has one when it is denied: -2147483648 is written with 2147483648.
+    found = meaning(UNARY[type(op)], ["int" if of == UNKNOWN else of], node.lineno)
     match op:
         case ast.USub():
             if is_truth(item):

@@ -13,7 +13,8 @@ from dtpoly.verify.semantics.record import digest, is_checked, record
 from tests.semantics.recorded import others, wrong
 
 ROOT = Path(__file__).parent.parent.parent
-SUPPORTED = ("3.6.0", "3.7.0", "3.7.1", "3.8.0", "3.9.0")
+# Of 3.7 the last one was asked.
+SUPPORTED = ("3.6.0", "3.7.1", "3.8.0", "3.9.0")
 # How many parts there are: one of them is asked about anew in each run, all in the long suite.
 PARTS = 25
 
@@ -30,8 +31,8 @@ def test_every_version_was_asked_about_every_operation() -> None:
 def test_most_entries_are_read() -> None:
     every = [(name, operands) for name, operands, _ in entries()]
     unread = [one for one in every if not is_checked(*one)]
-    assert len(every) > 15_000
-    assert len(unread) < 0.03 * len(every)
+    assert len(every) > 18_000
+    assert len(unread) < 0.05 * len(every)
 
 
 def test_an_entry_that_is_not_in_the_table_is_not_checked() -> None:
