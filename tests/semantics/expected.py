@@ -20,7 +20,7 @@ from dtpoly.verify.semantics.types import (
     is_float,
     tensor,
 )
-from tests.semantics.numbers import SHAPES, Number, ends, nearest, wrapped
+from tests.semantics.in_types import SHAPES, Number, ends, nearest, wrapped
 
 # What is not computed to the last digit, but to some.
 NEAR = (

@@ -14,7 +14,7 @@ from pathlib import Path
 from dtpoly.frozen import dataclass
 from dtpoly.verify.semantics.record import FILE, Checked, Record, digest
 from tests.semantics.expected import agrees, expected
-from tests.semantics.numbers import Number, unpacked
+from tests.semantics.in_types import Number, unpacked
 from tests.semantics.prepared import Asked, given, groups, out_type
 from tests.semantics.recorded import written
 

@@ -20,7 +20,7 @@ from dtpoly.verify.semantics.operations import BINARY, BY_NAME, UNARY
 from dtpoly.verify.semantics.row import Row
 from dtpoly.verify.semantics.types import CONSTANTS, EIGHTS, TENSORS, TRUTH, TYPES, is_constant
 from tests.semantics.compiled import WRITTEN
-from tests.semantics.numbers import edges, packed
+from tests.semantics.in_types import edges, packed
 
 HEAD = "import triton\nimport triton.language as tl\n\n"
 PYTHONS = ("pow",)  # what is done to constants alone

@@ -6,7 +6,7 @@ import pytest
 
 from dtpoly.verify.semantics.types import FLOATS, TENSORS, WHOLES
 from tests.semantics.expected import agrees, expected
-from tests.semantics.numbers import edges, nearest, packed, unpacked, wrapped
+from tests.semantics.in_types import edges, nearest, packed, unpacked, wrapped
 
 
 @pytest.mark.parametrize("of", TENSORS)
