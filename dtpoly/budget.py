@@ -65,10 +65,15 @@ _operations: ContextVar[int] = ContextVar("operations", default=0)  # 0 is no li
 
 
 @contextmanager
-def within(seconds: float, watch: Callable[[str], None] | None = None) -> Generator[None]:
-    """Let what is done inside take so long, and not longer than what is around it."""
+def within(
+    seconds: float, watch: Callable[[str], None] | None = None, spent: float = 0.0
+) -> Generator[None]:
+    """Let what is done inside take so long, and not longer than what is around it.
+
+    Of the seconds some may be spent already.
+    """
     around = _budget.get()
-    end, most_bytes = time.thread_time() + seconds, _peak() + MOST_BYTES
+    end, most_bytes = time.thread_time() + seconds - spent, _peak() + MOST_BYTES
     if around is not None:
         end, most_bytes = min(end, around.end), min(most_bytes, around.most_bytes)
         watch = watch or around.watch

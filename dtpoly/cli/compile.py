@@ -142,7 +142,7 @@ def command(
     if as_json and emit is None:
         raise click.UsageError("--json is for --emit")
     source = read_source(file, point)
-    until = time.thread_time() + seconds
+    began = time.thread_time()
     with limited(seconds):
         checked = check(source, primitives)
     if checked.program is None:
@@ -159,7 +159,7 @@ def command(
     tested = None if test is None else _tested(program, test)
     _check_output(file, output)
     path = None if emit else _path(file, output)
-    with limited(until - time.thread_time()):
+    with limited(seconds, time.thread_time() - began):
         made = remarked(checked, header(__version__, source.name), tested, wanted)
     if made.code is None:
         raise DtpolyError(made.diagnostics)
@@ -168,7 +168,7 @@ def command(
         report(made.diagnostics, sys.stderr)
     text = code.text
     if not no_verify:
-        with limited(until - time.thread_time()):
+        with limited(seconds, time.thread_time() - began):
             found = proved(program, text, code.stages.outputs, seconds / 2)
         text, known = found.text, found.report
         # What is not proved may be wrong: it is run, unless triton is to compile in this process.

@@ -14,6 +14,8 @@ from typing import Any
 import click
 
 from dtpoly import __version__
+from dtpoly.budget import OverBudgetError
+from dtpoly.budget_messages import over
 from dtpoly.cli.interruption import INTERRUPTED
 from dtpoly.cli.lazy import LazyGroup, load, put_off
 from dtpoly.cli.output import prepare_streams, report
@@ -121,6 +123,9 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
     except DtpolyError as error:
         report(error.diagnostics, sys.stderr)
+        return WRONG_INPUT
+    except OverBudgetError as error:
+        report([over(error)], sys.stderr)
         return WRONG_INPUT
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]

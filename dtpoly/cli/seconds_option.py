@@ -23,7 +23,11 @@ def seconds_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def limited(seconds: float) -> Generator[None]:
-    """Let what is done inside compute so long, and be ended from outside if it does not end."""
-    with within(seconds, note), ended_after(seconds, check):
+def limited(seconds: float, spent: float = 0.0) -> Generator[None]:
+    """Let what is done inside compute so long, and be ended from outside if it does not end.
+
+    Of the seconds some may be spent already.
+    """
+    left = max(seconds - spent, 0.0)
+    with within(seconds, note, spent), ended_after(left, check):
         yield

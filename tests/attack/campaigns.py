@@ -80,6 +80,14 @@ CAMPAIGNS = (
         seconds=120.0,
     ),
     Campaign(
+        "large",
+        "Programs that grow: each is compiled, or a limit is named, in time and in memory.",
+        "tests.attack.large",
+        # A command runs in a process of its own; its time on the processor is what counts.
+        seconds=700.0,
+        bytes=8 * 2**30,
+    ),
+    Campaign(
         "commands",
         "Hostile files and words for every command: each ends with a message, and does no more.",
         "tests.attack.commands",
