@@ -57,6 +57,9 @@ def _check_replaceable(target: Path, before: os.stat_result) -> None:
 
 
 def _make_alike(handle: int, before: os.stat_result) -> None:
+    """Owner and mode, where the system has them: Windows has not."""
+    if not hasattr(os, "fchown"):
+        return
     if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
         with contextlib.suppress(PermissionError):
             os.fchown(handle, before.st_uid, before.st_gid)

@@ -1,6 +1,6 @@
 """The wording of what can be wrong with names, definitions, indices and directives."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from dtpoly.algorithm.operations import CALL_NAMES
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
@@ -9,7 +9,18 @@ from dtpoly.source import Span
 from .call_messages import signature
 from .redeclare import undeclare
 from .symbols import Kind, Symbol, declared_here, what
-from .syntax import Definition, DirectiveCall, Indexed, Name, Node, Number
+from .syntax import (
+    Binary,
+    Call,
+    Definition,
+    DirectiveCall,
+    Indexed,
+    Name,
+    Node,
+    Number,
+    Unary,
+    names_in,
+)
 
 MAX_RANK = 64  # of torch's tensors
 _ERROR = Severity.ERROR
@@ -246,9 +257,46 @@ def not_affine(node: Node) -> Diagnostic:
         "this index is not a sum of labels times whole numbers",
         node.span,
         "not affine",
-        hint="an index looks like x, x + 1 or 2 * y + r; "
-        "anything else cannot be checked for being inside of the tensor",
+        hint="an index looks like x, x + 1 or 2 * y + r; " + _instead_of(node),
     )
+
+
+def _instead_of(node: Node) -> str:
+    """What to do instead of an index that is not affine."""
+    if any(isinstance(one, Indexed) for one in _parts(node)):
+        return (
+            "what a tensor holds cannot be an index: compare it with every index, as in "
+            "rsum(where(I[x] == v, T[v], 0), v)"
+        )
+    if any(name.text == "len" for name in names_in(node)):
+        return (
+            "to reach half of a dimension away, pass the tensor as a view with the halves along "
+            "a dimension of their own, [.., 2, half], and index the other half by 1 - p"
+        )
+    if any(isinstance(one, Binary) and one.operator.text in ("/", "%") for one in _parts(node)):
+        return (
+            "to divide an index, pass the tensor as a view with two dimensions in the place of "
+            "one, [.., outer, inner], each with a label"
+        )
+    return "anything else cannot be checked for being inside of the tensor"
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    """A node and all that it is made of."""
+    yield node
+    match node:
+        case Call(arguments=arguments):
+            parts = arguments
+        case Indexed(base=base, indices=indices):
+            parts = (base, *indices)
+        case Unary(operand=operand):
+            parts = (operand,)
+        case Binary(left=left, right=right):
+            parts = (left, right)
+        case _:
+            return
+    for part in parts:
+        yield from _parts(part)
 
 
 def fraction_in_index(node: Number) -> Diagnostic:

@@ -57,7 +57,7 @@ SPACES: dict[str, Entry] = {
     "DT252": Entry(
         "the points of a space cannot be counted",
         "Constraints that join many choices at once make counting as long as listing. Constrain "
-        "fewer numbers at a time.",
+        "fewer numbers at a time. A space may have at most 100 choices: split one with more.",
     ),
     "DT253": Entry(
         "a file of tuned schedules is not as it should be",

@@ -14,6 +14,7 @@ import hashlib
 import hmac
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -26,14 +27,17 @@ SECRET = 32  # bytes of the key
 FOLDERS = (PACKAGE, PACKAGE.parent / "frontend", PACKAGE.parent / "codegen")
 
 
-def folder(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Where the cache is; None for a user without a home."""
+def folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path | None:
+    """Where the cache is, by the rules of the system; None for a user without a home."""
     if chosen := environment.get("DTPOLY_CACHE_DIR"):
         return Path(chosen)
     if base := environment.get("XDG_CACHE_HOME"):
         return Path(base) / "dtpoly"
+    if local := environment.get("LOCALAPPDATA") if system == "win32" else None:
+        return Path(local) / "dtpoly" / "Cache"
     try:
-        return Path.home() / ".cache" / "dtpoly"
+        home = Path.home()
+        return home / ("Library/Caches" if system == "darwin" else ".cache") / "dtpoly"
     except RuntimeError:
         return None
 

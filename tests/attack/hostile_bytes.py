@@ -15,6 +15,7 @@ WORDS = (
     *("\U0001f600", "e\u0301", "\u00e9", "\udcff", "${HOME}", "%s", "{0}", "null", "true", "NaN"),
 )
 DEEP = ("(", "[", "{", "-", "not ", "exp(", "f(", '{"a":', "((((", "x[", "if x:\n ")
+MOST = 3_000_000  # bytes of a file
 _NUMBER = re.compile(rb"\d+")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
@@ -30,8 +31,8 @@ def worse(
     if random.random() < 0.03:
         return random.randbytes(random.choice((0, 1, 7, 100, 4000)))
     for _ in range(random.choice((1, 1, 1, 2, 3, 6))):
-        data = _changed(data, random, others, payloads)
-    return data[:3_000_000]
+        data = _changed(data, random, others, payloads)[:MOST]
+    return data
 
 
 def _changed(
@@ -73,11 +74,11 @@ def _changed(
         case 11:
             lines = data.splitlines(keepends=True) or [b""]
             one = random.choice(lines)
-            return data + one * random.choice((1, 2, 300))
+            return data + one[:10_000] * random.choice((1, 2, 300))
         case 12:
             return data[:at] + _encoded(random.choice(payloads)) + data[at:]
         case _:
-            return data[:at] + random.choice(_WORD.findall(data) or [b"x"]) * 2000 + data[at:]
+            return data[:at] + random.choice(_WORD.findall(data) or [b"x"])[:500] * 2000 + data[at:]
 
 
 def _instead(data: bytes, of: re.Pattern[bytes], new: bytes, random: Random) -> bytes:

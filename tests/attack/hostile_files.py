@@ -128,11 +128,13 @@ def odd_path(folder: Folder, kind: str, random: Random) -> str:
             return f"folder{end}"
         case 2:
             link = inside / f"link{end}"
-            link.symlink_to(folder.secret)
+            if not link.is_symlink():
+                link.symlink_to(folder.secret)
             return link.name
         case 3:
             link = inside / f"loop{end}"
-            link.symlink_to(link)
+            if not link.is_symlink():
+                link.symlink_to(link)
             return link.name
         case 4:
             return _pipe(inside / f"pipe{end}", random)
@@ -158,7 +160,9 @@ def odd_path(folder: Folder, kind: str, random: Random) -> str:
         case 11:
             path = inside / f"names{end}"
             path.write_text(f'algorithm "{random.choice(NAMES_SECRET)}";\nsoftmax.compile();\n')
-            (inside / "linked.dt").symlink_to(folder.secret)
+            linked = inside / "linked.dt"
+            if not linked.is_symlink():
+                linked.symlink_to(folder.secret)
             return path.name
         case _:
             other = random.choice(KINDS)
@@ -168,6 +172,8 @@ def odd_path(folder: Folder, kind: str, random: Random) -> str:
 def _pipe(path: Path, random: Random) -> str:
     """A named pipe, into which somebody writes as soon as it is opened."""
     data = random.choice([*base().values()])[:60_000]
+    if path.exists():
+        return path.name
     os.mkfifo(path)
 
     def fill() -> None:

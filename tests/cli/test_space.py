@@ -237,3 +237,12 @@ def test_a_single_point_is_told_as_one(call: Entry) -> None:
     text = b"Func f; In A; Var x; f[x] = A[x]; f.block(x:64); f.num_warps({4, 8}); f.compile();"
     out = call("space", "-", stdin=text)[1]
     assert "1 point shares the verdict of another one; it was decided again by itself" in out
+
+
+def test_a_space_of_very_many_choices_is_refused_at_once(call: Entry, tmp_path: Path) -> None:
+    lines = "f.block(x:{2, 4});\n" * 300
+    path = tmp_path / "many.dt"
+    path.write_text(f"Func f;\nIn A;\nVar x;\nf[x] = A[x];\n{lines}f.compile();\n")
+    code, out, err = call("space", str(path))
+    assert code == 1
+    assert "error[DT252]: a space with 300 choices is too large" in out + err

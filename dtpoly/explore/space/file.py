@@ -3,18 +3,19 @@
 from dataclasses import replace
 from pathlib import Path
 
-from dtpoly.diagnostics import DtpolyError, has_errors
-from dtpoly.explore.space.space import Space, space_of
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
+from dtpoly.explore.space.space import Space, count_parameters, space_of
 from dtpoly.frontend.choice_messages import no_algorithm, no_dt_file
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.reading import STANDARD_INPUT, read_file
 from dtpoly.frontend.resolve import resolve
 from dtpoly.frontend.schedule_file import misplaced, named_algorithm, with_algorithm
 from dtpoly.frontend.syntax import AlgorithmFile
-from dtpoly.source import Source
+from dtpoly.source import Source, Span
 
 # Of an algorithm's file; of the second kind are schedule files, of which another message tells.
 SUFFIXES = (".dt", ".dts")
+MOST_CHOICES = 100
 
 
 def read_space(path: str) -> Space:
@@ -43,7 +44,23 @@ def load_space(source: Source, folder: Path) -> Space:
     found.extend(resolved.found)
     if has_errors(found):
         raise DtpolyError(found)
-    return space_of(resolved.program, resolved.openings)
+    space = space_of(resolved.program, resolved.openings)
+    count = count_parameters(space.items)
+    if count > MOST_CHOICES:
+        raise DtpolyError([_too_many(count, resolved.first_opening)])
+    return space
+
+
+def _too_many(count: int, first: Span | None) -> Diagnostic:
+    return Diagnostic(
+        "DT252",
+        Severity.ERROR,
+        f"a space with {count} choices is too large",
+        first,
+        "the first of them",
+        (Note(f"of up to {MOST_CHOICES} choices the points can be counted and proved together"),),
+        "split the space: fix some of the choices in each part",
+    )
 
 
 def _algorithm(path: Path, named: AlgorithmFile) -> Source:

@@ -1,14 +1,20 @@
 """The name of a GPU in; a lock that one of all who measure there holds, in any process, out."""
 
-import fcntl
+import importlib
 import os
 import tempfile
 import threading
 from dataclasses import field
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from dtpoly.frozen import dataclass
+
+# Only POSIX has it. Elsewhere turns are taken in this process alone, as where there is no file.
+fcntl: Any = importlib.import_module("fcntl") if find_spec("fcntl") else None
+KEPT_HERE = getattr(os, "O_CLOEXEC", 0)  # what a process starts does not hold its files
 
 
 @dataclass(slots=True)
@@ -27,7 +33,7 @@ class Turn:
         self.inside.acquire()
         try:
             self.held = _opened(self.path)
-            if self.held is not None:
+            if self.held is not None and fcntl is not None:
                 fcntl.flock(self.held, fcntl.LOCK_EX)
         except BaseException:
             self._release()
@@ -57,12 +63,12 @@ def turn_of(gpu: str, folder: str | None = None) -> Turn:
 def _opened(path: Path) -> int | None:
     """A file that is there already may be another user's; reading it is enough."""
     try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return os.open(path, os.O_RDONLY | KEPT_HERE)
     except FileNotFoundError:
         pass
     except OSError:
         return None
     try:
-        return os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        return os.open(path, os.O_RDONLY | os.O_CREAT | KEPT_HERE, 0o644)
     except OSError:
         return None
