@@ -234,3 +234,11 @@ def test_a_read_only_file_is_told(store: Store) -> None:
     with pytest.raises(StoreError, match="read-only"):
         again.ask(QUESTION)
     again.close()
+
+
+def test_an_empty_file_stays_empty_where_it_is_only_read(tmp_path: Path) -> None:
+    path = tmp_path / "empty.sqlite"
+    path.touch()
+    with pytest.raises(StoreError, match="is empty"):
+        open_store(path, is_new=False)
+    assert path.read_bytes() == b""

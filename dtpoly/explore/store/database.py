@@ -21,6 +21,9 @@ def opened(path: Path, is_new: bool) -> sqlite3.Connection:
     """
     if not is_new and not path.is_file():
         raise StoreError(f"there is no file '{path}'")
+    # SQLite takes an empty file for a new database; who only reads makes none of it.
+    if not is_new and not path.stat().st_size:
+        raise StoreError(f"'{path}' is empty")
     with told(path):
         connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
         try:
