@@ -51,7 +51,11 @@ def check_calls(file: Unit, definition: ast.FunctionDef) -> None:
 
 
 def _is_harmless(file: Unit, call: ast.Call, is_alone: bool) -> bool:
-    is_ours = isinstance(call.func, ast.Name) and call.func.id not in (*HELPERS, *PYTHON)
+    is_ours = (
+        isinstance(call.func, ast.Name)
+        and call.func.id not in HELPERS
+        and (call.func.id in file.plain or call.func.id in file.values)
+    )
     if not (is_alone and (is_ours or isinstance(call.func, ast.Subscript))):
         # Launches and the like are read with all that they are given.
         named = {one.arg for one in call.keywords}
