@@ -193,7 +193,7 @@ def _kind_of(found: Sequence[tuple[Decided, frozenset[str]]], operands: Sequence
     first = (kinds.OFFSET,) if kinds.OFFSET in operands else ()
     for kind in (*first, *operands, kinds.OFFSET, kinds.SIZE, kinds.TRUTH, kinds.REAL, together):
         if all(_is_right(kind, decided, types) for decided, types in found):
-            return kind
+            return str(kind)
     return kinds.LOST
 
 

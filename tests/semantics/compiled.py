@@ -269,4 +269,5 @@ def main(path: str, part: int = 0, parts: int = 1, names: Iterable[str] = ()) ->
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:4]), names=sys.argv[4:])
+    number, count = (int(one) for one in (sys.argv[2:4] or ("0", "1")))
+    main(sys.argv[1], number, count, sys.argv[4:])

@@ -7,6 +7,7 @@ more, a float that a type of whole numbers has not, a number beyond a type of 8 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -27,7 +28,7 @@ NEAR = (
     *("exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "sigmoid", "div", "fdiv"),
     *("fma",),
 )
-SIGNS = {
+SIGNS: dict[str, Callable[[float, float], bool]] = {
     "lt": lambda a, b: a < b,
     "le": lambda a, b: a <= b,
     "gt": lambda a, b: a > b,

@@ -24,7 +24,7 @@ SHAPES: dict[str, tuple[int, int, Fraction, int]] = {
 
 def nearest(value: Number | Fraction, of: str) -> float:
     """The nearest number of a type, of two the even one; what is too large is infinite."""
-    if isinstance(value, float) and (not math.isfinite(value) or value == 0):
+    if isinstance(value, float) and (not math.isfinite(value) or not value):
         return value
     return _nearest(Fraction(value), of)
 
