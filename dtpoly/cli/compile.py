@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +15,7 @@ from dtpoly import __version__
 from dtpoly.algorithm.dtypes import FLOATS, DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
+from dtpoly.budget import OverBudgetError
 from dtpoly.cli.doubts import can_run, in_ring
 from dtpoly.cli.files import complete_files, file_name
 from dtpoly.cli.func_option import wanted_funcs, with_func
@@ -174,7 +176,9 @@ def command(
         # What is not proved may be wrong: it is run, unless triton is to compile in this process.
         is_run = known.verdict is Verdict.UNKNOWN and target is None and emit is None and can_run()
         if is_run:
-            known = in_ring(program, text, known, SECONDS, all_of_them=False) or known
+            # A run that takes longer says nothing; it began in time.
+            with suppress(OverBudgetError), limited(2 * SECONDS):
+                known = in_ring(program, text, known, SECONDS, all_of_them=False) or known
         kernel = Source("<standard output>" if path is None else str(path), text)
         if told := of_emitted(known, kernel, source.name):
             report(told, sys.stderr)
