@@ -90,6 +90,8 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
                 kind = left.kind if isinstance(a, Pointer) else right.kind
             else:
                 kind, (a, b) = met(NAMES.get(word, word), (left, right), (a, b), word, line)
+                if kind == kinds.BOOL and word in ("add", "sub"):
+                    raise Unread(line, "a sum of truths, of which Triton keeps one bit")
             item = joined(machine, word, a, b, line)
             machine.computed(item, kind, line)
             if word == "sub" and isinstance(item, Whole) and _is_product(b):
@@ -270,7 +272,7 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
     found = meaning(UNARY[type(op)], ["int" if of == UNKNOWN else of], node.lineno)
     match op:
         case ast.USub():
-            if is_truth(item):
+            if is_truth(item) or operand.kind == kinds.BOOL:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of a truth")
             match item:
                 case Whole():

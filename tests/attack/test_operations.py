@@ -50,3 +50,10 @@ def test_an_operation_that_does_something_else_is_seen(read: str, done: str) -> 
 
     assert judged([one], 0).verdict is Verdict.AGREE
     assert judged([one, ADD], 0, other).verdict is Verdict.WRONG
+
+
+@pytest.mark.parametrize("value", ["(a_bool + b_bool)", "(a_bool - b_bool)", "(-a_bool)"])
+def test_truths_are_not_added_up_as_numbers(value: str) -> None:
+    """Triton does it in one bit."""
+    outcome = judged([Operation(value, "i", "i64", "truths")], 0)
+    assert outcome.verdict is Verdict.AGREE, outcome.what
