@@ -41,7 +41,7 @@ def emit(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
             assert old in code.text
             return replace(code, text=code.text.replace(old, new))
 
-        for module in ("dtpoly.cli.compile", "dtpoly.cli.verify", "dtpoly.api"):
+        for module in ("dtpoly.remarks", "dtpoly.cli.verify", "dtpoly.api"):
             monkeypatch.setattr(f"{module}.code_of", changed)
 
     return emit
