@@ -249,9 +249,9 @@ class Machine:
             case ast.Compare(left=left, ops=[comparison], comparators=[right]):
                 return compared(self, comparison, self.value(left), self.value(right), node)
             case ast.BoolOp(op=joint, values=values):
-                result = self.value(values[0])
+                result: Value = self._one_truth(values[0])
                 for other in values[1:]:
-                    result = both_or_either(self, joint, result, self.value(other), node)
+                    result = both_or_either(self, joint, result, self._one_truth(other), node)
                 return result
             case ast.Subscript(value=value, slice=index):
                 return subscripted(self, self.value(value), index, node)
@@ -267,6 +267,14 @@ class Machine:
                 return calls.call(self, node)
             case _:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+
+    def _one_truth(self, node: ast.expr) -> Tile:
+        """A side of `and` or `or`. Of others Python takes one whole side."""
+        found = self.tile(node)
+        if found.axes or not is_truth(found.item):
+            what = f"'{ast.unparse(node)}' beside 'and' or 'or', which is not one truth"
+            raise Unread(node.lineno, what)
+        return found
 
     def tile(self, node: ast.expr) -> Tile:
         """The value of an expression that must be one of numbers."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
@@ -64,6 +65,11 @@ def read_unit(text: str) -> Unit:
     lines = lines_of(text)
     try:
         module = ast.parse("\n".join(lines))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # It runs nothing, and refuses what a tree may hold and Python does not take: one
+            # parameter twice, for example.
+            compile("\n".join(lines), "unit", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
         raise Unread(line or 1, f"this is not Python: {error}") from error
