@@ -39,6 +39,10 @@ class Checked:
     verdict: Verdict | None = None
     primitives: Primitives = PRIMITIVES
 
+    def __repr__(self) -> str:
+        verdict = "" if self.verdict is None else f", {self.verdict!r}"
+        return f"<Checked {self.file.source.name}: {len(self.diagnostics)} diagnostics{verdict}>"
+
 
 def check(source: Source, primitives: Primitives = PRIMITIVES) -> Checked:
     """Read, resolve and check a source, and prove its schedule or refuse it."""

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import dtpoly
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.poly.order import ViolationKind
+from dtpoly.schedule.explain import Explanation, explain
 from dtpoly.schedule.primitives import PRIMITIVES
 from tests.cli.process import environment
 from tests.schedule.told import ATTENTION, SUM, TWO
@@ -297,6 +299,35 @@ def test_a_page_is_escaped_and_has_no_colours_of_its_own() -> None:
     assert "<script" not in html
     own = html.partition("<svg")[0]
     assert re.findall(r"background:(?!transparent)|[^-]color:(?!inherit|#2da44e)", own) == []
+
+
+@pytest.mark.parametrize("name", ["softmax", "attention", "matmul"])
+def test_what_a_prompt_shows_is_one_short_line(name: str) -> None:
+    k = dtpoly.load(ROOT / "examples" / f"{name}.dt")
+    for one in (k, k.verdict, k.checked, explained(k)):
+        assert len(repr(one).splitlines()) == 1
+        assert len(repr(one)) < 300
+
+
+def explained(k: Any) -> Explanation:
+    return explain(k.verdict.scheduled.sized, k.verdict, k.primitives)
+
+
+def test_a_verdict_says_what_is_wrong() -> None:
+    assert repr(dtpoly.parse(SOFTMAX).verdict) == "<Verdict: legal for all sizes>"
+    verdict = dtpoly.parse(SOFTMAX, name="<b>").total.fuse_at("softmax", "y").verdict
+    assert repr(verdict) == "<Verdict: refused, 1 violation>"
+    assert str(verdict) == f"refused\n{verdict.violations[0]}"
+    _, words = shown(verdict)
+    assert words == str(verdict)
+
+
+def test_of_many_violations_a_verdict_shows_the_first() -> None:
+    verdict = dtpoly.parse(SOFTMAX).total.fuse_at("softmax", "y").verdict
+    many = replace(verdict, violations=verdict.violations * 40)
+    assert repr(many) == "<Verdict: refused, 40 violations>"
+    assert len(str(many).splitlines()) == 14
+    assert str(many).endswith("\nand 28 more")
 
 
 def test_large_schedules_have_no_picture() -> None:

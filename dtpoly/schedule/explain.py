@@ -41,6 +41,9 @@ class Explained:
     order: str = Primitive.order  # what it keeps, if no dependence is concerned
     panels: tuple[Panelled, ...] = ()  # in which the kernels of the schedule are computed
 
+    def __repr__(self) -> str:
+        return f"<Explained {self.directive}: {len(self.changes)} changes>"
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
@@ -50,6 +53,10 @@ class Explanation:
     kernels: tuple[KernelSummary, ...] = ()
     recomputed: tuple[Recomputed, ...] = ()
     panels: tuple[Panelled, ...] = ()
+
+    def __repr__(self) -> str:
+        kernels = ", ".join(kernel.name for kernel in self.kernels)
+        return f"<Explanation of {len(self.directives)} directives; kernels: {kernels}>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What a judged schedule is: legal, or violations, each with one concrete example, in words."""
 
 from collections.abc import Mapping
+from html import escape
 from math import prod
 
 from dtpoly.frozen import dataclass
@@ -9,6 +10,8 @@ from dtpoly.poly.model import Role
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.state import State
+
+MOST_SHOWN = 12  # violations and notes in the text of a verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +123,23 @@ class Verdict:
     def is_legal(self) -> bool:
         """True if no dependence is broken at any sizes."""
         return not self.violations
+
+    def __str__(self) -> str:
+        """`legal for all sizes`, or the violations; then the notes, each on a line."""
+        first = "legal for all sizes" if self.is_legal else "refused"
+        said = (*map(str, self.violations), *(f"note: {note}" for note in self.notes))
+        left = len(said) - MOST_SHOWN
+        more = (f"and {left} more",) if left > 0 else ()
+        return "\n".join((first, *said[:MOST_SHOWN], *more))
+
+    def __repr__(self) -> str:
+        """One line: the fields of the schedule that was judged would fill a screen."""
+        first, counts = str(self).split("\n", 1)[0], []
+        for many, word in ((len(self.violations), "violation"), (len(self.notes), "note")):
+            if many:
+                counts.append(f"{many} {word}{'' if many == 1 else 's'}")
+        return f"<Verdict: {', '.join((first, *counts))}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the same as `print`, line by line."""
+        return f'<pre style="font-family:monospace">{escape(str(self))}</pre>'
