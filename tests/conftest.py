@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("golden files are not rewritten in CI: look at each change")
     seed = config.getoption("--rotating")
     if seed is not None:
-        seconds = config.getoption("--rotating-seconds")
+        seconds = float(str(config.getoption("--rotating-seconds")))
         config.pluginmanager.register(rotating.Rotation(seed, seconds))
     settings.load_profile("ordinary" if "not long" in config.option.markexpr else "long")
 

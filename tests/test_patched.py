@@ -27,7 +27,7 @@ def changed_in(path: Path) -> Iterator[str]:
             ):
                 name = ast.unparse(what).strip("'\"")
                 if more and isinstance(more[0], ast.Constant) and how in ("object", "setattr"):
-                    name = f"{name}.{more[0].value}"
+                    name = f"{name}.{more[0].value!s}"
                 yield name
             case ast.Call(func=ast.Name(id="setattr"), args=[what, *_]):
                 yield ast.unparse(what)

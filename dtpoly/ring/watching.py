@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from dtpoly.ring.interpreter import interpreter
 from dtpoly.ring.memory import How, Memory
@@ -42,6 +42,7 @@ def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:
     exchange = builder.create_atomic_cas
     # What a file does about atomic sums, it does to the class, and only while it launches.
     own = builder.__dict__.get("create_atomic_rmw")
+    kind = cast(Any, type(builder))
 
     def set_grid_idx(*index: int) -> None:
         memory.begin_program(index)
@@ -61,7 +62,7 @@ def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:
 
     def atomic_rmw(op: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
         memory.touch(How.ADDED, ptr.data, mask.data)
-        atomic = own or partial(type(builder).create_atomic_rmw, builder)
+        atomic = own or partial(kind.create_atomic_rmw, builder)
         return atomic(op, ptr, value, mask, *rest)
 
     def atomic_cas(ptr: Any, *rest: Any) -> Any:

@@ -78,7 +78,8 @@ def _changed(
         case 12:
             return data[:at] + _encoded(random.choice(payloads)) + data[at:]
         case _:
-            return data[:at] + random.choice(_WORD.findall(data) or [b"x"])[:500] * 2000 + data[at:]
+            words: list[bytes] = _WORD.findall(data) or [b"x"]
+            return data[:at] + random.choice(words)[:500] * 2000 + data[at:]
 
 
 def _instead(data: bytes, of: re.Pattern[bytes], new: bytes, random: Random) -> bytes:

@@ -154,8 +154,8 @@ class _Writer:
             return self._together(random.choice(("and", "or")), one, two, frame)
         word = random.choice(("<", "<=", ">", "==", "!="))
         if len(frame) > 1 and random.random() < 0.4:
-            one, two = random.sample(frame, 2)
-            sides = (_Part(one, (), (one,), "int"), _Part(two, (), (two,), "int"))
+            first, second = random.sample(frame, 2)
+            sides = (_Part(first, (), (first,), "int"), _Part(second, (), (second,), "int"))
         else:
             kind = random.choice(("float", "int"))
             sides = (self._value(frame, kind, max(depth - 1, 0)), self._number(kind))
@@ -206,8 +206,8 @@ class _Writer:
         if roll < 0.53:
             return self._number(kind)
         if roll < 0.58 and frame and kind == "int":
-            one = random.choice(frame)
-            return _Part(one, (), (one,), "int")
+            label = random.choice(frame)
+            return _Part(label, (), (label,), "int")
         if roll < 0.62 and kind != "bool" and frame:
             return _Part(f"len({random.choice(frame)})", (), (), kind)
         count = min(len(frame), random.choice((1, 1, 2, 2, 2, 3, 4)))

@@ -276,7 +276,8 @@ def test_nothing_is_left_behind() -> None:
 
 
 def test_memory_is_watched_for_a_while() -> None:
-    kept: dict[str, object] = vars(interpreter.interpreter_builder).copy()
+    builder: object = interpreter.interpreter_builder
+    kept = vars(builder).copy()
     with interpreted(Memory()):
         assert vars(interpreter.interpreter_builder) != kept
     assert vars(interpreter.interpreter_builder) == kept

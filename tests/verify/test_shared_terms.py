@@ -1,5 +1,7 @@
 """What is shared in a term is looked at once: proofs of nested powers and squares stay short."""
 
+from itertools import pairwise
+
 import pytest
 
 from dtpoly.compile import check
@@ -20,7 +22,7 @@ def nested(operation: str, times: int) -> str:
 def squares(times: int) -> str:
     """A chain of Funcs each of which reads the one before twice, in one kernel."""
     names = [f"f{at}" for at in range(times)]
-    chain = [f"{two}[x] = {one}[x] * {one}[x];" for one, two in zip(names, names[1:], strict=False)]
+    chain = [f"{two}[x] = {one}[x] * {one}[x];" for one, two in pairwise(names)]
     fused = [f"{one}.fuse_at({names[-1]}, x);" for one in names[:-1]]
     text = f"Func {', '.join(names)}; In A; Var x; f0[x] = A[x] + 1; {' '.join(chain)}"
     return f"{text} {' '.join(fused)} {names[-1]}.compile();"

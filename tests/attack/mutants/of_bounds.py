@@ -118,8 +118,8 @@ def _number(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
             yield from (str(one) if one >= 0 else f"({one})" for one in near)
             yield f"{value + 2**64}"
         case ast.Constant(value=float() as value):
-            near = (value + 1.0, value * 1.0001, value / 2, -value, -0.0, value + 1e-3, 1e300)
-            yield from (str(one) if one >= 0 else f"({one})" for one in near)
+            close = (value + 1.0, value * 1.0001, value / 2, -value, -0.0, value + 1e-3, 1e300)
+            yield from (str(one) if one >= 0 else f"({one})" for one in close)
             yield "1e999"
         case _:
             pass

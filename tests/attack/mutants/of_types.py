@@ -87,10 +87,10 @@ def _cast_of_operands(source: Source, node: ast.AST, random: Random) -> Iterator
             yield f"({left}.to({to}){sign}{right}.to({to}))"
             yield f"({left}.to({to}){sign}{right})"
     if isinstance(node, ast.BinOp):
-        left = _cast(node.left)
-        if left is not None:
+        side = _cast(node.left)
+        if side is not None:
             rest = source.text[source.span(node.left)[1] : source.span(node)[1]]
-            yield f"({source.of(left[0])}{rest}).to({source.of(left[1])})"
+            yield f"({source.of(side[0])}{rest}).to({source.of(side[1])})"
 
 
 def _bits(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
