@@ -52,7 +52,8 @@ WIDE = ("tl.float32", "tl.float64", REAL, NUMBER, WEAK)
 _HELD = {
     "tl.float16": ("tl.float8e4nv", "tl.float8e5"),
     "tl.bfloat16": ("tl.float8e4nv", "tl.float8e5"),
-    "tl.float32": ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16"),
+    # A name is set only to such a number that f32 holds it (see typed.kept).
+    "tl.float32": ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16", NUMBER),
     "tl.int16": ("tl.int8", "tl.uint8", BOOL),
     "tl.int32": ("tl.int16", "tl.int8", "tl.uint8", BOOL, "tl.uint16"),
     "tl.int64": (
