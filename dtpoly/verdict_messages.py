@@ -31,7 +31,9 @@ def _all(report: Report, kernel: Source, code: str, title: str, hint: str) -> It
         unknown = [one for one in function.layers if one.verdict is Verdict.UNKNOWN]
         if refuted:
             shown = title.format(_quoted(function))
-            yield _told(code, Severity.ERROR, shown, refuted, kernel, hint)
+            is_users = code == "DT312"  # what is wrong in a text of ours, only we can mend
+            way = (refuted[0].way if is_users else "") or hint
+            yield _told(code, Severity.ERROR, shown, refuted, kernel, way)
         elif unknown:
             looked = [one for one in unknown if not one.why.startswith(SEE)] or unknown
             shown = f"{_quoted(function)} is not proved"
@@ -45,6 +47,8 @@ def _quoted(function: Function) -> str:
 def _way_on(layers: Sequence[Layer]) -> str:
     if any(layer.is_late for layer in layers):
         return "dtpoly verify --seconds 60 gives the proof more time"
+    if layers[0].way:
+        return layers[0].way
     return "it may be right all the same: dtpoly verify --ring runs it, without rounding"
 
 

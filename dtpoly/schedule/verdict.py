@@ -134,7 +134,8 @@ class Verdict:
 
     def __repr__(self) -> str:
         """One line: the fields of the schedule that was judged would fill a screen."""
-        first, counts = str(self).split("\n", 1)[0], []
+        first = "legal for all sizes" if self.is_legal else "refused"
+        counts: list[str] = []
         for many, word in ((len(self.violations), "violation"), (len(self.notes), "note")):
             if many:
                 counts.append(f"{many} {word}{'' if many == 1 else 's'}")

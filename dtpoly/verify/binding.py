@@ -33,7 +33,7 @@ from dtpoly.verify.whole import Truth, Whole, both, compare, name, number, one_o
 def binding_of(file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]) -> Wrapper:
     """What a wrapper would be that does what the lines say, and returns the wanted Func."""
     program = meaning.program
-    arrays = _arrays(meaning, _mentioned(said))
+    arrays = _arrays(meaning, _mentioned(said), _promised_one(said))
     names: dict[str, Held] = {one: TensorOf(array) for one, array in arrays.items()}
     names |= {one.name: Given(one.name, one.dtype is DType.BOOL) for one in program.scalars}
     scalars = {
@@ -89,8 +89,35 @@ def _mentioned(said: Sequence[Said]) -> set[tuple[str, int]]:
     return found
 
 
-def _arrays(meaning: Meaning, mentioned: set[tuple[str, int]]) -> dict[str, Array]:
-    """Every input that is read, and every Func, as a tensor: with the sizes that labels have."""
+def _promised_one(said: Sequence[Said]) -> set[tuple[str, int]]:
+    """The strides that callers promise to be 1, as in `# assume: A.stride(1) == 1`."""
+    found: set[tuple[str, int]] = set()
+    for one in said:
+        if one.word != "assume":
+            continue
+        for promise in one.what.elts if isinstance(one.what, ast.Tuple) else (one.what,):
+            match promise:
+                case ast.Compare(
+                    left=ast.Call(
+                        func=ast.Attribute(value=ast.Name(id=tensor), attr="stride"),
+                        args=[ast.Constant(value=int() as axis)],
+                    ),
+                    ops=[ast.Eq()],
+                    comparators=[ast.Constant(value=1)],
+                ):
+                    found.add((tensor, axis))
+                case _:
+                    pass
+    return found
+
+
+def _arrays(
+    meaning: Meaning, mentioned: set[tuple[str, int]], of_one: set[tuple[str, int]]
+) -> dict[str, Array]:
+    """Every input that is read, and every Func, as a tensor: with the sizes that labels have.
+
+    The stride of a last axis that is promised to be 1 is that of a contiguous tensor.
+    """
     program, sizes = meaning.program, meaning.sizes
     shapes: dict[str, list[Whole]] = {}
     every = [read for func in program.funcs for read in reads(func.body)]
@@ -109,7 +136,8 @@ def _arrays(meaning: Meaning, mentioned: set[tuple[str, int]]) -> dict[str, Arra
             for size in shape[axis + 1 :]:
                 # As torch has it where there are no elements.
                 stride = stride * (size if size.constant != 0 else number(1))
-            is_given = (one, axis) in mentioned
+            is_one = axis == len(shape) - 1 and (one, axis) in of_one
+            is_given = (one, axis) in mentioned and not is_one
             strides.append(name(f"{one}.stride({axis})") if is_given else stride)
         arrays[one] = Array(one, tuple(strides), tuple(shape), meaning.formats[one].kind)
     return arrays

@@ -10,7 +10,7 @@ from dtpoly.verify.algorithm import Meaning
 from dtpoly.verify.memory import Memory
 from dtpoly.verify.regions import Region
 from dtpoly.verify.terms import Term
-from dtpoly.verify.whole import Truth, both, name, number, within
+from dtpoly.verify.whole import Truth, Whole, both, name, number, within
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Finding:
     access: Access | None = None
     # What is stored, what should be, and to what it may be rounded.
     terms: tuple[Term, Term, frozenset[str]] | None = None
+    # The whole number that may not fit its type.
+    number: Whole | None = None
     # False where there may be no such call, or no harm in it.
     is_exact: bool = True
 

@@ -85,7 +85,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     launch = ran.launch
     if one.is_less:
         what = "takes something from a part of an address, which may be too large before that"
-        yield Finding("overflow", one.line, what, everywhere(), is_exact=False)
+        yield Finding("overflow", one.line, what, everywhere(), number=one.value, is_exact=False)
         return
     if launch.near and _is_near(proof, ran, one):
         assume(Lemma.PART, one.value)
@@ -96,7 +96,9 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     if strides and _is_address(one.value):
         if one.kind != kinds.OFFSET or not strides <= launch.reaches:
             what = "multiplies a stride in 32 bits, and no one looked how far the tensor reaches"
-            yield Finding("overflow", one.line, what, everywhere(), is_exact=False)
+            yield Finding(
+                "overflow", one.line, what, everywhere(), number=one.value, is_exact=False
+            )
         else:
             assume(Lemma.REACH, one.value)
         return
@@ -117,7 +119,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         if _is_small(proof, ran, one):
             return
         what = "computes a product of which no bound is known"
-        yield Finding("overflow", one.line, what, everywhere(), is_exact=False)
+        yield Finding("overflow", one.line, what, everywhere(), number=one.value, is_exact=False)
         return
     about(one.line, "computes whole numbers that their type holds")
     outside = one_of(compare(">=", one.value, number(HALF)), compare("<", one.value, number(-HALF)))
@@ -134,7 +136,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         where = where.intersect(set_of(_is_run(ran)))
     if not where.is_empty():
         what = f"{'cuts' if one.is_cut else 'computes'} a number that its 32 bits do not hold"
-        yield Finding("overflow", one.line, what, where, is_exact=not one.is_cut)
+        yield Finding("overflow", one.line, what, where, number=one.value, is_exact=not one.is_cut)
 
 
 def _is_run(ran: Ran) -> Truth:

@@ -69,6 +69,8 @@ class Layer:
     witness: Witness | None = None
     # Whether more time might say more.
     is_late: bool = False
+    # What the user can do about it, if that is known.
+    way: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ def _layer(data: dict[str, Any]) -> Layer:
         data["example"],
         None if witness is None else _witness(witness),
         data["is_late"],
+        data["way"],
     )
 
 

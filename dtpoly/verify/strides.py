@@ -22,10 +22,22 @@ def indices_of(array: Array, offset: Whole, line: int) -> tuple[Whole, ...]:
         indices[axis] = rest.floor(stride)
         rest = rest - indices[axis] * stride
     if rest.terms:
-        raise Unread(line, f"an offset into '{array.name}' that is not a sum of index times stride")
+        what = f"an offset into '{array.name}' that is not a sum of index times stride"
+        raise Unread(line, what, _way_out(array, factors))
     meant = _borrowed(array, indices)
     assume(Lemma.ADDRESS, offset, array.strides, meant)
     return meant
+
+
+def _way_out(array: Array, factors: Sequence[Whole]) -> str:
+    """What to do where lanes are added to an address as if the last stride were 1."""
+    stride = array.strides[-1].plain if array.strides else None
+    if not stride or factors[-1].terms:
+        return ""
+    return (
+        f"the kernel takes {stride} to be 1: multiply the index by it; or, if it is 1, "
+        f"pass 1 in its place, or promise it beside a launch: # assume: {stride} == 1"
+    )
 
 
 def apart_from(strides: Sequence[Whole], offset: Whole) -> tuple[list[Whole], Whole] | None:

@@ -19,12 +19,16 @@ MOST_LANES = 2**20
 
 
 class Unread(Exception):
-    """Something in the text that the verifier does not understand: where, and what."""
+    """Something in the text that the verifier does not understand: where, and what.
 
-    def __init__(self, line: int, what: str) -> None:
+    `way` says what the user can do about it, if that is known.
+    """
+
+    def __init__(self, line: int, what: str, way: str = "") -> None:
         super().__init__(f"line {line}: {what}")
         self.line = line
         self.what = what
+        self.way = way
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, sma
 from dtpoly.verify.shifts import is_shift
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
+from dtpoly.verify.ways import way_to_fit
 from dtpoly.verify.whole import Truth, both, compare, name, number
 from dtpoly.verify.witness import witness_of
 from dtpoly.verify.wrapper import wrapper_of
@@ -115,8 +116,11 @@ def _refuted_somewhere(program: Program, file: Unit, found: Function, seconds: f
     return found
 
 
-def _unknown(name: str, line: int, why: str, began: float, is_late: bool = False) -> Function:
-    layers = tuple(Layer(one, Verdict.UNKNOWN, line, why, is_late=is_late) for one in LAYERS)
+def _unknown(
+    name: str, line: int, why: str, began: float, is_late: bool = False, way: str = ""
+) -> Function:
+    first = Layer("", Verdict.UNKNOWN, line, why, is_late=is_late, way=way)
+    layers = tuple(replace(first, name=one) for one in LAYERS)
     return Function(name, layers, time.monotonic() - began)
 
 
@@ -149,7 +153,8 @@ def _function(
                 wrapper, proof = proof_of(program, file, func, sizes)
             found = {name: _layer(name, wrapper, proof, run) for name in ARGUMENTS}
     except (Unread, *CONFUSED) as error:
-        return _unknown(func, *_told(error), began)
+        way = error.way if isinstance(error, Unread) else ""
+        return _unknown(func, *_told(error), began, way=way)
     except (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
         return _unknown(func, *_told(error), began, _is_late(error))
     found |= _compared(found["value"])
@@ -267,7 +272,8 @@ def _judged(finding: Finding, wrapper: Wrapper, proof: Proof) -> Layer:
         is_sure, example = found is not None, found or example
     verdict = Verdict.REFUTED if is_sure else Verdict.UNKNOWN
     witness = None if example is None else witness_of(proof, finding, example)
-    return Layer(finding.layer, verdict, finding.line, finding.what, example, witness)
+    judged = Layer(finding.layer, verdict, finding.line, finding.what, example, witness)
+    return replace(judged, way=way_to_fit(proof, finding, witness))
 
 
 def _tried(where: isl.Set) -> Iterator[isl.Set]:

@@ -1,0 +1,44 @@
+"""A whole number that may not fit its type in; what the user can do about it, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dtpoly.verify.findings import Finding, Proof
+from dtpoly.verify.regions import is_affine
+from dtpoly.verify.report import Witness
+from dtpoly.verify.strides import apart_from
+from dtpoly.verify.whole import Whole, names_of
+
+WIDE = "compute it in 64 bits, as in i.to(tl.int64) * stride"
+LARGE = 2**30  # sizes from here on are those that a promise can exclude
+
+
+def way_to_fit(proof: Proof, finding: Finding, witness: Witness | None) -> str:
+    """Either 64 bits or a promise, written as the user would write it; nothing if neither helps."""
+    if finding.layer != "overflow":
+        return ""
+    tensors = [] if finding.number is None else _tensors(proof, finding.number)
+    promises = [f"reach({tensor}) < 2**31" for tensor in tensors]
+    if not promises and witness is not None:
+        promises = [f"len({label}) <= 2**30" for label, size in witness.sizes if size > LARGE]
+    if not promises:
+        return WIDE
+    return f"{WIDE}; or promise beside a launch: # assume: {', '.join(promises)}"
+
+
+def _tensors(proof: Proof, number: Whole) -> list[str]:
+    """The tensors into which a kernel may go so far: the number is a multiple of a stride.
+
+    What is linear in sizes is none: how far a tensor reaches says little of one size.
+    """
+    if is_affine(number) and not any(".stride(" in one for one in names_of(number)):
+        return []
+    used = {access.tensor for ran in proof.runs for access in ran.accesses}
+    return [one for one in sorted(used) if _has_stride(proof.arrays[one].strides, number)]
+
+
+def _has_stride(strides: Sequence[Whole], number: Whole) -> bool:
+    apart = apart_from(strides, number)
+    factors = () if apart is None else zip(strides, apart[0], strict=True)
+    return any(stride.constant is None and factor.terms for stride, factor in factors)

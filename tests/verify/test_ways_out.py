@@ -1,0 +1,90 @@
+"""What a message says can be done about a hand-written kernel works when it is done."""
+
+import pytest
+
+from dtpoly.diagnostics import Diagnostic
+from dtpoly.source import Source
+from dtpoly.verdict_messages import of_edited
+from dtpoly.verify.report import Verdict
+from dtpoly.verify.verify import verify
+from tests.verify.handwritten import algorithm, text
+
+# The softmax is given the stride of its columns, and does not use it.
+WITH_STRIDE = (
+    text("softmax")
+    .replace("softmax.stride(0), len(col),", "softmax.stride(0), logits.stride(1), len(col),")
+    .replace("output_row_stride, n_cols", "output_row_stride, column_stride, n_cols")
+)
+WITHOUT_REACH = text("softmax").replace("reach(logits) < 2**31, ", "")
+WITHOUT_SIZES = text("add").replace("# assume: len(i) <= 2**30\n", "")
+
+
+def told(name: str, kernel: str) -> Diagnostic:
+    (found,) = of_edited(verify(algorithm(name), kernel), Source("kernel.py", kernel))
+    return found
+
+
+def verdict(name: str, kernel: str) -> Verdict:
+    return verify(algorithm(name), kernel).verdict
+
+
+def promised(kernel: str, hint: str) -> str:
+    """The file with the line that the hint ends with."""
+    _, mark, promise = hint.partition("# assume: ")
+    assert mark, hint
+    return kernel.replace("\n\n\n@triton.jit", f"\n# assume: {promise}\n\n\n@triton.jit")
+
+
+def test_a_stride_that_is_taken_to_be_1() -> None:
+    found = told("softmax", WITH_STRIDE)
+    assert found.code == "DT311"
+    assert found.hint == (
+        "the kernel takes logits.stride(1) to be 1: multiply the index by it; or, if it is 1, "
+        "pass 1 in its place, or promise it beside a launch: # assume: logits.stride(1) == 1"
+    )
+    multiplied = WITH_STRIDE.replace(
+        "= row_start_ptr + col_offsets", "= row_start_ptr + col_offsets * column_stride"
+    )
+    assert verdict("softmax", multiplied) is Verdict.PROVED
+    passed = WITH_STRIDE.replace("logits.stride(1)", "1")
+    assert verdict("softmax", passed) is Verdict.PROVED
+    assert verdict("softmax", promised(WITH_STRIDE, found.hint)) is Verdict.PROVED
+
+
+def test_a_promise_of_another_stride_is_none_of_this_one() -> None:
+    for other in ("softmax.stride(1) == 1", "logits.stride(0) == 1", "logits.stride(1) == 2"):
+        kernel = promised(WITH_STRIDE, f"# assume: {other}")
+        assert verdict("softmax", kernel) is not Verdict.PROVED
+
+
+def test_a_stride_in_32_bits() -> None:
+    hint = told("softmax", WITHOUT_REACH).hint
+    assert hint == (
+        "compute it in 64 bits, as in i.to(tl.int64) * stride; "
+        "or promise beside a launch: # assume: reach(logits) < 2**31"
+    )
+    assert verdict("softmax", promised(WITHOUT_REACH, hint)) is Verdict.PROVED
+    wide = WITHOUT_REACH.replace("row_idx * input_row", "row_idx.to(tl.int64) * input_row")
+    assert verdict("softmax", wide) is Verdict.PROVED
+
+
+def test_a_size_that_32_bits_do_not_hold() -> None:
+    found = told("add", WITHOUT_SIZES)
+    assert found.code == "DT312"
+    assert "i.to(tl.int64)" in found.hint
+    assert verdict("add", promised(WITHOUT_SIZES, found.hint)) is Verdict.PROVED
+
+
+@pytest.mark.parametrize("name", ["row_sum", "bias_silu", "transpose", "matmul", "outer"])
+def test_what_is_promised_is_enough(name: str) -> None:
+    """Without any promise, one hint after the other leads to a proof."""
+    kernel = "\n".join(
+        line for line in text(name).splitlines() if not line.startswith("# assume: ")
+    )
+    for _ in range(8):
+        report = verify(algorithm(name), kernel)
+        if report.verdict is Verdict.PROVED:
+            return
+        (found,) = of_edited(report, Source("kernel.py", kernel))
+        kernel = promised(kernel, found.hint)
+    raise AssertionError(found.hint)
