@@ -15,6 +15,8 @@ from dtpoly.explore.store.store import open_store
 from dtpoly.render.printable import printable
 
 SUFFIXES = (".html", ".png")
+# What is no drawing; with the option that makes SQLite's own command write it.
+TABLES = {".csv": "-csv -header", ".json": "-json"}
 
 
 @click.command(
@@ -38,7 +40,7 @@ def command(file: Path, output: Path | None) -> int:
     """
     path = output or file.with_suffix(".html")
     if path.suffix not in SUFFIXES:
-        raise click.BadParameter(f"'{path}' must end in .html or .png", param_hint="-o")
+        raise click.BadParameter(_refusal(path, file), param_hint="-o")
     try:
         store = open_store(file, is_new=False)
         try:
@@ -53,6 +55,17 @@ def command(file: Path, output: Path | None) -> int:
         tell_error(str(error))
         return 1
     return 0 if save(path, data) else 1
+
+
+def _refusal(path: Path, file: Path) -> str:
+    """What can be written, and how to get what cannot."""
+    said = f"'{path}' must end in .html or .png"
+    if path.suffix == ".svg":
+        return f"{said}; each figure in the .html page is an SVG picture of its own"
+    if path.suffix in TABLES:
+        how = TABLES[path.suffix]
+        return f"{said}; '{file}' is a database: sqlite3 {how} '{file}' 'select * from result'"
+    return said
 
 
 def _drawn(suffix: str, given: object, name: str) -> bytes:

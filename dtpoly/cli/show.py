@@ -33,7 +33,7 @@ from dtpoly.schedule.model_text import isl_model, model_data, show_model
 from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.resolve import scheduled
 from dtpoly.schedule.state import State
-from dtpoly.schedule.table import SizesError
+from dtpoly.schedule.table import LISTED, SizesError, TooLongError
 from dtpoly.schedule.tree_text import show_tree as show_schedule
 
 VERSION = 1  # of the JSON document
@@ -191,6 +191,9 @@ def command(
     with deep_recursion():
         try:
             made = STAGES[stage][chosen](Asked(checked, sizes))
+        except TooLongError as error:
+            lists = "" if chosen == "json" else f"; --json lists tables up to {LISTED}"
+            raise click.BadParameter(f"{error}{lists}", param_hint="--size") from None
         except SizesError as error:
             raise click.BadParameter(str(error), param_hint="--size") from None
     if not isinstance(made, str) or chosen == "json":

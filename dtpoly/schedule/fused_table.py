@@ -9,6 +9,7 @@ from dtpoly.schedule.describe import place_of
 from dtpoly.schedule.panelled import panelled, panels_data
 from dtpoly.schedule.state import State
 from dtpoly.schedule.table import (
+    LISTED,
     LONGEST,
     Element,
     Sizes,
@@ -72,8 +73,11 @@ def fused_tables(
 
 
 def map_data(state: State, sizes: Sizes) -> list[dict[str, object]]:
-    """All tables for JSON, those of fused Funcs last; of panels, as if there were one."""
-    found = tables(state, sizes)
+    """All tables for JSON, those of fused Funcs last; of panels, as if there were one.
+
+    They may be longer than those that a person is to look at.
+    """
+    found = tables(state, sizes, LISTED)
     parts = {name: one for one in panelled(state) for name in one.kernels}
     fused: list[dict[str, object]] = [
         {
@@ -87,7 +91,7 @@ def map_data(state: State, sizes: Sizes) -> list[dict[str, object]]:
                 for element, numbers in table.programs.items()
             ],
         }
-        for table in fused_tables(state, sizes, found)
+        for table in fused_tables(state, sizes, found, LISTED)
     ]
     own = [{**table_data(table), "panels": panels_data(parts.get(table.kernel))} for table in found]
     return [*own, *fused]

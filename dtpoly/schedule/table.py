@@ -53,10 +53,15 @@ class Table:
 
 
 LONGEST = 64  # of a label, in what a person is to look at
+LISTED = 256  # in what a program is to read
 
 
 class SizesError(ValueError):
     """The sizes given are too few, too large, or no call can have them."""
+
+
+class TooLongError(SizesError):
+    """The sizes are those of a call, but the table would be no longer one to look at."""
 
 
 def tables(state: State, sizes: Sizes, longest: int = LONGEST) -> tuple[Table, ...]:
@@ -85,14 +90,14 @@ def tables(state: State, sizes: Sizes, longest: int = LONGEST) -> tuple[Table, .
 
 
 def check_small(labels: tuple[str, ...], counts: tuple[int, ...], longest: int) -> None:
-    """Raises SizesError for a table that is no longer one to look at."""
+    """Raises TooLongError for a table that is no longer one to look at."""
     for label, count in zip(labels, counts, strict=True):
         if count > longest:
-            raise SizesError(
+            raise TooLongError(
                 f"'{label}' goes up to {count}, a table up to {longest}; choose smaller sizes"
             )
     if prod(counts) > longest**2:
-        raise SizesError(
+        raise TooLongError(
             f"there are {prod(counts)} elements, a table has {longest**2}; choose smaller sizes"
         )
 

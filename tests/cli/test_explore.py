@@ -2,10 +2,12 @@
 
 import json
 import re
+import sqlite3
 import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -197,6 +199,8 @@ def test_pictures_are_a_png(call: Entry, explore: Explore, tmp_path: Path) -> No
         ("absent.sqlite", "run.html", 1, "there is no file"),
         ("softmax.dt", "run.html", 1, "is not a file of results"),
         ("run.sqlite", "run.pdf", 2, "must end in .html or .png"),
+        ("run.sqlite", "run.svg", 2, "each figure in the .html page is an SVG picture"),
+        ("run.sqlite", "run.json", 2, "is a database: sqlite3 -json '"),
         ("run.sqlite", "run.html", 1, "has no schedule with a time"),
     ],
 )
@@ -211,3 +215,14 @@ def test_what_cannot_be_drawn_is_told(
     found, _, err = call("report", str(path), "-o", str(tmp_path / output))
     assert (found, message in err) == (code, True), err
     assert not (tmp_path / output).exists()
+
+
+def test_how_a_table_is_written_is_told(call: Entry, explore: Explore, tmp_path: Path) -> None:
+    explore()
+    code, _, err = call("report", str(tmp_path / "run.sqlite"), "-o", str(tmp_path / "run.csv"))
+    assert code == 2
+    said = re.search(r"sqlite3 -csv -header '([^']*)' '(select [^']*)'", err)
+    assert said is not None, err
+    with closing(sqlite3.connect(said[1])) as database:
+        rows = database.execute(said[2]).fetchall()
+    assert rows

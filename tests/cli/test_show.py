@@ -244,6 +244,7 @@ def test_a_file_that_cannot_be_written(call: Entry, blocks: Path, tmp_path: Path
     ("options", "words"),
     [
         (("--stage", "map"), "the table needs the size of 'x' and of 'y'"),
+        (("--stage", "map", "--size", "x=4,y=99"), "--json lists tables up to 256"),
         (("--stage", "map", "--size", "x=4,y=99"), "'y' goes up to 99, a table up to 64"),
         (("--stage", "map", "--size", "x=4,q=4"), "the program has no label 'q'"),
         (("--stage", "tree", "--size", "x=4"), "stage tree is the same for all sizes"),
@@ -258,6 +259,23 @@ def test_what_cannot_be_shown(
     code, out, err = call("show", *options, str(blocks))
     assert (code, out) == (2, "")
     assert words in " ".join(err.split())
+
+
+def test_a_map_that_is_too_large_to_look_at_is_listed(call: Entry, tmp_path: Path) -> None:
+    """What the refusal says works: blocks of 128 are there to be seen."""
+    file = tmp_path / "f.dt"
+    file.write_text("Func f; In A; Var m; f[m] = exp(A[m]); f.block(m:128);")
+    asked = ("show", "--stage", "map", "--size", "m=256", str(file))
+    assert "--json lists tables up to 256" in " ".join(call(*asked)[2].split())
+    code, out, _ = call(*asked, "--json")
+    assert code == 0
+    (table,) = json.loads(out)["map"]
+    assert table["extents"] == [256]
+    assert [one["program"] for one in table["elements"]] == [0] * 128 + [1] * 128
+    too_large = (*asked[:3], "--size", "m=257", str(file), "--json")
+    code, _, err = call(*too_large)
+    assert code == 2
+    assert "a table up to 256" in " ".join(err.split())
 
 
 @pytest.mark.parametrize("stage", ["program", "model", "deps", "tree"])
