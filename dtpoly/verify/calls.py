@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import accessing, descriptors, kinds
 from dtpoly.verify.axes import axis_of
-from dtpoly.verify.building import applied, literal
+from dtpoly.verify.building import applied
 from dtpoly.verify.casts import as_kind, brought, cast, full
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.domains import ranged
@@ -364,7 +364,7 @@ def _made(
             machine.divided.append((raised, machine.here(), node.lineno))
             return replace(value, item=raised.floor(by))
         case _:
-            value = machine.tile(args[1]) if word == "full" else scalar(literal(0))
+            value = machine.tile(args[1]) if word == "full" else scalar(number(0))
             dtype = args[-1] if len(args) > 1 + (word == "full") else named.get("dtype")
             if dtype is None:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' without a type")

@@ -15,10 +15,13 @@ from dtpoly.verify.building import (
     rounded,
     whole_in,
 )
-from dtpoly.verify.residues import LONG, is_less, settled
-from dtpoly.verify.terms import Literal, Term, choose
+from dtpoly.verify.residues import is_less, settled
+from dtpoly.verify.terms import Literal, Place, Term, choose
 from dtpoly.verify.values import Pointer, Radix, Tile, Unread, as_term, is_truth
 from dtpoly.verify.whole import Whole
+
+# Whole numbers of so many binary digits are all held by f32.
+SINGLE = kinds.DIGITS["tl.float32"]
 
 
 def cast(tile: Tile, to: str, line: int) -> Tile:
@@ -71,7 +74,7 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
             return term if is_index(term) else rounded(to, term)
         return applied(f"cast {to}", [term])
     if kinds.is_whole(kind):
-        is_short = kind not in LONG or whole_in(term) is not None
+        is_short = isinstance(term, Place) or kinds.WIDTHS.get(kind, SINGLE + 1) <= SINGLE
         is_held = not kinds.is_narrow(to) and (to != "tl.float32" or is_short)
         return term if is_held else rounded(to, term)
     return brought(term, kind, to)
@@ -98,8 +101,10 @@ def brought(term: Term, kind: str, to: str) -> Term:
         return term
     if kinds.is_whole(to) and kinds.is_float(kind):
         return applied(f"cast {to}", [term])
+    if kinds.is_whole(kind) and kinds.is_float(to):
+        return as_kind(term, kind, to)
     if kinds.is_whole(kind) and not kinds.is_narrow(to):
-        return rounded(to, term) if kinds.is_whole(to) and not is_index(term) else term
+        return term if is_index(term) else rounded(to, term)
     return rounded(to, term)
 
 

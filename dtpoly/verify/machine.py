@@ -164,6 +164,13 @@ class Machine:
     def statement(self, node: ast.stmt) -> None:
         """Run one statement."""
         self.line = node.lineno
+        try:
+            self._done(node)
+        except Unread as error:
+            # What puts terms together knows no lines.
+            raise error if error.line else Unread(node.lineno, error.what) from error
+
+    def _done(self, node: ast.stmt) -> None:
         match node:
             case ast.Assign(targets=[target], value=value):
                 self.assign(target, self.value(value))

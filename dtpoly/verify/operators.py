@@ -56,6 +56,8 @@ WORDS: dict[type[ast.operator], str] = {
     ast.BitOr: "or",
     ast.BitXor: "xor",
 }
+BITWISE = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
+BOTH = (Literal("True"), Literal("False"))
 # Words of the table where those of terms are others.
 NAMES = {"rem": "mod"}
 SIGNS: dict[type[ast.cmpop], str] = {
@@ -128,7 +130,16 @@ def met(
         in_type(item, tile.kind, found.within, word, line)
         for tile, item in zip(tiles, items, strict=True)
     ]
+    if found.within == kinds.WEAK and not (word in BITWISE and all(map(is_truth, made))):
+        made = [counted(item) for item in made]
     return found.kind, made
+
+
+def counted(item: Item) -> Item:
+    """A truth of Python's as the whole number that Python computes with: 1 or 0."""
+    if is_truth(item):
+        return either(item, number(1), number(0))
+    return number(int(item.text == "True")) if item in BOTH else item
 
 
 def in_type(item: Item, kind: str, within: str, word: str, line: int) -> Item:
@@ -254,10 +265,8 @@ def whole(machine: Machine, word: str, left: Whole, right: Whole, line: int) -> 
             if left.constant is None or left.constant < 0:
                 machine.divided.append((left, machine.here(), line))
             return left.floor(by) if word == "floordiv" else left.modulo(by)
-        case "and" | "or" | "xor" if left.constant in (0, 1) and right.constant in (0, 1):
-            return formula(
-                word, TRUE if left.constant else FALSE, TRUE if right.constant else FALSE
-            )
+        case "and" | "or" | "xor" if left.constant is not None and right.constant is not None:
+            return number(BITWISE[word](left.constant, right.constant))
         case _:
             raise Unread(line, f"'{word}' of whole numbers")
 

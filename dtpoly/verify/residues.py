@@ -19,11 +19,13 @@ from dtpoly.verify.terms import (
     ValueOf,
     choose,
 )
-from dtpoly.verify.values import Item, Pointer, Radix, as_term, is_truth
+from dtpoly.verify.values import Item, Pointer, Radix, Unread, as_term, is_truth
 from dtpoly.verify.whole import Whole
 
 # Types whose values are kept as residues: narrower ones are wrapped at once.
 LONG = ("tl.int32", "tl.int64", kinds.SIZE, kinds.OFFSET)
+# Of these a size, with which callers call, says how many bits there are.
+AMBIGUOUS = (kinds.SIZE, kinds.OFFSET)
 # Operations of which residues of the operands give that of the result.
 RING = ("add", "sub", "mul", "neg", "fma")
 # Operations that give a number of a type if their operands are such.
@@ -39,6 +41,10 @@ def settled(kind: str, term: Term) -> Term:
             return choose(condition, settled(kind, yes), settled(kind, no))
         case Apply(operation="where", operands=(condition, yes, no)):
             return Apply("where", (condition, settled(kind, yes), settled(kind, no)))
+        case _ if kind in AMBIGUOUS:
+            # Triton gives a size 32 bits where these hold it, and so to what is computed with it.
+            what = "what may be a number of 32 bits or of 64, in which it wraps"
+            raise Unread(0, f"a value that is made of data and of a size: {what}")
         case _:
             return rounded(kind, term)
 

@@ -57,3 +57,33 @@ def test_truths_are_not_added_up_as_numbers(value: str) -> None:
     """Triton does it in one bit."""
     outcome = judged([Operation(value, "i", "i64", "truths")], 0)
     assert outcome.verdict is Verdict.AGREE, outcome.what
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "tl.maximum(a_i32, 2.0)",
+        "tl.minimum(2.0, a_i32, propagate_nan=tl.PropagateNan.ALL)",
+        "tl.maximum(a_i32, b_f32)",
+        "tl.where(c_bool, a_i32, 3.0)",
+        "tl.where(c_bool, b_f32, a_i64)",
+        "tl.where(YES, a_i32, b_f32)",
+        "tl.where(NO, 3.0, a_i32)",
+        "tl.fma(a_i32, 1.0, b_f32)",
+        "(a_i8 + (NO - -2))",
+        "(a_i8 * (YES + YES))",
+        "(a_i16 + (YES * 3))",
+        "(a_i8 + (NO | 2))",
+        "(a_i8 + (1 & 1))",
+        "~(a_bool ^ (1 & 1))",
+        "(a_i32 * n)",
+        "(a_i32 + n)",
+        "(n - a_i32) // 2",
+        "(a_i32 + n) < b_i32",
+        "tl.maximum(a_i32 + n, b_i32)",
+    ],
+)
+@pytest.mark.parametrize("out", ["i64", "f64"])
+def test_values_come_to_the_type_that_triton_computes_in(value: str, out: str) -> None:
+    outcome = judged([Operation(value, "i", out, "types")], 0)
+    assert outcome.verdict is Verdict.AGREE, outcome.what

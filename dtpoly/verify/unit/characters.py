@@ -25,6 +25,8 @@ def lines_of(text: str) -> list[str]:
     lines = text.replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines, start=1):
         for character in line:
+            if character == "\0":
+                raise Unread(number, "this is not Python: a character in it has the code 0")
             if not character.isprintable():
                 what = f"the character {character!a}, which is no letter, sign, space or line end"
                 raise Unread(number, what)
