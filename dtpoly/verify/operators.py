@@ -334,6 +334,8 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
         settled_in(item, tile.kind, found.within, node.lineno)
         for item, tile in ((a, left), (b, right))
     )
+    if found.within == kinds.WEAK:
+        a, b = counted(a), counted(b)
     if isinstance(a, Whole) and isinstance(b, Whole):
         if is_exact(left) and is_exact(right):
             exact(machine, left, node.lineno)
