@@ -44,6 +44,10 @@ from dtpoly.verification import Proved, proved
 from dtpoly.verify.report import Verdict as Found
 
 Plugins = Iterable[str | Path | type[Primitive]]
+NESTED = (
+    "a nested tensor has no size that its rows share, and kernels are for tensors that have one: "
+    "pass its values(), or its to_padded_tensor(...)"
+)
 LEGAL = "legal for all sizes"
 
 
@@ -320,6 +324,9 @@ class Scheduled(Judged):
         no tensor shows.
         """
         _make_function(self)
+        for one in (*inputs, *named.values()):
+            if getattr(one, "is_nested", False):
+                raise TypeError(NESTED)
         return self.function(*inputs, **named)
 
     def __repr__(self) -> str:

@@ -18,6 +18,8 @@ from tests.cli.process import environment
 ROOT = Path(__file__).parent.parent
 SOFTMAX = ROOT / "examples" / "softmax.dt"
 COMPILE: Callable[..., Any] = vars(torch)["compile"]
+NESTED: Callable[..., torch.Tensor] = vars(torch.nested)["nested_tensor"]
+PADDED: Callable[..., torch.Tensor] = vars(torch.nested)["to_padded_tensor"]
 TWO = "Func e, f; In A; Var x; e[x] = exp(A[x]); f[x] = e[x] + 1; f.block(x:4);"
 REFUSED = """
 Func softmax, total;
@@ -190,3 +192,53 @@ def test_what_is_not_installed_is_only_missed_by_a_call(missing: str) -> None:
     done = python(code)
     message = f"kernels need {missing}, which is not installed: pip install {missing}"
     assert done.stderr.splitlines()[-1] == f"ModuleNotFoundError: {message}"
+
+
+ADD = "Func f; In A, B; Var x, y; f[x, y] = A[x, y] + B[y]; f.block(x:4); f.tensorize(y:16);"
+
+
+def test_a_batch_needs_no_issue_on_github(capfd: pytest.CaptureFixture[str]) -> None:
+    k = dtpoly.parse(ADD)
+    A, B = torch.randn(2, 3, 4, 8), torch.randn(3, 8)
+    assert torch.equal(
+        torch.vmap(k, (1, None), out_dims=1)(A[0].movedim(0, 1), B[0]), (A[0] + B[0]).movedim(0, 1)
+    )
+    nested = torch.vmap(torch.vmap(k, (0, 0)), (0, None))
+    assert torch.equal(nested(A, B), A + B[None, :, None, :])
+    assert torch.vmap(k, (0, None))(torch.empty(0, 4, 8), B[0]).shape == (0, 4, 8)
+    assert "issue" not in "".join(capfd.readouterr())
+
+
+def test_a_batch_is_one_graph() -> None:
+    k = dtpoly.parse(ADD)
+    A, B = torch.randn(3, 4, 8), torch.randn(8)
+
+    def batched(A: torch.Tensor) -> Any:
+        return torch.vmap(k, (0, None))(A, B)
+
+    assert torch.equal(COMPILE(batched, fullgraph=True, backend="eager")(A), A + B)
+
+
+def test_a_batch_has_no_out() -> None:
+    k = dtpoly.parse(ADD)
+    B = torch.randn(8)
+
+    def into(out: torch.Tensor, A: torch.Tensor) -> Any:
+        return k(A, B, out=out)
+
+    with pytest.raises(RuntimeError, match="call without out="):
+        torch.vmap(into)(torch.empty(3, 4, 8), torch.randn(3, 4, 8))
+
+
+@pytest.mark.parametrize("layout", [torch.jagged, torch.strided])
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+def test_a_nested_tensor_is_refused(layout: torch.layout) -> None:
+    k = dtpoly.parse(ADD)
+    rows = [torch.randn(3, 8), torch.randn(2, 8)]
+    given = NESTED(rows, layout=layout)
+    with pytest.raises(TypeError, match=r"values\(\), or its to_padded_tensor"):
+        k(given, torch.randn(8))
+    with pytest.raises(TypeError, match=r"values\(\), or its to_padded_tensor"):
+        k(A=given, B=torch.randn(8))
+    padded: torch.Tensor = PADDED(given, 0)
+    assert torch.equal(k(padded[1, :2], torch.zeros(8)), rows[1])
