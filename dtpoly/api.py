@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, partial
+from importlib import import_module
 from inspect import cleandoc
 from itertools import starmap
 from pathlib import Path
@@ -47,6 +48,11 @@ Plugins = Iterable[str | Path | type[Primitive]]
 NESTED = (
     "a nested tensor has no size that its rows share, and kernels are for tensors that have one: "
     "pass its values(), or its to_padded_tensor(...)"
+)
+AUTOCAST = ("cuda", "cpu")  # kinds of devices that kernels run on; in the interpreter the second
+UNCAST = (
+    "torch.autocast changes nothing here: a kernel of dtpoly computes in the dtypes of the tensors "
+    "that it is given, so cast them before, as in k(x.to(torch.bfloat16))"
 )
 LEGAL = "legal for all sizes"
 
@@ -327,6 +333,7 @@ class Scheduled(Judged):
         for one in (*inputs, *named.values()):
             if getattr(one, "is_nested", False):
                 raise TypeError(NESTED)
+        _tell_autocast()
         return self.function(*inputs, **named)
 
     def __repr__(self) -> str:
@@ -354,6 +361,14 @@ def _make_function(scheduled: Scheduled) -> None:
     _ = scheduled.function
 
 
+def _tell_autocast() -> None:
+    """Warn where torch.autocast is on; Python shows a warning once for each place of a call."""
+    torch = import_module("torch")
+    if any(map(torch.is_autocast_enabled, AUTOCAST)):
+        warnings.warn(UNCAST, stacklevel=3)
+
+
 # torch.compile reads this mark: it runs such a function while it traces, instead of tracing it. So
 # a schedule that was never called is generated and proved there, and the graph has one operator.
 vars(_make_function)["_dynamo_marked_constant"] = True
+vars(_tell_autocast)["_dynamo_marked_constant"] = True

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -242,3 +243,33 @@ def test_a_nested_tensor_is_refused(layout: torch.layout) -> None:
         k(A=given, B=torch.randn(8))
     padded: torch.Tensor = PADDED(given, 0)
     assert torch.equal(k(padded[1, :2], torch.zeros(8)), rows[1])
+
+
+def test_autocast_is_told_to_change_nothing() -> None:
+    k = dtpoly.parse(ADD)
+    A, B = torch.randn(4, 8), torch.randn(8)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("default")
+        k(A, B)
+        assert found == []
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            for _ in range(3):
+                assert torch.equal(k(A, B), A + B)
+            with torch.autocast("cpu", enabled=False):
+                k(A, B)
+        (one,) = found
+    assert "torch.autocast changes nothing here" in str(one.message)
+    assert one.filename == __file__
+
+
+def test_autocast_is_told_in_a_graph() -> None:
+    k = dtpoly.parse(ADD)
+    A, B = torch.randn(4, 8), torch.randn(8)
+
+    def inside(A: torch.Tensor) -> Any:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return k(A, B)
+
+    with pytest.warns(UserWarning, match="torch.autocast changes nothing here"):
+        found = COMPILE(inside, fullgraph=True, backend="eager")(A)
+    assert torch.equal(found, A + B)
