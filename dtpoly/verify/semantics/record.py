@@ -48,8 +48,11 @@ def record() -> Record:
 
 @cache
 def _others(name: str) -> frozenset[str] | None:
-    """Entries of an operation that a compiler sees otherwise; None if one was not asked."""
+    """Entries that a compiler or a GPU sees otherwise; None if a compiler was not asked."""
     found = set[str]()
+    for way, ways in record().items():
+        if way.startswith("gpu ") and (seen := ways.get(name)) and seen["digest"] == digest(name):
+            found.update(one for one in seen["other"] if not _is_licensed(one))
     compilers = [ways for way, ways in record().items() if way.startswith("compiled ")]
     for ways in compilers:
         checked = ways.get(name)
@@ -57,6 +60,11 @@ def _others(name: str) -> frozenset[str] | None:
             return None
         found.update(checked["other"])
     return frozenset(found) if compilers else None
+
+
+def _is_licensed(operands: str) -> bool:
+    """True for what is read although a GPU may do otherwise: docs/semantics.md says why."""
+    return {*operands.split(" ")} == {"tl.float8e5", "tl.bfloat16"}
 
 
 @cache
