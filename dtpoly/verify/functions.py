@@ -27,7 +27,7 @@ from dtpoly.verify.terms import (
     put,
 )
 from dtpoly.verify.tiles import aligned
-from dtpoly.verify.typed import kept, meaning, of_tile
+from dtpoly.verify.typed import LANES, kept, meaning, of_tile
 from dtpoly.verify.values import (
     Group,
     Item,
@@ -87,7 +87,7 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         kind = of_tile(tiles[0])
         for tile in tiles[1:]:
             kind = meaning(SPELLED.get(meaning_of, "add"), (kind, of_tile(tile)), line).kind
-        kind = MADE.get(kind, kind)
+        kind = kinds.SIZE if kind == LANES else MADE.get(kind, kind)
         if not (meaning_of == "pow" and is_product(operands)):
             operands = [
                 settled(tile.kind, operand) for operand, tile in zip(operands, tiles, strict=True)

@@ -14,7 +14,7 @@ from dtpoly.verify.infinite import decided
 from dtpoly.verify.residues import leaving
 from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.tiles import aligned
-from dtpoly.verify.typed import UNKNOWN, meaning, of_item, of_tile
+from dtpoly.verify.typed import UNKNOWN, meaning, of_operand, of_tile
 from dtpoly.verify.values import (
     Group,
     Item,
@@ -112,7 +112,7 @@ def both_or_either(
     if not isinstance(left, Tile) or not isinstance(right, Tile):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     axes, (a, b) = aligned(machine, (left, right), node.lineno)
-    found = meaning(name, [of_item(left.kind, a), of_item(right.kind, b)], node.lineno)
+    found = meaning(name, [of_operand(left, a), of_operand(right, b)], node.lineno)
     if isinstance(a, Whole) and left.kind == kinds.WEAK and a.constant is not None:
         return right if (name == "both") == (a.constant != 0) else left
     if isinstance(a, Whole) or isinstance(b, Whole) or found.kind == kinds.LOST:
@@ -124,7 +124,7 @@ def met(
     name: str, tiles: Sequence[Tile], items: Sequence[Item], word: str, line: int
 ) -> tuple[str, list[Item]]:
     """The kind of a result, and operands in the type that it is computed in (see semantics)."""
-    of = [of_item(tile.kind, item) for tile, item in zip(tiles, items, strict=True)]
+    of = [of_operand(tile, item) for tile, item in zip(tiles, items, strict=True)]
     found = meaning(name, of, line)
     made = [
         in_type(item, tile.kind, found.within, word, line)
@@ -328,7 +328,7 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
     axes, (a, b) = aligned(machine, (left, right), node.lineno)
     if isinstance(a, Pointer) or isinstance(b, Pointer):
         raise Unread(node.lineno, "a comparison of addresses")
-    found = meaning(COMPARISONS[word], [of_item(left.kind, a), of_item(right.kind, b)], node.lineno)
+    found = meaning(COMPARISONS[word], [of_operand(left, a), of_operand(right, b)], node.lineno)
     not_in_eight(found.within, node.lineno)
     a, b = (
         settled_in(item, tile.kind, found.within, node.lineno)

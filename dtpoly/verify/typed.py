@@ -23,13 +23,18 @@ from dtpoly.verify.terms import Literal
 from dtpoly.verify.values import Group, Item, Tile, Unread, Value, is_truth
 from dtpoly.verify.whole import Whole
 
+# How a size with lanes is called here: that is a tensor, and no constant.
+LANES = "a size with lanes"
 # What is not one type for all tensors and numbers of a kind, but any of these for each.
 ANY_OF = {
     kinds.SIZE: ("tl.int32", "tl.int64", "int"),  # Triton makes a constant of a size of 1
     kinds.OFFSET: ("tl.int32", "tl.int64"),
+    LANES: ("tl.int32", "tl.int64"),
     kinds.TRUTH: (kinds.BOOL, "bool"),
     kinds.NUMBER: ("tl.float32", "float"),
 }
+# What such a kind is where there are lanes, which no constant of Python's has.
+WITH_LANES = {kinds.SIZE: LANES, kinds.TRUTH: kinds.BOOL, kinds.NUMBER: "tl.float32"}
 # Of more inputs whose types callers decide, not all ways to decide them are tried.
 MOST_INPUTS = 4
 _ORDER = kinds.FLOATS
@@ -59,7 +64,14 @@ def meaning(name: str, operands: Sequence[str], line: int) -> Meaning:
 
 def of_tile(tile: Tile) -> str:
     """The kind of a value, or the type that a constant of Python's has."""
-    return of_item(tile.kind, tile.item)
+    return of_operand(tile, tile.item)
+
+
+def of_operand(tile: Tile, item: Item) -> str:
+    """The kind of an operand, which is a value with its lanes beside those of another."""
+    if tile.axes and tile.kind in WITH_LANES:
+        return WITH_LANES[tile.kind]
+    return of_item(tile.kind, item)
 
 
 def of_item(kind: str, item: Item) -> str:
@@ -125,9 +137,9 @@ def _meaning(name: str, operands: tuple[str, ...]) -> Meaning | str:
         made: set[str] = set()
         withins: set[str] = set()
         for types in product(*given):
-            row = entry(name, types)
             if not is_checked(name, types):
                 return f"'{name}' of {' and '.join(types)}, which was not checked against Triton"
+            row = entry(name, types)
             if row.is_refused:
                 continue
             # Of two constants Python makes one whose value says whether it is a wide one.
@@ -183,6 +195,7 @@ def _promoted(types: Sequence[str]) -> str:
 def _kind_of(found: Sequence[tuple[Decided, frozenset[str]]], operands: Sequence[str]) -> str:
     """The kind that stands for what was found, however types are decided; LOST if none does."""
     every = frozenset[str]().union(*(types for _, types in found))
+    operands = [kinds.SIZE if kind == LANES else kind for kind in operands]
     if every <= set(CONSTANTS):
         return kinds.WEAK
     if len(every) == 1:

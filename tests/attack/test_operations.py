@@ -6,6 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from dtpoly.verify import kinds
+from dtpoly.verify.typed import Meaning, meaning, of_tile
+from dtpoly.verify.values import Tile, Unread
+from dtpoly.verify.whole import name as name_of
 from tests.attack.case import Call, Case
 from tests.attack.launching import launched
 from tests.attack.operating import Operation
@@ -90,3 +94,19 @@ def test_truths_are_not_added_up_as_numbers(value: str) -> None:
 def test_values_come_to_the_type_that_triton_computes_in(value: str, out: str) -> None:
     outcome = judged([Operation(value, "i", out, "types")], 0)
     assert outcome.verdict is Verdict.AGREE, outcome.what
+
+
+@pytest.mark.parametrize("one", [kinds.SIZE, kinds.NUMBER])
+@pytest.mark.parametrize("name", ["sum", "max", "min"])
+def test_a_reduction_of_what_is_no_tile_is_not_read(name: str, one: str) -> None:
+    with pytest.raises(Unread, match="was not checked against Triton"):
+        meaning(name, [one], 1)
+
+
+def test_a_size_with_lanes_is_no_constant() -> None:
+    """So a float as written makes f32 of it, and a sum of it has its type."""
+    size = Tile(("lane",), name_of("lane"), kinds.SIZE)
+    assert meaning("add", ["float", of_tile(size)], 1) == Meaning("tl.float32", "tl.float32")
+    assert meaning("div", [of_tile(size), "int"], 1) == Meaning("tl.float32", "tl.float32")
+    assert meaning("max", [of_tile(size)], 1) == Meaning(kinds.SIZE, kinds.SIZE)
+    assert meaning("sub", ["tl.int8", of_tile(size)], 1) == Meaning(kinds.SIZE, kinds.SIZE)
