@@ -107,7 +107,8 @@ def dt_converted(value, target):
     interpreter, target = triton.runtime.interpreter, target.scalar
     dtypes = {kind: dtype for dtype, kind in dt_triton.items()}
     data = interpreter.np.array(value.data)
-    if dt_is_narrow(value.dtype):
+    # What was compared is a truth, though the interpreter calls it by the type of its sides.
+    if dt_is_narrow(value.dtype) and data.dtype != bool:
         bits = torch.from_numpy(data.view(f"int{8 * data.itemsize}"))
         data = bits.view(dtypes[value.dtype.scalar]).double().numpy()
     if dt_is_narrow(target):

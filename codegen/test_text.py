@@ -8,6 +8,7 @@ from dtpoly.algorithm.program import Program, Scalar, Tensor, in_order
 from dtpoly.algorithm.show import show_affine
 from dtpoly.poly.model import Model
 
+from .breaking import WIDTH
 from .layout import call, inside, tuple_of
 from .names import PYTHON, fresh
 from .reference_text import check_meaning, reference_lines
@@ -88,12 +89,12 @@ def _text(lines: Sequence[str]) -> str:
 
 
 def _main(test: str) -> list[str]:
-    return [
-        'if __name__ == "__main__":  # sizes as arguments: x=100 y=1000',
-        f"    {test}(",
-        '        **{name: int(size) for name, size in (one.split("=") for one in sys.argv[1:])}',
-        "    )",
-    ]
+    """What a file does if it is run: laid out as linters want it."""
+    given = '**{name: int(size) for name, size in (one.split("=") for one in sys.argv[1:])}'
+    called = [f"    {test}({given})"]
+    if len(called[0]) > WIDTH:
+        called = [f"    {test}(", f"        {given}", "    )"]
+    return ['if __name__ == "__main__":  # sizes as arguments: x=100 y=1000', *called]
 
 
 def _test(

@@ -6,7 +6,7 @@ each way to decide them, the table's entry gives the type that the kind stands f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -56,10 +56,36 @@ class Meaning:
 
 def meaning(name: str, operands: Sequence[str], line: int) -> Meaning:
     """What the table says of an operation on such kinds, or types of constants. Raises Unread."""
-    found = _meaning(name, tuple(operands))
+    groups = _groups(operands)
+    first = {one: group[0] for group in groups for one in group}
+    found = _meaning(
+        name, tuple(_with_members(kind, lambda one: [first[one]]) for kind in operands)
+    )
     if isinstance(found, str):
         raise Unread(line, found)
-    return found
+    every = {group[0]: group for group in groups}
+    return Meaning(*(_with_members(one, every.__getitem__) for one in (found.kind, found.within)))
+
+
+def _groups(operands: Sequence[str]) -> list[list[str]]:
+    """Inputs that each kind has all of or none of: together they are like one input.
+
+    For a kind only asks for the narrowest type that holds theirs, and that may be any type.
+    """
+    found: dict[tuple[bool, ...], list[str]] = {}
+    members = [kinds.members(kind) for kind in operands]
+    for one in sorted(frozenset[str]().union(*members) - set(TYPES)):
+        found.setdefault(tuple(one in some for some in members), []).append(one)
+    return list(found.values())
+
+
+def _with_members(kind: str, others: Callable[[str], Sequence[str]]) -> str:
+    """A kind with other inputs in the place of those that decide about it."""
+    parts = kinds.members(kind)
+    if not parts:
+        return kind
+    named = {name for one in parts for name in ([one] if one in TYPES else others(one))}
+    return " ".join((kind.split(" ")[0], *sorted(named)))
 
 
 def of_tile(tile: Tile) -> str:

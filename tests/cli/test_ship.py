@@ -99,5 +99,5 @@ def test_explain_says_which_schedule_a_call_takes(folder: Path, call: Entry) -> 
     assert code == 2
     assert "has schedules for" in err
     code, _, err = call("explain", file, *there, "--size", "x=4")
-    assert code == 1
+    assert code == 2
     assert "the size of 'y' must be passed" in err

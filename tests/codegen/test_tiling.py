@@ -20,8 +20,8 @@ PRODUCT = (
 )
 COMPUTED = "Func f, g, h; In A, B; RVar x, y, k; h[x, y] = A[x, y] + 1;"
 READ = "Func f, g; In A, B; RVar x, y, k;"
-DIAGONAL = "g[x] = pad(f, 0)[x + 1, x];"
-DIAGONALS = "g[x] = pad(f, 0)[x + 1, x] + pad(f, 0)[x, x + 2];"
+DIAGONAL = "g[x] = pad(f, 0)[x + 2, x + 1];"
+DIAGONALS = "g[x] = pad(f, 0)[x + 2, x + 1] + pad(f, 0)[x, x + 2];"
 ROW = "g[x] = pad(f, 0)[3, 2 * x - 1] + pad(f, 0)[3 - x, x + 1];"
 STEPS = "g[x] = pad(f, 0)[2 * x, 3 * x];"
 TEXTS = {

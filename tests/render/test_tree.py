@@ -69,6 +69,7 @@ def test_a_program_as_data_is_json() -> None:
             "kind": "Label",
             "name": "x",
             "reducible": False,
+            "size": None,
             "place": {
                 "file": "a.dt",
                 "start": {"line": 1, "column": 1, "offset": 0},
