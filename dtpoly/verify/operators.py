@@ -293,6 +293,9 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
                     return replace(
                         operand, item=in_kind(negative, operand.kind, "neg", node.lineno)
                     )
+        case ast.Not() | ast.UAdd() if operand.axes:
+            # Triton's interpreter asks Python, which takes all lanes for one truth or knows no `+`.
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' of several lanes")
         case ast.Not():
             return replace(operand, item=_denied(item, node), kind=found.kind)
         case ast.Invert() if found.kind == kinds.WEAK and operand.kind == kinds.WEAK:

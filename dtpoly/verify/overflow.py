@@ -45,6 +45,8 @@ NEAR = 2**20
 # From here on the wrapper takes 64 bits for offsets: two of them together fit, with some lanes.
 LARGE = 2**30 - 2**20
 WIDE = ("tl.int64", kinds.WEAK)
+# Of products of more extents of a grid it is not said that they are small.
+MOST_EXTENTS = 6
 
 
 def overflow(proof: Proof) -> Iterator[Finding]:
@@ -125,7 +127,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     outside = one_of(compare(">=", one.value, number(HALF)), compare("<", one.value, number(-HALF)))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
     bits = TRUE if one.is_cut else _bits(ran, one)  # what is cut had more
-    where = set_of(both(proof.facts, one.where, ranges, bits, outside))
+    where = set_of(both(proof.facts, one.where, ranges, bits, _few_programs(launch), outside))
     for size in sorted(launch.apart, key=rank):
         if where.is_empty():
             return
@@ -142,6 +144,22 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
 def _is_run(ran: Ran) -> Truth:
     """That the launch has a program: where it has none, nothing is computed."""
     return ranged(ran.programs, ran.ranges, ran.programs)
+
+
+def _few_programs(launch: Launch) -> Truth:
+    """That an axis has less than 2^31 programs, and where there is one, parts of their number too.
+
+    A part is a product of some extents. Only those are said that are linear in sizes.
+    """
+    parts: dict[Whole, None] = {}
+    for axis in launch.grid:
+        extents = [part for one in axis for part in launch.factors.get(one, (one,))]
+        for count in range(1, min(len(extents), MOST_EXTENTS) + 1):
+            parts |= dict.fromkeys(
+                _product(number(1), some) for some in combinations(extents, count)
+            )
+    small = (one for one in parts if one.constant is None and is_affine(one))
+    return both(*(compare("<", one, number(HALF)) for one in small))
 
 
 def _is_part_of_blocks(value: Whole, turns: Sequence[Whole]) -> bool:

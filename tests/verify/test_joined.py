@@ -21,6 +21,9 @@ WRONG = {
     "a tile of several": ("bias_silu", "(i < I) & (j < J)", "(i < I and True) & (j < J)"),
     "a number": ("add", "offsets < n_elements", "offsets < (n_elements and n_elements)"),
     "numbers": ("add", "offsets < n_elements", "offsets < (2 and n_elements)"),
+    "not": ("add", "offsets < n_elements", "not offsets >= n_elements"),
+    "not, with an axis": ("outer", "(i[:, None] < rows)", "(not i[:, None] >= rows)"),
+    "a sign": ("outer", "& (j[None, :] < cols)", "& (+(j[None, :] < cols))"),
     "three": ("outer", "mask=mask)", "mask=mask and mask and mask)"),
     "in a branch": ("add", "    mask = ", "    if 2 and n_elements:\n        pass\n    mask = "),
 }

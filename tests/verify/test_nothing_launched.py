@@ -19,6 +19,10 @@ PROGRAMS = (
     "f.block(k:8); f.atomic(k); f.tensorize(x:0, y:4); f.compile();",
     "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
     "f.block(m:16, k:5); f.tensorize(n:0, k:0); f.compile();",
+    # A grid has less than 2^31 programs, and so has each part of it that a size is not 0 in.
+    "Func f; In I0, I1; Var x, y: 16, z; f[x, y, z] = reshape(I0[x, y], x, y, 1) * I1[x, y, z];"
+    "f.block(x:1, y:12, z:1); f.tensorize(x:1, z:0); f.compile();",
+    "Func f; In A; Var x: 64, y; f[x, y] = A[y, x] + 1.0; f.block(x:1, y:1); f.compile();",
     f"{NAIVE} s.block(m:16, l:256); s.tensorize(k:0, l:0); e.block(l:256);"
     "f.block(m:16); f.tensorize(n:0, l:64); f.compile();",
     f"{NAIVE} s.block(l:256); s.tensorize(m:0, k:0); e.block(m:8, l:256); e.tensorize(l:0);"
