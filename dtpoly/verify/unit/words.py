@@ -35,10 +35,11 @@ TYPES = (
     *("int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float8e4nv", "float8e5", "float16", "bfloat16", "float32", "float64"),
 )
-ELEMENTWISE = (
-    *("abs", "cdiv", "ceil", "cos", "div_rn", "erf", "exp", "exp2", "fdiv", "floor", "fma"),
-    *("log", "log2", "maximum", "minimum", "rsqrt", "sigmoid", "sin", "sqrt", "sqrt_rn", "where"),
+MATH = (
+    *("abs", "ceil", "cos", "div_rn", "erf", "exp", "exp2", "fdiv", "floor", "fma"),
+    *("log", "log2", "rsqrt", "sin", "sqrt", "sqrt_rn"),
 )
+ELEMENTWISE = (*MATH, "cdiv", "maximum", "minimum", "sigmoid", "where")
 SHAPES = (
     *("arange", "broadcast", "broadcast_to", "cast", "dot", "expand_dims", "full", "max", "min"),
     *("permute", "reduce", "reshape", "split", "sum", "trans", "zeros"),
@@ -58,7 +59,7 @@ EXTRA = (
 TL = frozenset(
     (
         *(*TYPES, *ELEMENTWISE, *SHAPES, *MEMORY, *CONTROL, *EXTRA, "math"),
-        *(f"math.{one}" for one in ELEMENTWISE),
+        *(f"math.{one}" for one in MATH),
     )
 )
 TORCH = frozenset(
