@@ -314,11 +314,11 @@ def test_names_of_types(text: str) -> None:
 TESTED = code_of(judge(SCALED).scheduled, "", {"x": 5}).text
 MAIN: dict[str, tuple[str, str]] = {
     "another condition": ('__name__ == "__main__"', '__name__ != "__main__"'),
-    "another statement": ("    test(\n        **{", "    float = bool\n    test(\n        **{"),
+    "another statement": ("    test(**{", "    float = bool\n    test(**{"),
     "another value": ("int(size) for", "exec(size) for"),
-    "another call": ("    test(\n        **{", "    exec(\n        **{"),
-    "another side": ("sys.argv[1:])}\n    )\n", "sys.argv[1:])}\n    )\nelse:\n    float = bool\n"),
-    "something below": ("sys.argv[1:])}\n    )\n", "sys.argv[1:])}\n    )\nother = 1\n"),
+    "another call": ("    test(**{", "    exec(**{"),
+    "another side": ("sys.argv[1:])})\n", "sys.argv[1:])})\nelse:\n    float = bool\n"),
+    "something below": ("sys.argv[1:])})\n", "sys.argv[1:])})\nother = 1\n"),
     "no sys": ("import sys\n", ""),
     "another helper of the test": ("def dt_compare(", "def dt_compare(_, "),
 }
