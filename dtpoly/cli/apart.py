@@ -28,6 +28,8 @@ COMMANDS = {
     "schedule",
 }
 GRACE = 0.5  # after an interruption, for a child that can still tidy up
+TIDYING_UP = "tidying up"
+MORE_GRACE = 5.0  # for one that says that it does
 MORE = 5.0  # of the time to compute, for what does not see that it is over
 OFTEN = 0.25  # between two looks at the budget
 OVER = signal.SIGVTALRM if hasattr(signal, "SIGVTALRM") else None
@@ -54,10 +56,10 @@ def apart(work: Callable[[], int], told: Callable[[str], int]) -> int:
         _page.append(page)
         return work()
     os.close(end)
-    status = _waited(child)
+    status = _waited(child, page)
     if os.WIFSIGNALED(status):
         if os.WTERMSIG(status) == OVER:
-            return told(bytes(page).rstrip(b"\0").decode(errors="replace"))
+            return told(_noted(page))
         return 128 + os.WTERMSIG(status)
     return os.WEXITSTATUS(status)
 
@@ -68,6 +70,15 @@ def note(stage: str) -> None:
         text = stage.encode()[: PAGE - 1]
         _page[0][: len(text) + 1] = text + b"\0"
         _page[0][len(text) :] = bytes(PAGE - len(text))
+
+
+def tidying_up() -> None:
+    """Say that an interruption was seen, and that what is left to do is done soon.
+
+    The same interruption may come again: from the terminal, and from the process that waits.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    note(TIDYING_UP)
 
 
 @contextmanager
@@ -91,6 +102,10 @@ def ended_after(seconds: float, look: Callable[[], None]) -> Generator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
+def _noted(page: mmap.mmap) -> str:
+    return bytes(page).rstrip(b"\0").decode(errors="replace")
+
+
 def _die_with(end: int) -> None:
     """Who ends the parent by force shall not leave a child behind.
 
@@ -102,11 +117,11 @@ def _die_with(end: int) -> None:
         fcntl.fcntl(end, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
 
 
-def _waited(child: int) -> int:
+def _waited(child: int, page: mmap.mmap) -> int:
     """How the child ended. What the parent is told to do, it tells the child."""
 
     def interrupted(_number: int, _frame: object) -> None:
-        _interrupt(child)
+        _interrupt(child, page)
 
     def terminated(_number: int, _frame: object) -> None:
         _terminate(child)
@@ -118,15 +133,15 @@ def _waited(child: int) -> int:
     return status
 
 
-def _interrupt(child: int) -> None:
+def _interrupt(child: int, page: mmap.mmap) -> None:
     """End the child, which may have got the signal from the terminal already.
 
     One that is gone has an exit code, which whoever waits for it passes on.
     """
     with suppress(ProcessLookupError, ChildProcessError):
         os.kill(child, signal.SIGINT)
-        end = time.monotonic() + GRACE
-        while time.monotonic() < end:
+        began = time.monotonic()
+        while time.monotonic() < began + (MORE_GRACE if _noted(page) == TIDYING_UP else GRACE):
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
                 os._exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else INTERRUPTED)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from dtpoly.algorithm.choices import Alternatives, Item
 from dtpoly.algorithm.show_choices import show_option
 from dtpoly.catalogue import CATALOGUE
+from dtpoly.cli.apart import tidying_up
 from dtpoly.explore.legality.rules import EXACT, SAMPLE, Constrained, Tally, constrained, shown
 from dtpoly.explore.legality.verdicts import Asked, Rule, decided
 from dtpoly.explore.space.count import point_at, sample
@@ -64,13 +66,15 @@ def summarise(space: Space, telling: Telling) -> Summary:
     points = [point_at(left, number) for number in numbers]
     asked = Asked(space, telling.primitives)
     try:
-        with _progress() as bar:
+        answers = decided(asked, points, telling.recheck, telling.seed, telling.workers)
+        with closing(answers), _progress() as bar:
             task = bar.add_task("proving schedules", total=size)
-            for one in decided(asked, points, telling.recheck, telling.seed, telling.workers):
+            for one in answers:
                 tally.add(one)
                 text = "deciding a sample again" if one.is_again else "proving schedules"
                 bar.update(task, completed=tally.known, description=text)
     except KeyboardInterrupt:
+        tidying_up()
         return Summary(found, tally, True)
     return Summary(found, tally, False)
 

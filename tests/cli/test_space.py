@@ -207,21 +207,51 @@ def test_what_is_known_is_told_when_it_is_interrupted(
     assert "3        75.0 %   legal" in out
 
 
-@pytest.mark.long
-def test_ctrl_c_ends_all_processes() -> None:
-    folder = Path(__file__).parents[2] / "examples" / "spaces"
-    file = str(folder / "attention.dts")
-    command = [*COMMAND, "space", file, "--workers", "2", "--look-at", "20000"]
-    started = subprocess.Popen(
-        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        start_new_session=True, text=True,
+def started_with_workers() -> "subprocess.Popen[str]":
+    """A command that decides each point again, for a minute or more; its processes are a group."""
+    file = str(Path(__file__).parents[2] / "examples" / "spaces" / "attention.dts")
+    words = [file, "--workers", "2", "--look-at", "20000", "--recheck", "19000"]
+    return subprocess.Popen(
+        [*COMMAND, "space", *words], env=environment(), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, start_new_session=True, text=True,
     )  # fmt: skip
-    time.sleep(4)  # of the seven that it takes
-    os.killpg(started.pid, signal.SIGINT)
-    out, err = started.communicate(timeout=30)
+
+
+def is_gone(group: int) -> bool:
+    """Whether no process of a group is left, some seconds later at most."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seconds", [1.0, 2.0, 4.0, 7.0])
+def test_ctrl_c_ends_all_processes(seconds: float) -> None:
+    with started_with_workers() as started:
+        time.sleep(seconds)
+        os.killpg(started.pid, signal.SIGINT)
+        out, err = started.communicate(timeout=30)
     assert started.returncode == 130
-    assert "interrupted: " in out
+    assert "interrupted: " in out or seconds < 4  # Before that, there may be nothing to tell.
     assert "Traceback" not in err
+    assert is_gone(started.pid)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_to_the_first_process_ends_all(sent: signal.Signals) -> None:
+    with started_with_workers() as started:
+        time.sleep(5)
+        started.send_signal(sent)
+        _, err = started.communicate(timeout=30)
+    assert started.returncode in (130, 128 + signal.SIGTERM, -signal.SIGKILL)
+    assert "Traceback" not in err
+    assert is_gone(started.pid)
 
 
 def test_a_directive_that_is_added_has_no_choices(file: str, call: Entry) -> None:

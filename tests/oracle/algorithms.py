@@ -163,7 +163,7 @@ class Algorithm:
             pair = [self.element(layout, func, favoured, shift) for shift in (0, 1)]
             if any(read.padding for read in pair):
                 # One without a padding would say that w is as large as x.
-                pair = [replace(read, padding=Integer(0)) for read in pair]
+                pair = _through_pad(pair, func)
             return _product([_laid_out(read, layout) for read in pair])
         return _laid_out(self.element(layout, func, favoured, 0), layout)
 
@@ -196,6 +196,23 @@ class Algorithm:
             indices[0] = indices[0] + Affine((), 1)
             is_padded = True
         return Read(func.name, tuple(indices), Integer(0) if is_padded else None)
+
+
+def _through_pad(pair: list[Read], func: Func) -> list[Read]:
+    """The two reads of a stencil through `pad`, of which none has w alone for an x.
+
+    A label alone says how large the axis is, through `pad` as without it, and w is one shorter.
+    """
+    for axis, label in enumerate(func.labels):
+        if label != "w" and any(read.indices[axis].plain == "w" for read in pair):
+            pair = [_one_further(read, axis) for read in pair]
+    return [replace(read, padding=Integer(0)) for read in pair]
+
+
+def _one_further(read: Read, axis: int) -> Read:
+    indices = list(read.indices)
+    indices[axis] = indices[axis] + Affine((), 1)
+    return replace(read, indices=tuple(indices))
 
 
 def _product(parts: list[Expr]) -> Expr:

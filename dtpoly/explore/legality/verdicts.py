@@ -8,6 +8,7 @@ itself, and a disagreement ends the run.
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import (
     Callable,
     Generator,
@@ -179,7 +180,7 @@ def decided(
     again: int = 100,
     seed: int = 0,
     workers: int | None = None,
-) -> Iterator[Decided]:
+) -> Generator[Decided]:
     """What becomes of points, in some order, and then of a sample of those that share, again.
 
     Raises Disagreement. What was yielded before stands, so a run may be left at any time.
@@ -303,6 +304,7 @@ def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
         return
     # A copy of this process would have its threads' locks.
     context = multiprocessing.get_context("spawn")
+    before = multiprocessing.active_children()
     pool = ProcessPoolExecutor(count, context, initializer=_prepare, initargs=(asked,))
 
     def ask(some: Sequence[Task]) -> Iterator[tuple[int, Both]]:
@@ -314,6 +316,12 @@ def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
 
     try:
         yield ask
+    except BaseException:
+        # Nobody waits for the answers any more, and some take seconds.
+        for process in multiprocessing.active_children():
+            if process not in before:
+                process.kill()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
@@ -323,8 +331,20 @@ _mine: list[tuple[Asked, Begin]] = []
 
 
 def _prepare(asked: Asked) -> None:
-    _mine[:] = [(asked, _begin_of(asked.space.program))]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _mine[:] = [(asked, _begin_of(asked.space.program))]
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that asks is gone.
+
+    It would wait for questions for ever: it has both ends of the pipe through which they come.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager
