@@ -73,12 +73,13 @@ def note(stage: str) -> None:
 
 
 def tidying_up() -> None:
-    """Say that an interruption was seen, and that what is left to do is done soon.
+    """Say in a child that an interruption was seen, and that what is left to do is done soon.
 
     The same interruption may come again: from the terminal, and from the process that waits.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    note(TIDYING_UP)
+    if _page:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        note(TIDYING_UP)
 
 
 @contextmanager

@@ -204,6 +204,7 @@ def test_what_is_known_is_told_when_it_is_interrupted(
     code, out, _ = call("space", file)
     assert code == 130
     assert "interrupted: 4 of 200 points were looked at" in out
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler  # It is the caller's.
     assert "3        75.0 %   legal" in out
 
 
