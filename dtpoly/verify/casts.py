@@ -76,6 +76,8 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
     if kinds.is_whole(kind):
         is_short = isinstance(term, Place) or kinds.WIDTHS.get(kind, SINGLE + 1) <= SINGLE
         is_held = not kinds.is_narrow(to) and (to != "tl.float32" or is_short)
+        if to == "tl.float64" and kinds.WIDTHS.get(kind, 0) > kinds.DIGITS[to]:
+            is_held = isinstance(term, Place)  # f64 has 53 of the 64 binary digits.
         return term if is_held else rounded(to, term)
     return brought(term, kind, to)
 

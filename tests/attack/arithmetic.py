@@ -6,6 +6,8 @@ functions of floats the result may be off by a few digits in the last place, as 
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -109,7 +111,8 @@ def _applied(word: str, operands: Sequence[Number], looseness: float) -> Number:
                 return Number(-a.data, a.slack, a.is_written)
             return arithmetic("sub", Number(np.zeros((), np.int64), None, a.is_written), a)
         case "abs", [a]:
-            return Number(np.abs(a.data), a.slack, a.is_written)
+            made = Number(np.abs(a.data), a.slack, a.is_written)
+            return _in_floats([a], _size, made)
         case _, [a, b] if head in COMPARED:
             return _compared(head, a, b)
         case "where", [condition, yes, no]:
@@ -154,7 +157,11 @@ def arithmetic(word: str, a: Number, b: Number) -> Number:
         near = operation(first.data.astype(np.float64), second.data.astype(np.float64))
         wide = (np.abs(near) > 9e18) | _wide(first) | _wide(second)
         is_wide = wide if np.any(wide) else None
-        return Number(found, _any(first, second), is_written, is_wide)
+        made = Number(found, _any(first, second), is_written, is_wide)
+        of = float_type(a, b)
+        if is_written or (a.floats is None and b.floats is None and _is_exact(near, of)):
+            return made
+        return replace(made, floats=arithmetic(word, as_float(a, of), as_float(b, of)))
     first, second = floats
     data = operation(first.data, second.data)
     if first.slack is None and second.slack is None:
@@ -165,6 +172,24 @@ def arithmetic(word: str, a: Number, b: Number) -> Number:
     else:
         error = first.error + second.error
     return Number(data, _grown(data, error), is_written)
+
+
+def _is_exact(data: Array, of: Any) -> bool:
+    """True if whole numbers are small enough for a type of floats."""
+    return not bool(np.any(np.abs(data) > 1 / EPSILON[np.dtype(of)]))
+
+
+def _size(number: Number) -> Number:
+    """The absolute value of a float."""
+    return Number(np.abs(number.data), number.slack)
+
+
+def _in_floats(numbers: Sequence[Number], again: Callable[..., Number], made: Number) -> Number:
+    """The result, with what it is in floats if that is something else of one of the numbers."""
+    if all(one.floats is None for one in numbers):
+        return made
+    of = float_type(*numbers)
+    return replace(made, floats=again(*(as_float(one, of) for one in numbers)))
 
 
 def _wide(number: Number) -> Array:
@@ -215,12 +240,13 @@ def _divided(a: Number, b: Number, looseness: float) -> Number:
 
 def _quotient(word: str, a: Number, b: Number) -> Number:
     """Towards 0, and what that leaves, which has the sign of the dividend."""
-    if a.is_float or b.is_float:
+    if a.is_float or b.is_float or a.floats is not None or b.floats is not None:
         if word == "floordiv":
             raise CannotSayError("'//' of floats")
-        floats = _both_float(a, b)
-        assert floats is not None
-        return Number(np.fmod(floats[0].data, floats[1].data), _any(*floats))
+        is_written = a.is_written and b.is_written
+        of: Any = np.float64 if is_written else float_type(a, b)
+        first, second = as_float(a, of), as_float(b, of)
+        return Number(np.fmod(first.data, second.data), _any(first, second))
     first, second = as_whole(a), as_whole(b)
     by = np.where(second.data == 0, 1, second.data)
     left: Array = np.fmod(first.data, by)
@@ -239,6 +265,9 @@ def _bits(word: str, a: Number, b: Number) -> Number:
 
 def _compared(word: str, a: Number, b: Number) -> Number:
     floats = _both_float(a, b)
+    if a.floats is not None or b.floats is not None:
+        # Whole numbers that are compared are brought to their type before.
+        floats = as_float(a, float_type(a, b)), as_float(b, float_type(a, b))
     first, second = floats if floats is not None else (as_whole(a), as_whole(b))
     data = COMPARED[word](first.data, second.data)
     if first.slack is None and second.slack is None:
@@ -255,7 +284,8 @@ def chosen(condition: Number, yes: Number, no: Number) -> Number:
     if yes.is_truth and no is UNKNOWN:
         no = Number(np.asarray(False), UNKNOWN.slack)
     truth = condition.data if condition.is_truth else condition.data != 0
-    is_written = yes.is_written and no.is_written
+    # One of two whole numbers as written is a truth as a number: that has a type.
+    is_written = yes.is_written and no.is_written and (yes.is_float or no.is_float)
     if yes.is_truth and no.is_truth:
         first, second = yes, no
     else:
@@ -265,7 +295,10 @@ def chosen(condition: Number, yes: Number, no: Number) -> Number:
     slack = None
     if first.slack is not None or second.slack is not None:
         slack = np.where(truth, first.error, second.error)
-    return Number(data, slack_of(slack, _any(condition)), is_written)
+    made = Number(data, slack_of(slack, _any(condition)), is_written)
+    if made.is_float:
+        return made
+    return _in_floats([yes, no], partial(chosen, condition), made)
 
 
 def extreme(is_largest: bool, a: Number, b: Number, *, nan_wins: bool) -> Number:
@@ -275,7 +308,12 @@ def extreme(is_largest: bool, a: Number, b: Number, *, nan_wins: bool) -> Number
     if floats is None:
         first, second = as_whole(a), as_whole(b)
         both: Any = np.maximum if is_largest else np.minimum
-        return Number(both(first.data, second.data), _any(first, second), is_written)
+        made = Number(both(first.data, second.data), _any(first, second), is_written)
+
+        def again(one: Number, other: Number) -> Number:
+            return extreme(is_largest, one, other, nan_wins=nan_wins)
+
+        return _in_floats([a, b], again, made)
     first, second = floats
     ways: Any = (np.maximum, np.minimum) if nan_wins else (np.fmax, np.fmin)
     data = ways[0 if is_largest else 1](first.data, second.data)
@@ -323,100 +361,6 @@ def _function(
         moved = np.where(a.slack > 0, np.where(np.isnan(moved), np.inf, moved), 0.0)
         error = error + moved
     return Number(data, slack_of(error))
-
-
-def total(word: str, values: Number, inside: Array, looseness: float = 0.0) -> Number:
-    """A reduction of the first axis, over the points that are inside; of nothing: its identity.
-
-    With some looseness each step of a sum may be cut off, as tensor cores do it.
-    """
-    shape = np.broadcast_shapes(values.data.shape, inside.shape)
-    data, where = np.broadcast_to(values.data, shape), np.broadcast_to(inside, shape)
-    slack = None if values.slack is None else np.broadcast_to(values.slack, shape)
-    head, _, tail = word.partition(" ")
-    with np.errstate(all="ignore"):
-        match head:
-            case "add":
-                return _sum(data, where, slack, looseness, is_written=values.is_written)
-            case "or" | "and" if data.dtype.kind == "b":
-                if head == "or":
-                    found = np.any(data & where, axis=0)
-                else:
-                    found = np.all(data | ~where, axis=0)
-                return Number(found, _any_of(slack, where))
-            case "maximum" | "minimum" if tail in ("", "without nan"):
-                return _best(head == "maximum", data, where, slack, nan_wins=not tail)
-            case "mul":
-                return _product(data, where, slack)
-            case _:
-                raise CannotSayError(f"a reduction by '{word}'")
-
-
-def _any_of(slack: Array | None, where: Array) -> Array | None:
-    if slack is None:
-        return None
-    return slack_of(np.where(np.any((slack > 0) & where, axis=0), np.inf, 0.0))
-
-
-def _sum(
-    data: Array, where: Array, slack: Array | None, looseness: float, *, is_written: bool
-) -> Number:
-    if data.dtype.kind in "bi":
-        found = np.sum(np.where(where, data, 0).astype(np.int64), axis=0)
-        wide = np.sum(np.where(where, np.abs(data.astype(np.float64)), 0.0), axis=0) > 9e18
-        return Number(found, _any_of(slack, where), is_written, wide if np.any(wide) else None)
-    kept = np.where(where, data, data.dtype.type(0)).astype(np.float64)
-    found = np.sum(kept, axis=0)
-    sizes = np.sum(np.abs(kept), axis=0)
-    count = np.sum(where, axis=0)
-    error = sizes * EPSILON[data.dtype] * np.maximum(count - 1, 0) * (1.0 + looseness)
-    # Multiples of 2^-10 whose sizes add up to less than 2^13 are added exactly in any order.
-    is_exact = np.all(~where | (kept * 1024 == np.round(kept * 1024)), axis=0) & (sizes < 2**13)
-    error = np.where(is_exact, 0.0, error)
-    # Whether it is infinite may depend on the order.
-    error = np.where(~np.isfinite(error), np.where(np.isnan(found), 0.0, np.inf), error)
-    is_far = (sizes > 3e38) & np.isfinite(sizes) & (data.dtype == np.float32)
-    error = np.where(is_far, np.inf, error)
-    has_infinity = np.any(np.isinf(kept), axis=0)
-    error = np.where(
-        has_infinity & (np.sum(np.where(np.isfinite(kept), np.abs(kept), 0), axis=0) < 1e38),
-        0.0,
-        error,
-    )
-    if slack is not None:
-        error = error + np.sum(np.where(where, slack, 0.0), axis=0)
-    return Number(found.astype(data.dtype), slack_of(error))
-
-
-def _best(
-    is_largest: bool, data: Array, where: Array, slack: Array | None, *, nan_wins: bool
-) -> Number:
-    if data.dtype.kind == "f":
-        nothing: Any = data.dtype.type(-np.inf if is_largest else np.inf)
-    elif data.dtype.kind == "b":
-        data, nothing = data.astype(np.int64), 0 if is_largest else 1
-    else:
-        limits = np.iinfo(np.int64)
-        nothing = limits.min if is_largest else limits.max
-    kept = np.where(where, data, nothing)
-    ways: Any = (np.maximum, np.minimum) if nan_wins else (np.fmax, np.fmin)
-    found = ways[0 if is_largest else 1].reduce(kept, axis=0)
-    if slack is None:
-        return Number(found)
-    error = np.max(np.where(where, slack, 0.0), axis=0)
-    return Number(found, slack_of(error))
-
-
-def _product(data: Array, where: Array, slack: Array | None) -> Number:
-    kept = np.where(where, data, data.dtype.type(1))
-    if data.dtype.kind != "f":
-        return Number(np.multiply.reduce(kept.astype(np.int64), axis=0), _any_of(slack, where))
-    found = np.multiply.reduce(kept.astype(np.float64), axis=0)
-    count = np.sum(where, axis=0)
-    error = np.abs(found) * EPSILON[data.dtype] * count
-    if slack is not None:
-        error = np.where(np.any(np.where(where, slack, 0.0) > 0, axis=0), np.inf, error)
-    return Number(found.astype(data.dtype), slack_of(error))
 
 
 def of_type(kind: str, data: Array) -> Number:

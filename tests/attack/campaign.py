@@ -26,6 +26,8 @@ class Campaign:
     is_interpreted: bool = True
     # It is skipped where there is no GPU.
     needs_gpu: bool = False
+    # Workers that take much memory when they start are started one after the other.
+    is_started_slowly: bool = False
     attempts_per_worker: int = ATTEMPTS_PER_WORKER
     # A campaign that tests the runner itself is run only where it is named.
     is_hidden: bool = False

@@ -38,6 +38,7 @@ CAMPAIGNS = (
         bytes=10 * 2**30,
         is_interpreted=False,
         needs_gpu=True,
+        is_started_slowly=True,
     ),
     Campaign(
         "operations_gpu",
@@ -47,6 +48,7 @@ CAMPAIGNS = (
         bytes=10 * 2**30,
         is_interpreted=False,
         needs_gpu=True,
+        is_started_slowly=True,
     ),
     Campaign(
         "handwritten",

@@ -60,6 +60,8 @@ class Case:
     calls: tuple[Call, ...]
     # Words that say what is in it, for counting.
     features: tuple[str, ...] = ()
+    # The type of floats that whole numbers are brought to: all floats of a kernel with f64 are f64.
+    wide: str = "f32"
 
     def shown(self) -> str:
         """The case as text that a person can read, and that makes it again."""
@@ -80,6 +82,7 @@ def case_of(data: Mapping[str, Any]) -> Case:
         data["scalars"],
         calls,
         tuple(data.get("features", ())),
+        data.get("wide", "f32"),
     )
 
 

@@ -30,17 +30,19 @@ from dtpoly.verify.terms import (
     ValueOf,
 )
 from dtpoly.verify.whole import All, Either, Extreme, Floor, Not, Sign, Some, Truth, Whole
-from tests.attack.arithmetic import applied, chosen, total
+from tests.attack.arithmetic import applied, chosen
 from tests.attack.numbers import (
     EPSILON,
     UNKNOWN,
     Array,
     CannotSayError,
     Number,
+    as_float,
     certain,
     slack_of,
     written,
 )
+from tests.attack.totals import total
 
 # More points than this are not looked at.
 MOST_POINTS = 2_000_000
@@ -62,6 +64,8 @@ class Frame:
     looseness: float = 0.0
     # Whether a product and a sum may be one operation, which rounds once.
     is_fused: bool = False
+    # The floats that whole numbers become beside what has no type.
+    lone: Any = np.float32
     done: dict[Term, Number] = field(default_factory=dict[Term, Number])
 
     def with_names(self, more: Mapping[str, Array], axes: int) -> Frame:
@@ -73,6 +77,7 @@ class Frame:
             self.loaded,
             self.looseness,
             self.is_fused,
+            self.lone,
         )
 
 
@@ -231,6 +236,8 @@ def number(term: Term, frame: Frame) -> Number | tuple[Number, Number]:
         made = _number(term, frame)
         if isinstance(made, tuple):
             return made
+        if made.data.dtype.kind == "i" and made.lone is not frame.lone:
+            made = replace(made, lone=frame.lone)
         found = frame.done[term] = made
     return found
 
@@ -327,14 +334,35 @@ def _reduced(
         laid(where),
         inside.looseness,
     )
+    if not found.is_float and values.data.dtype.kind == "i" and not values.is_written:
+        floats = _reduced_floats(operation, values, where, axes, outer, inside)
+        found = replace(found, floats=floats)
     if wide is None:
         return found
     is_wide = np.any(laid(wide) & laid(where), axis=0)
     return replace(found, is_wide=is_wide if found.is_wide is None else is_wide | found.is_wide)
 
 
+def _reduced_floats(
+    operation: str, values: Number, where: Array, axes: int, outer: int, inside: Frame
+) -> Number | None:
+    """What a reduction of whole numbers is in floats; None if that is the same number."""
+    floats = values.floats
+    if floats is None:
+        if operation != "add":
+            return None
+        floats = as_float(values, values.lone)
+        sizes = float(np.max(np.abs(floats.data), initial=0.0))
+        if sizes * _points(inside) <= 1 / EPSILON[np.dtype(values.lone)]:
+            return None
+    return _reduced(operation, floats, where, axes, outer, inside)
+
+
 def _fused(made: Number, operands: Sequence[Term], numbers: Sequence[Number]) -> Number:
     """A sum whose operand is a product that may not have been rounded."""
+    if made.floats is not None:
+        inner = [as_float(value, made.floats.data.dtype.type) for value in numbers]
+        made = replace(made, floats=_fused(made.floats, operands, inner))
     if made.data.dtype.kind != "f" or made.is_written:
         return made
     more: Any = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,8 @@ class Execution:
     memory: dict[str, Tensor]
     looseness: float = 0.0
     is_fused: bool = False
+    # The floats that whole numbers become beside what has no type.
+    lone: Any = np.float32
     # Of the program that runs: what each load gave.
     logs: dict[int, Log] = field(default_factory=dict[int, Log])
     events: int = 0
@@ -87,7 +90,7 @@ class Execution:
         """A frame where names are single numbers."""
         known = {**self.names, **more}
         names = {one: np.asarray(value, np.int64) for one, value in known.items()}
-        return Frame(names, 0, self.scalars, self.loaded, self.looseness, self.is_fused)
+        return Frame(names, 0, self.scalars, self.loaded, self.looseness, self.is_fused, self.lone)
 
     def launch(self, ran: Ran) -> None:
         """Run all programs of a launch, one after the other."""
@@ -174,7 +177,12 @@ class Execution:
         data = np.broadcast_to(value.data, shape)
         slack = np.broadcast_to(value.error, shape)
         wide = None if value.is_wide is None else np.broadcast_to(value.is_wide, shape)
-        kept = Number(data, slack, value.is_written, wide)
+        floats = value.floats
+        if floats is not None:
+            floats = Number(
+                np.broadcast_to(floats.data, shape), np.broadcast_to(floats.error, shape)
+            )
+        kept = Number(data, slack, value.is_written, wide, floats)
         if access.kind == "store":
             put(tensor, at, where, kept)
         else:
@@ -243,7 +251,7 @@ def as_kept(kind: str, value: Number) -> Number:
         if value.is_float:
             raise CannotSayError(f"a float in a tensor of '{kind}'")
         return Number(wrapped(kind, value.data.astype(np.int64)), value.slack)
-    value = certain(value)
+    value = certain(value if value.floats is None else value.floats)
     if kind == "tl.int1":
         return Number(value.data != 0, value.slack)
     if not value.is_float or value.is_written or kind in ("tl.float32", "tl.float64"):

@@ -178,6 +178,7 @@ def _finished(kernel: Kernel, grid: str, functions: list[str]) -> Case:
         kernel.scalars,
         tuple(calls),
         tuple(sorted(scope.features)),
+        scope.wide,
     )
 
 

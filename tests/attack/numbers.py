@@ -6,6 +6,9 @@ verifier's mistakes.
 - A truth is a `bool`, a whole number an `int64` that wraps as residues do, a float a `float32` or
   a `float64`. Values of f16, bf16 and the 8-bit floats are kept in `float32`, which holds them.
 - A number *as written* (`is_written`) has no type: it takes that of what it meets.
+- The verifier does not say whether `x * y` of whole numbers is computed in floats: it leaves out a
+  cast that changes no value. `floats` is what it is in floats, where that differs; a whole number
+  that was brought to a type of whole numbers has none. `lone` is the type of those floats.
 - `slack` says by how much the number may differ where Triton leaves that open: the order of a sum,
   the last digits of `exp`. Where it is infinite, nothing is said (what a load without `other` gives
   at a lane that is masked out). None is zero, and then the number has to be right to the last bit.
@@ -55,6 +58,10 @@ class Number:
     is_written: bool = False
     # Of a whole number: where it is too large for 64 bits, so that only its residue is right.
     is_wide: Array | None = None
+    # Of a whole number: what it is if floats are computed with, where that is something else.
+    floats: "Number | None" = None
+    # Of a whole number: the type of floats that it becomes beside what has no type.
+    lone: Any = np.float32
 
     @property
     def is_float(self) -> bool:
@@ -104,13 +111,14 @@ def certain(number: Number) -> Number:
 
 def float_type(*numbers: Number) -> Any:
     """The type in which floats are computed."""
-    typed = [one.data.dtype for one in numbers if one.is_float and not one.is_written]
+    typed = [np.dtype(one.data.dtype if one.is_float else one.lone) for one in numbers]
+    typed = [of for of, one in zip(typed, numbers, strict=True) if not one.is_written]
     return np.float64 if np.dtype(np.float64) in typed else np.float32
 
 
 def as_float(number: Number, of: Any) -> Number:
     """The number as a float of the type in which is computed."""
-    number = certain(number)
+    number = certain(number if number.floats is None else number.floats)
     with np.errstate(all="ignore"):
         return replace(number, data=number.data.astype(of), is_written=False)
 
@@ -180,7 +188,7 @@ def rounded(kind: str, number: Number) -> Number:
         return Number(wrapped(kind, as_whole(number).data), number.slack)
     if kind in ("size", "offset"):
         return number  # Sizes are far from where their type ends.
-    number = certain(number)
+    number = certain(number if number.floats is None else number.floats)
     if kind == "tl.int1":
         return Number(number.data != 0, number.slack)
     if kind.startswith("tf32"):
@@ -205,6 +213,8 @@ def as_float_of_whole(number: Number) -> Number:
     Nothing is said of one that f32 does not hold.
     """
     if number.is_float or number.is_truth:
+        return as_float(number, np.float64)
+    if number.floats is not None:
         return as_float(number, np.float64)
     number = certain(number)
     data = number.data.astype(np.float64)

@@ -1,46 +1,48 @@
 """Make a folder of cases that a machine with a GPU can check: kernels, and what they must do.
 
-    python -m tests.attack.prepare FOLDER [--kernels N] [--operations N] [--seed S]
+    python -m tests.attack.prepare FOLDER [--kernels N] [--operations M] [--seed S] [--workers W]
 
 What the verifier reads is computed here. The machine with the GPU needs Triton and torch, and
-nothing of what dtpoly needs: `python -m tests.attack.gpu FOLDER`.
+nothing of what dtpoly needs: `python -m tests.attack.gpu FOLDER`. A folder that is half made is
+finished by the same command.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from dtpoly.verify.findings import Proof
 from tests.attack.case import Case
 from tests.attack.elements import KINDS
 from tests.attack.executing import OutsideError, RaceError
+from tests.attack.folder import path_of, save
 from tests.attack.generating import case_of_seed
 from tests.attack.inputs import tensors_of
 from tests.attack.kernels import REFUSALS
 from tests.attack.kernels_gpu import LOOSENESS, MORE
 from tests.attack.numbers import Array, CannotSayError
 from tests.attack.operating import ALL, Operation, case_of
-from tests.attack.operations import operations_of
+from tests.attack.operations import BATCH, operations_of
 from tests.attack.reading import broken_rules, executed, read
 
-CASES, WANTED = "cases.jsonl", "wanted"
-# Its type says that names of arrays are options.
-save: Any = np.savez_compressed
-# So many operations go into one kernel.
+# So many operations go into one kernel at most.
 TOGETHER = 25
+# Of the numbers that each seed has, the first one is for its kernel, the others for its operations.
+NUMBERS = 1 + BATCH // TOGETHER
+# So many seeds are given to the workers before it is looked at how many cases there are.
+AT_ONCE = 32
+Wanted = dict[str, Array]
 
 
-def wanted_of(case: Case, proof: Proof) -> dict[str, Array] | None:
+def wanted_of(case: Case, proof: Proof) -> Wanted | None:
     """The outputs after each call, with their slack; None where that cannot be said."""
-    found: dict[str, Array] = {}
+    found: Wanted = {}
     for number, call in enumerate(case.calls):
         tensors = tensors_of(case, call)
         try:
@@ -57,55 +59,71 @@ def wanted_of(case: Case, proof: Proof) -> dict[str, Array] | None:
     return found
 
 
-def kernels(
-    count: int, seed: int, counted: Counter[str], more: tuple[str, ...] = MORE
-) -> Iterator[tuple[Case, dict[str, Array]]]:
-    """Whole kernels, also with these types."""
-    while counted["kernels"] < count:
-        case = case_of_seed(seed, more)
-        seed += 1
-        try:
-            wanted = wanted_of(case, read(case))
-        except REFUSALS:
-            wanted = None
-        if wanted is None:
-            counted["kernels left out"] += 1
-        else:
-            counted["kernels"] += 1
-            yield case, wanted
+def kernel(seed: int, more: tuple[str, ...] = MORE) -> tuple[Case, Wanted] | None:
+    """The whole kernel of a seed, also with these types; None where nothing is said of it."""
+    case = case_of_seed(seed, more)
+    try:
+        wanted = wanted_of(case, read(case))
+    except REFUSALS:
+        return None
+    return None if wanted is None else (case, wanted)
 
 
 def operations(
-    count: int, seed: int, counted: Counter[str], types: tuple[str, ...] = ALL
-) -> Iterator[tuple[Case, dict[str, Array]]]:
-    """Kernels of some operations each, of these types; the verifier reads every one."""
-    taken: list[tuple[Operation, dict[str, Array]]] = []
-    while counted["operations"] < count:
-        for one in operations_of(seed, types):
-            single = case_of([one], 0)
-            try:
-                wanted = wanted_of(single, read(single))
-            except REFUSALS:
-                wanted = None
-            if wanted is None:
-                counted["operations left out"] += 1
-                continue
+    seed: int, types: tuple[str, ...] = ALL, together: int = TOGETHER
+) -> Iterator[tuple[Case, Wanted, int]]:
+    """The operations of a seed in a few kernels, and how many are in each."""
+    taken: list[tuple[Operation, Wanted]] = []
+    for one in operations_of(seed, types):
+        single = case_of([one], 0)
+        try:
+            wanted = wanted_of(single, read(single))
+        except REFUSALS:
+            continue
+        if wanted is not None:
             taken.append((one, wanted))
-            if len(taken) == TOGETHER:
-                counted["operations"] += len(taken)
-                yield _together(taken)
-                taken = []
-        seed += 1
+    for first in range(0, len(taken), together):
+        some = taken[first : first + together]
+        parts = {
+            f"0 O{at} {word}": wanted[f"0 O0 {word}"]
+            for at, (_, wanted) in enumerate(some)
+            for word in ("data", "slack")
+        }
+        yield case_of([one for one, _ in some], 0), parts, len(some)
 
 
-def _together(taken: list[tuple[Operation, dict[str, Array]]]) -> tuple[Case, dict[str, Array]]:
-    case = case_of([one for one, _ in taken], 0)
-    parts = {
-        f"0 O{at} {word}": wanted[f"0 O0 {word}"]
-        for at, (_, wanted) in enumerate(taken)
-        for word in ("data", "slack")
-    }
-    return case, parts
+def kernel_made(folder: Path, seed: int) -> Counter[str]:
+    """Write the kernel of a seed, unless it is there."""
+    path = path_of(folder, seed * NUMBERS)
+    if path.exists():
+        return Counter({"kernels": 1})
+    made = kernel(seed)
+    if made is None:
+        return Counter({"kernels left out": 1})
+    save(path, *made)
+    return Counter({"kernels": 1})
+
+
+def operations_made(folder: Path, seed: int) -> Counter[str]:
+    """Write the kernels of the operations of a seed."""
+    counted: Counter[str] = Counter()
+    for part, (case, wanted, many) in enumerate(operations(seed)):
+        save(path_of(folder, seed * NUMBERS + 1 + part), case, wanted)
+        counted["operations"] += many
+    counted["operations left out"] += BATCH - counted["operations"]
+    return counted
+
+
+def made(
+    pool: ProcessPoolExecutor, make: Callable[[int], Counter[str]], word: str, most: int, seed: int
+) -> Counter[str]:
+    """Make cases of one seed after the other, until there are enough of them."""
+    counted: Counter[str] = Counter()
+    while counted[word] < most:
+        for one in pool.map(make, range(seed, seed + AT_ONCE)):
+            counted += one
+        seed += AT_ONCE
+    return counted
 
 
 def main() -> None:
@@ -116,21 +134,17 @@ def main() -> None:
     parser.add_argument("--kernels", type=int, default=100)
     parser.add_argument("--operations", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
-    (asked.folder / WANTED).mkdir(parents=True, exist_ok=True)
-    counted: Counter[str] = Counter()
-    number = 0
-    with (asked.folder / CASES).open("w") as file:
-        for every in (
-            kernels(asked.kernels, asked.seed, counted),
-            operations(asked.operations, asked.seed, counted),
-        ):
-            for case, wanted in every:
-                file.write(json.dumps(asdict(case)) + "\n")
-                with (asked.folder / WANTED / f"{number}.npz").open("wb") as arrays:
-                    save(arrays, **wanted)
-                number += 1
-    print(dict(counted), f"types: {', '.join(KINDS)}")
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(asked.workers, max_tasks_per_child=500) as pool:
+        counted = made(
+            pool, partial(kernel_made, asked.folder), "kernels", asked.kernels, asked.seed
+        )
+        make = partial(operations_made, asked.folder)
+        counted += made(pool, make, "operations", asked.operations, asked.seed)
+    size = sum(one.stat().st_size for one in asked.folder.iterdir())
+    print(dict(counted), f"types: {', '.join(KINDS)}; {size / 2**20:.1f} MiB")
 
 
 if __name__ == "__main__":

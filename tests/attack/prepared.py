@@ -5,40 +5,26 @@ The folder is said by the variable ATTACK_FOLDER; a seed is the number of a case
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from tests.attack.case import Case, case_of
+from tests.attack.case import Case
 from tests.attack.elements import difference
+from tests.attack.folder import FOLDER, loaded, path_of
 from tests.attack.inputs import tensors_of
 from tests.attack.launching import launched, launched_on_gpu
 from tests.attack.numbers import Array
 from tests.attack.outcome import Outcome, Verdict
 
-FOLDER = "ATTACK_FOLDER"
-CASES, WANTED = "cases.jsonl", "wanted"
-
-
-@cache
-def lines(folder: Path) -> list[str]:
-    """The cases of a folder, as they are written."""
-    return (folder / CASES).read_text().splitlines()
-
 
 def attempt(seed: int) -> Outcome:
     """Launch one case, and look at what it left."""
-    folder = Path(os.environ[FOLDER])
-    case = case_of(json.loads(lines(folder)[seed]))
-    with np.load(folder / WANTED / f"{seed}.npz") as arrays:
-        wanted = {name: arrays[name] for name in arrays.files}
-    return judged(case, wanted)
+    return judged(*loaded(path_of(Path(os.environ[FOLDER]), seed)))
 
 
 def judged(case: Case, wanted: dict[str, Array]) -> Outcome:

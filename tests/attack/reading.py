@@ -92,7 +92,8 @@ def executed(
     names = names_of(case, call, tensors)
     # One operation that rounds once is read as a product and a sum.
     is_fused = is_fused or "tl.fma(" in case.text
-    execution = Execution(names, scalars, memory_of(case, tensors), looseness, is_fused)
+    lone = np.float64 if case.wide == "f64" else np.float32
+    execution = Execution(names, scalars, memory_of(case, tensors), looseness, is_fused, lone)
     for ran in proof.runs:
         execution.launch(ran)
     return execution

@@ -1,6 +1,7 @@
 """A campaign run by several workers at once, each of which may hang, die or eat memory."""
 
 import json
+import math
 import os
 import selectors
 import time
@@ -22,10 +23,15 @@ CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class Limits:
-    """When a run ends: after so many seconds, or so many attempts, whichever comes first."""
+    """When a run ends: after so many seconds, or so many attempts, whichever comes first.
+
+    Attempts that have begun when the time is over are finished, unless it is the very end: then
+    they are given up, and are made when the run goes on.
+    """
 
     seconds: float | None = None
     attempts: int | None = None
+    is_very_end: bool = False
 
 
 class StartError(Exception):
@@ -48,6 +54,14 @@ class Run:
     workers: list[Worker] = field(default_factory=list[Worker])
     selector: selectors.DefaultSelector = field(default_factory=selectors.DefaultSelector)
     asked_for: int = 0
+    # How many workers there are to be, of a campaign that starts them one after the other.
+    most_workers: int = 0
+    has_started: bool = False
+
+    def is_at_very_end(self) -> bool:
+        """Whether all that goes on is given up."""
+        is_late = time.monotonic() - self.began >= (self.limits.seconds or math.inf)
+        return self.limits.is_very_end and is_late
 
     def is_over(self) -> bool:
         """Whether no more attempts are to begin."""
@@ -100,7 +114,12 @@ class Run:
         """A worker died, or must be ended: what it was at is an outcome."""
         if not worker.is_ready:
             words = last_words(worker)
-            raise StartError(f"{self.campaign.name} cannot start: {what}\n{words}")
+            if not self.has_started or len(self.workers) == 1:
+                raise StartError(f"{self.campaign.name} cannot start: {what}\n{words}")
+            # There is no room for so many: the others go on.
+            self.most_workers = len(self.workers) - 1
+            self.drop(worker)
+            return
         if worker.seed is not None:
             self.note(worker, Outcome(verdict, what, last_words(worker)))
         self.replace(worker)
@@ -123,7 +142,10 @@ class Run:
             del worker.unread[: end + 1]
             if worker.is_ready:
                 self.note(worker, of_data(json.loads(line)))
-            worker.is_ready = worker.is_ready or line == READY
+            elif line == READY:
+                worker.is_ready = self.has_started = True
+                if len(self.workers) < self.most_workers and not self.is_over():
+                    self.add_worker()
             self.go_on(worker)
 
     def check(self) -> None:
@@ -150,13 +172,16 @@ def run(
 ) -> None:
     """Run attempts until a limit is reached; each one is in the record as soon as it is over.
 
-    Attempts that have begun when the time is over are finished. Raises StartError.
+    Raises StartError.
     """
+    count = workers if limits.attempts is None else min(workers, limits.attempts)
     going = Run(campaign, record, seeds, limits, seen)
     try:
-        for _ in range(workers if limits.attempts is None else min(workers, limits.attempts)):
+        if campaign.is_started_slowly:
+            going.most_workers, count = count, 1
+        for _ in range(count):
             going.add_worker()
-        while going.workers:
+        while going.workers and not going.is_at_very_end():
             for key, _ in going.selector.select(TICK):
                 going.read(key.data)
             going.check()

@@ -48,6 +48,11 @@ MADE_NARROW = written(
 )
 BY_F32 = written("Func f; In A: i32; Var x; f[x] = cast(cast(A[x], f32), i64); f.compile();")
 BY_F64 = written("Func f; In A: i64; Var x; f[x] = cast(cast(A[x], f64), i64); f.compile();")
+BELOW_F64 = written(
+    "Func f; In A: i64, B: i64; Var x;"
+    "f[x] = where(cast(A[x], f64) < cast(B[x], f64), 1, 2); f.compile();"
+)
+LOADED = "tl.load(A_ptr + x * A_stride_0)"
 MIXED = written("Func f; In A: i32, B: f32; Var x; f[x] = A[x] * B[x] + sqrt(A[x]); f.compile();")
 OUTSIDE = written("Func f; In A: i16; Var x; f[x] = A[x] + cast(70000, i16); f.compile();")
 BACK = written("Func f; In A; Var x; f[x] = cast(cast(A[x] > 1, i32), bool); f.compile();")
@@ -219,6 +224,9 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     "a cast by way of f32 is done at once": (*(BY_F32, ".to(tl.float32)", ""),),
     "a cast goes by way of f16": (*(BY_F32, ".to(tl.float32)", ".to(tl.float16)"),),
     "a cast by way of f64 goes by way of f32": (*(BY_F64, "tl.float64", "tl.float32"),),
+    "whole numbers that f64 does not hold are compared as they are": (
+        *(BELOW_F64, "A_value < B_value", f"{LOADED} < {LOADED.replace('A', 'B')}"),
+    ),
     "a cast ends in a narrower type": (*(BY_F32, "A_value, tl.int64", "A_value, tl.int32"),),
     "a number that its type has not becomes the largest": (
         *(OUTSIDE, "4464, tl.int16", "32767, tl.int16"),

@@ -1,0 +1,89 @@
+"""The evaluator: in which floats whole numbers are computed with, where terms do not say it."""
+
+import numpy as np
+import pytest
+
+from tests.attack.case import Call, Case, Given
+from tests.attack.generating import algorithm_of, case_of_seed
+from tests.attack.inputs import tensors_of
+from tests.attack.kernels import judged
+from tests.attack.outcome import Verdict
+from tests.attack.reading import executed, read
+
+SIZE = 128
+
+
+def case_with(value: str, dtype: str, out: str, wide: str = "f32") -> Case:
+    """A kernel that stores one value, made of two tiles."""
+    tensors = (
+        Given("A", dtype, ("i",), False),
+        Given("B", dtype, ("i",), False),
+        Given("out", out, ("i",), True),
+    )
+    text = f"""import triton
+import triton.language as tl
+
+# verify: kernel[(1,)](A, B, out, len(i))
+# assume: len(i) == {SIZE}
+
+
+@triton.jit
+def kernel(a_ptr, b_ptr, o_ptr, n):
+    at = tl.arange(0, {SIZE})
+    a = tl.load(a_ptr + at)
+    b = tl.load(b_ptr + at)
+    tl.store(o_ptr + at, {value})
+"""
+    calls = tuple(Call({"i": SIZE}, 5, values) for values in ("lattice", "wide", "edges"))
+    return Case(text, algorithm_of([*tensors], {}), tensors, {}, calls, wide=wide)
+
+
+F32, F64 = ("to(tl.float32)", "f32"), ("to(tl.float64)", "f64")
+VALUES = (
+    "a.TO / 3",
+    "0.5 + a.TO",
+    "a.TO * b.TO",
+    "tl.abs(a.TO)",
+    "tl.abs(a).TO",
+    "(a * b).TO",
+    "a.TO * b.TO + a.TO",
+    "tl.where(a > 2, a.TO * b.TO, b.TO) - a.TO",
+    "tl.maximum(a.TO * b.TO, b.TO) * a.TO",
+    "(a.TO * b.TO < b.TO * b.TO + b.TO).TO / 3.0",
+    "-(a.TO * b.TO) + b.TO",
+)
+
+
+@pytest.mark.parametrize(("to", "wide"), [F32, F64])
+@pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "i64"])
+@pytest.mark.parametrize("value", VALUES)
+def test_whole_numbers_become_floats_of_the_case(
+    value: str, dtype: str, to: str, wide: str
+) -> None:
+    outcome = judged(case_with(value.replace("TO", to), dtype, "f64", wide))
+    assert outcome.verdict is Verdict.AGREE, outcome.what
+    assert outcome.figures["elements to the last bit"] >= SIZE
+
+
+def test_a_product_of_floats_is_rounded_though_its_operands_are_whole() -> None:
+    case = case_with("a.to(tl.float32) * b.to(tl.float32) + a.to(tl.float32)", "i16", "f64")
+    tensors = tensors_of(case, case.calls[1])
+    found = executed(case, read(case), case.calls[1], tensors).memory["out"]
+    a, b = (tensors[name].numpy().astype(np.float32) for name in "AB")
+    np.testing.assert_array_equal(found.data, (a * b + a).astype(np.float64))
+    assert not found.slack.any()
+    # If the numbers were not rounded, other ones would come out.
+    assert (found.data != a.astype(np.float64) * b + a).any()
+
+
+@pytest.mark.parametrize("value", ["a / 3.0", "(a > b).to(tl.float32) / 3"])
+def test_a_truth_as_a_number_has_a_type(value: str) -> None:
+    outcome = judged(case_with(value, "bool" if "/ 3.0" in value else "i8", "f64"))
+    assert outcome.verdict is Verdict.AGREE, outcome.what
+
+
+# Found by the campaign: a sum in f16, whole numbers in f64 and in f32, and a scalar beside f64.
+@pytest.mark.parametrize("seed", [1310, 1341, 2001009, 2002958, 2000223, 2003452])
+def test_what_the_campaign_found_is_mended(seed: int) -> None:
+    outcome = judged(case_of_seed(seed))
+    assert outcome.verdict is Verdict.AGREE, outcome.what
