@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,12 @@ if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
 EXTREMES = ("argmax", "argmin")
+# What functions that are known by their texts may be given. Of other types they compute other
+# values: of whole numbers by way of floats, of floats without a thought of NaN. Or Triton does not
+# compile them.
+OF_FLOATS = ("dt_clamp", "dt_mod", "dt_cdiv", "dt_div_rn", "dt_sqrt_rn", "dt_tanh", "dt_pow")
+OF_WHOLES = ("dt_clamp_whole", "dt_mod_whole", "dt_cdiv_whole", "dt_pow_whole")
+FULL_FLOATS = ("tl.float32", "tl.float64", kinds.REAL)
 # How the table calls what functions known by their text do to the types of their operands.
 SPELLED = {"mod": "mod", "div_rn": "div", "maximum": "maximum of all", "minimum": "minimum of all"}
 # Where the steps of a reduction are rounded, its order counts: so it has a name of its own.
@@ -66,6 +73,7 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         tiles = [value for value in values if isinstance(value, Tile)]
         if len(tiles) != len(values):
             raise Unread(line, f"a call of '{of}'")
+        _check_types(of, tiles, line)
         axes, items = aligned(machine, tiles, line)
         operands = [as_term(item, line) for item in items]
         if meaning_of in EXTREMES:
@@ -109,6 +117,18 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         return kept(machine.value(result))
     finally:
         machine.names = outer
+
+
+def _check_types(of: str, tiles: Sequence[Tile], line: int) -> None:
+    """A function that is known by its text does what is known of it for some types alone."""
+    types = {tile.kind for tile in tiles}
+    is_float = types <= {*FULL_FLOATS}
+    is_right = len(types) == 1 and (
+        is_float if of in OF_FLOATS else all(map(kinds.is_whole, types))
+    )
+    if of in (*OF_FLOATS, *OF_WHOLES) and not is_right:
+        words = " and ".join(sorted(one or "a constant" for one in types))
+        raise Unread(line, f"'{of}' of {words}, of which its text is not known to be right")
 
 
 def _of_bits(machine: Machine, meaning: str, values: list[Value], line: int) -> Tile:

@@ -22,6 +22,8 @@ from dtpoly.verify.whole import Whole, both, compare, extreme, name, names_of, n
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
+# Types of bounds that offsets need: no number of Python's is computed with there.
+LONG = ("tl.int64", kinds.OFFSET)
 RANGES = ("range", "tl.range", "tl.static_range")
 
 
@@ -114,12 +116,14 @@ def _made(machine: Machine) -> set[str]:
 
 
 def _kind(machine: Machine, over: ast.expr) -> str:
-    """The type of a counter: that of the bounds."""
-    found = kinds.WEAK
-    if isinstance(over, ast.Call):
-        for arg in over.args:
-            found = kinds.met(found, machine.tile(arg).kind)
-    return found or "tl.int32"
+    """The type of a counter: that of the bounds, or none.
+
+    Where a kernel is compiled a counter has the type of the bounds; in `tl.static_range`, and in
+    Triton's interpreter, it is a number of Python's. So it is read where both give the same.
+    """
+    args = over.args if isinstance(over, ast.Call) else []
+    found = {machine.tile(arg).kind for arg in args}
+    return next((one for one in LONG if one in found), kinds.SIZE)
 
 
 def _is_pipelined(machine: Machine, options: Mapping[str, Value]) -> bool:

@@ -14,6 +14,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from dtpoly.frozen import dataclass
+from dtpoly.verify import kinds
 from dtpoly.verify.access import Access
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.carrying import assigned
@@ -68,10 +69,10 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
     if is_affine(high):
         one = fresh(counter)
         machine.digits.ranges[one] = within(number(0), name(one), high)
-        machine.names[counter] = scalar(name(one), "tl.int32")
+        machine.names[counter] = scalar(name(one), kinds.SIZE)
     else:
         part = machine.digits.of(fresh(counter), factors)
-        machine.names[counter] = scalar(part, "tl.int32")
+        machine.names[counter] = scalar(part, kinds.SIZE)
     assume(Lemma.PROGRAMS, str(low.plain), high, step)
     machine.computed(high + step, "tl.int32", node.lineno)
     machine.digits.ranges.pop(str(low.plain))
