@@ -6,6 +6,7 @@ import os
 import resource
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
@@ -15,12 +16,16 @@ from tempfile import mkdtemp
 
 from dtpoly.cli.main import entry
 from tests.attack.hostile_files import SECRET, Folder, base, close_pipes, folder_of
-from tests.attack.hostile_words import command_line
+from tests.attack.hostile_words import NAMED, command_line
 from tests.attack.outcome import Outcome, Verdict
+from tests.cli.process import environment
 
 CODES = (0, 1, 2)
 # Commands that change files which are there; those write new ones only.
 CHANGING = ("fmt", "ship")
+# One in so many is run as users run it, in a process of its own; that takes ten times as long.
+APART = 40
+SECONDS = 60.0  # which that process may take
 LINES = 60  # of what a command prints, in a finding
 
 
@@ -45,9 +50,13 @@ def attempt(seed: int) -> Outcome:
         is_short = random.random() < 0.04
         stdin = random.choice([*before.values()]) or b""
         environment = dict(os.environ)
-        ended = run(words, folder.path, stdin, is_short=is_short)
+        is_apart = seed % APART == 0 and not any("\0" in word for word in words)
+        run_it = run_apart if is_apart else run
+        ended = run_it(words, folder.path, stdin, is_short=is_short)
         wrong = misdeed(ended, words, folder, before, environment)
-        figures = {"inputs": 1, f"exit {ended.code}": 1, words[0][:12] if words else "": 1}
+        named = words[0] if words and words[0] in NAMED else "no command"
+        apart = "in a process of its own"
+        figures = {"inputs": 1, f"exit {ended.code}": 1, named: 1, apart: int(is_apart)}
         if wrong is None:
             verdict = Verdict.AGREE if ended.code == 0 else Verdict.REFUSED
             return Outcome(verdict, figures=figures)
@@ -85,6 +94,22 @@ def run(words: tuple[str, ...], folder: Path, stdin: bytes, *, is_short: bool) -
         os.environ.clear()
         os.environ.update(kept)
     return Ended(code, printed.getvalue().decode(errors="backslashreplace"), found)
+
+
+def run_apart(words: tuple[str, ...], folder: Path, stdin: bytes, *, is_short: bool) -> Ended:
+    """Run a command in a folder, in a process of its own. Raises TimeoutExpired."""
+    with little_room() if is_short else contextlib.nullcontext():
+        done = subprocess.run(
+            [sys.executable, "-m", "dtpoly", *words],
+            cwd=folder,
+            env=environment(),
+            input=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=SECONDS,
+            check=False,
+        )
+    return Ended(done.returncode, done.stdout.decode(errors="backslashreplace"), dict(os.environ))
 
 
 @contextlib.contextmanager

@@ -58,7 +58,10 @@ FILES = {
 
 def _dtpoly(folder: Path, *words: str) -> None:
     command = [sys.executable, "-m", "dtpoly", *words]
-    subprocess.run(command, cwd=folder, env=environment(), capture_output=True, check=True)
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, check=False)
+    if done.returncode:
+        said = (done.stdout + done.stderr).decode(errors="replace")
+        raise RuntimeError(f"a good file cannot be made: dtpoly {' '.join(words)}\n{said}")
 
 
 @cache

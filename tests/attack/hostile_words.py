@@ -71,6 +71,8 @@ TEMPLATES: tuple[tuple[int, str], ...] = (
     (1, "show --stage {func} {dt}"),
     (1, "check --plugin {dt} {dt}"),
 )
+# The commands that these name.
+NAMED = {line.split()[0] for _, line in TEMPLATES} - {"{func}"}
 _WEIGHTS = [weight for weight, _ in TEMPLATES]
 _LINES = [line for _, line in TEMPLATES]
 

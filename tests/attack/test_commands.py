@@ -3,12 +3,14 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
+from tempfile import mkdtemp
 
 import pytest
 
 import tests.attack.commands as commands
-from tests.attack.commands import attempt
-from tests.attack.hostile_files import SECRET
+from tests.attack.commands import attempt, run, run_apart
+from tests.attack.hostile_files import SECRET, base, folder_of
 from tests.attack.outcome import Verdict
 
 
@@ -79,6 +81,16 @@ def test_each_misdeed_is_a_finding(
     assert outcome.verdict is Verdict.WRONG
     assert outcome.what.startswith(told)
     assert "DT_CANARY" not in os.environ
+
+
+def test_a_process_of_its_own_says_the_same() -> None:
+    where = Path(mkdtemp(prefix="dtpoly-attack-"))
+    folder = folder_of(where, Random(1)).path
+    (folder / "softmax.dt").write_bytes(base()["softmax.dt"])
+    for words in (("check", "softmax.dt"), ("check", "missing.dt"), ("fmt", "-"), ("nothing",)):
+        told = [how(words, folder, b"Func f", is_short=False) for how in (run, run_apart)]
+        assert told[0].code == told[1].code
+        assert told[0].said == told[1].said
 
 
 def test_the_same_seed_does_the_same() -> None:

@@ -30,14 +30,24 @@ softmax.compile();
 WRONG = "Func f;\nIn A;\nVar x;\nf[x] = A[x] + q;\nf.compile();\n"
 
 
+def python_path(*first: str | Path) -> str:
+    """Where a new process looks for modules: there first, then where this process was told to.
+
+    Packages need not be installed where Python itself looks for them.
+    """
+    told = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join(dict.fromkeys([*map(str, first), *filter(None, told)]))
+
+
 def environment(**more: str) -> dict[str, str]:
     """The environment of a process: this package, and no wishes about colour but those named.
 
     As after an installation, what Python has compiled is kept; but not beside the sources.
     """
     known = {key: value for key, value in os.environ.items() if key not in WISHES}
-    ours = {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": BYTECODE, "TERM": "xterm"}
-    return {**known, **ours, **more}
+    path = python_path(more.get("PYTHONPATH", ROOT))
+    ours = {"PYTHONPYCACHEPREFIX": BYTECODE, "TERM": "xterm"}
+    return {**known, **ours, **more, "PYTHONPATH": path}
 
 
 def told_by(module: str, *words: str) -> list[Any]:

@@ -14,6 +14,7 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from tests.cli.process import python_path
 from tests.codegen.cases import (
     Outcome,
     RandomCase,
@@ -116,7 +117,7 @@ def test_a_seed_gives_one_case_in_every_process() -> None:
         subprocess.run(
             [sys.executable, "-c", GENERATED],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": number},
+            env={**os.environ, "PYTHONPATH": python_path(ROOT), "PYTHONHASHSEED": number},
             capture_output=True,
             text=True,
             check=True,

@@ -10,6 +10,7 @@ import pytest
 from dtpoly.verify.semantics.entries import entries, of_operation
 from dtpoly.verify.semantics.operations import OPERATIONS
 from dtpoly.verify.semantics.record import digest, is_checked, record
+from tests.cli.process import python_path
 from tests.semantics.recorded import others, wrong
 
 ROOT = Path(__file__).parent.parent.parent
@@ -48,7 +49,7 @@ def asked_now(folder: Path, part: int, parts: int) -> dict[str, list[str]]:
     # Tests run with Triton's interpreter, which is chosen once for a process.
     asked = [str(path), str(part), str(parts)]
     command = [sys.executable, "-W", "ignore", "-m", "tests.semantics.compiled", *asked]
-    environment = {"PATH": "", "PYTHONPATH": str(ROOT), "HOME": str(folder)}
+    environment = {"PATH": "", "PYTHONPATH": python_path(ROOT), "HOME": str(folder)}
     subprocess.run(command, check=True, cwd=ROOT, env=environment)
     said = json.loads(path.read_text())["entries"]
     return {name: found for name, answers in said.items() if (found := wrong(name, answers))}

@@ -24,6 +24,7 @@ from dtpoly.verify.notation import plain
 from dtpoly.verify.obligations import attempts, heading
 from dtpoly.verify.regions import Holds, Region
 from dtpoly.verify.table import parts_of
+from tests.cli.process import python_path
 from tests.codegen.cases import random_case
 from tests.verify.forgeries import BASES, KINDS, base_of, forged
 from tests.verify.texts import FILES, ROOT, program_of, text_of
@@ -145,7 +146,7 @@ def _are_the_same(paths: Sequence[Path]) -> None:
             text=True,
             check=True,
             cwd=ROOT,
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": python_path(ROOT)},
         )
         assert done.stdout == "".join(base_of(path).certificate for path in paths)
 

@@ -17,6 +17,7 @@ from tests.attack.certificates.bases import Base
 from tests.attack.certificates.forging import Forged, forged
 from tests.attack.mutants.campaign import said
 from tests.attack.outcome import Outcome, Verdict
+from tests.cli.process import python_path
 from tests.verify.texts import ROOT
 
 # One in so many is also given to the command, as a file.
@@ -95,7 +96,7 @@ def _told_by_command(made: Forged, is_accepted: bool) -> str:
             text=True,
             check=False,
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "HOME": name},
+            env={**os.environ, "PYTHONPATH": python_path(ROOT), "HOME": name},
         )
     said_by_it = f"{done.stdout}{done.stderr}"
     if "Traceback" in said_by_it:
