@@ -88,6 +88,17 @@ def dt_int(name, number, least, most):
         raise ValueError(f"'{name}' is {number}, but must be from {least} to {most}")
     return int(number)
 ''',
+    "dt_given": '''\
+def dt_given(name, size, most):
+    """A size that is passed, as a whole number; None, if it is left out."""
+    return None if size is None else dt_int(name, size, 0, most)
+''',
+    "dt_not_passed": '''\
+def dt_not_passed(name, *others):
+    """Nothing says the size of a label."""
+    passed = " and ".join(f"{other}=..." for other in others)
+    return TypeError(f"the size of '{name}' must be passed, as {name}=...; or pass {passed}")
+''',
     "dt_bool": '''\
 def dt_bool(name, number):
     """True or False."""
@@ -137,11 +148,11 @@ def dt_other_shape(name, tensor, *axes):
             return dt_disagree(label, size, source, tensor.shape[axis], seen)
 ''',
     "dt_outside": '''\
-def dt_outside(name, axis, extent, index, reached):
+def dt_outside(name, axis, extent, index, reached, sizes=""):
     """A tensor is read outside."""
     return ValueError(
         f"'{name}' is read outside of axis {axis}: {name}.shape[{axis}] is {extent}, "
-        f"and {index} reaches {reached}"
+        f"and {index} reaches {reached}{' for ' if sizes else ''}{sizes}"
     )
 ''',
     "dt_nothing": '''\

@@ -55,7 +55,7 @@ from .reference_terms import (
     with_numbers,
     within,
 )
-from .size_text import Sizing, passed_labels, size_lines
+from .size_text import Sizing, keyword_labels, size_lines
 from .type_text import TORCH
 
 # A longer text gets a name before it is used in another; so do parts of a line that is too long.
@@ -107,7 +107,7 @@ class Writing:
 
 def reference_lines(program: Program, func: str, name: str, inputs: Mapping[str, str]) -> list[str]:
     """The function that computes a Func from the inputs of the program, by their names."""
-    passed = passed_labels(program)
+    passed = keyword_labels(program)
     taken = {*inputs.values(), name}
     keywords = {label: fresh(label, taken, PYTHON) for label in passed}
     taken.update(keywords.values())
@@ -126,7 +126,8 @@ def reference_lines(program: Program, func: str, name: str, inputs: Mapping[str,
     used = size_lines(sizing, writing.sized)
     body = [f'"""`{func}` by its definition, in float64."""', *used, *head, *writing.lines]
     body.append(f"return {writing.names[func]}")
-    parameters = [*inputs.values(), *(["*", *keywords.values()] if passed else [])]
+    parameters = [*inputs.values(), *(["*"] if passed else [])]
+    parameters += [f"{word}=None" if passed[label] else word for label, word in keywords.items()]
     return [*call(f"def {name}", parameters, ":", indent=0), *inside(fitted(body))]
 
 

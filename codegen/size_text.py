@@ -3,14 +3,13 @@
 The rules are those of `dtpoly.algorithm.sizes`.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_affine
+from dtpoly.algorithm.size_rule import AxisRead, SizeRule
 from dtpoly.algorithm.sizes import (
-    AxisRead,
-    SizeRule,
     axis_reads,
     extent_label,
     needing_room,
@@ -53,33 +52,74 @@ def passed_labels(program: Program) -> tuple[str, ...]:
     return tuple(rule.label for rule in used_rules(program) if rule.is_passed)
 
 
+def keyword_labels(program: Program) -> dict[str, bool]:
+    """Labels whose size a call may pass, and whether it may leave it out."""
+    return {r.label: r.is_bounded for r in used_rules(program) if r.may_be_passed}
+
+
 def size_lines(sizing: Sizing, only: Collection[str] | None = None) -> list[str]:
     """A variable for the size of each label, or only for some and those that they need."""
     rules = used_rules(sizing.program)
     if only is not None:
         needed = _needed(sizing.program, rules, only)
+        given = needed.union(*(r.instead(()) for r in rules if r.label in needed))
+        lines = _given(sizing, [rule for rule in rules if rule.label in given])
         rules = tuple(rule for rule in rules if rule.label in needed)
-    lines: list[str] = []
+    else:
+        lines = _given(sizing, rules)
+    before: list[str] = []
     at = 0
     while at < len(rules):
         shown = _whole_shape(sizing.program, rules[at:])
         if shown > 1:
             names = ", ".join(sizing.sizes[rule.label] for rule in rules[at : at + shown])
             lines.append(f"{names} = {sizing.inputs[rules[at].reads[0].tensor]}.shape")
+        elif rules[at].is_bounded:
+            lines += _unless_given(sizing, rules[at], before)
         else:
             lines += _size(sizing, rules[at])
+        before += [rule.label for rule in rules[at : at + max(shown, 1)]]
         at += max(shown, 1)
     return lines
+
+
+def _given(sizing: Sizing, rules: Iterable[SizeRule]) -> list[str]:
+    """What a call says of sizes that it may leave out, before any of them is computed."""
+    lines: list[str] = []
+    for label in (rule.label for rule in rules if rule.is_bounded):
+        variable, keyword = sizing.sizes[label], sizing.keywords[label]
+        if sizing.is_checked:
+            lines += call(f"{variable} = dt_given", [f'"{label}"', keyword, str(LARGEST)])
+        else:
+            lines.append(f"{variable} = {keyword}")
+    return lines
+
+
+def _unless_given(sizing: Sizing, rule: SizeRule, before: Sequence[str]) -> list[str]:
+    """The largest size that fits, if the call says none."""
+    lines: list[str] = []
+    instead = rule.instead(before)
+    if instead and sizing.is_checked:
+        none = [f"{sizing.sizes[label]} is None" for label in instead]
+        some = none[0] if len(none) == 1 else f"({' or '.join(none)})"
+        lines += joined("if", "and", [f"{sizing.sizes[rule.label]} is None", some], ":")
+        seen = [f'"{label}"' for label in (rule.label, *instead)]
+        lines += inside(call("raise dt_not_passed", seen, indent=8))
+    lines.append(f"if {sizing.sizes[rule.label]} is None:")
+    return [*lines, *inside(_size(sizing, rule))]
 
 
 def _needed(program: Program, rules: Sequence[SizeRule], only: Collection[str]) -> set[str]:
     """The labels, and those from whose sizes theirs follow."""
     needed = set(only)
-    for rule in reversed(rules):
+    for at, rule in reversed([*enumerate(rules)]):
+        known = [one.label for one in rules[:at]]
         if rule.label in needed:
-            for read in rule.reads:
+            for read in (*rule.reads, *rule.otherwise):
                 extent = extent_label(program, read.tensor, read.axis)
-                needed.update((*read.index.labels, *((extent,) if extent else ())))
+                later = rule.instead(known) if read in rule.otherwise else ()
+                needed.update(label for label in read.index.labels if label not in later)
+                needed.update((extent,) if extent else ())
     return needed
 
 
@@ -108,6 +148,9 @@ def _size(sizing: Sizing, rule: SizeRule) -> list[str]:
     variable = sizing.sizes[rule.label]
     if rule.size is not None:
         return [f"{variable} = {rule.size}"]
+    if rule.otherwise:
+        largest = [_largest(sizing, read, rule.label) for read in rule.otherwise]
+        return _one_of(f"{variable} =", "min", largest)
     if rule.is_passed and not sizing.is_checked:
         return [f"{variable} = {sizing.keywords[rule.label]}"]
     if rule.is_passed:
@@ -190,12 +233,13 @@ def check_lines(sizing: Sizing) -> list[str]:
             alone = _alone(group, label)
             if alone and (tensor, axis, label) not in checked:
                 lines += _disagreement(sizing, label, alone, rules)
-    room = {(read.tensor, read.axis, read.index): one for one, read in needing_room(program)}
+    rooms = needing_room(program)
     for key, group in groups.items():
         for read in {read.index: read for read in group}.values():
-            decided = room.get((*key, read.index))
-            if decided is not None or not _is_inside(read, group, rules):
-                lines += _outside(sizing, read, decided)
+            if not _is_inside(read, rules):
+                lines += _outside(sizing, read)
+            for label in rooms.get((*key, read.index), ()):
+                lines += _outside(sizing, read, label)
     return lines
 
 
@@ -211,7 +255,7 @@ def _decides(rule: SizeRule, reads: Sequence[AxisRead]) -> bool:
     } and bool(rule.reads and rule.label in rule.reads[0].index.labels)
 
 
-def _is_inside(read: AxisRead, group: Sequence[AxisRead], rules: Mapping[str, SizeRule]) -> bool:
+def _is_inside(read: AxisRead, rules: Mapping[str, SizeRule]) -> bool:
     """Whether a read stays inside by what was decided, or checked, about its label."""
     if len(read.index.labels) == 1:
         return True
@@ -219,7 +263,7 @@ def _is_inside(read: AxisRead, group: Sequence[AxisRead], rules: Mapping[str, Si
         label in rule.reads[0].index.labels
         and any((r.tensor, r.axis, r.index) == (read.tensor, read.axis, read.index) for r in reads)
         for label, rule in rules.items()
-        if (reads := rule.reads)
+        if (reads := rule.reads) and not rule.is_bounded
     )
 
 
@@ -285,11 +329,8 @@ def _by(sizing: Sizing, reads: Sequence[AxisRead]) -> str:
     return f'f"by {reads[0]}, {read}"'
 
 
-def _outside(sizing: Sizing, read: AxisRead, decided: str | None) -> Iterator[str]:
-    """Refuse a tensor that is too small for a read.
-
-    Of a label whose size the read decides it looks at the first index.
-    """
+def _outside(sizing: Sizing, read: AxisRead, decided: str | None = None) -> Iterator[str]:
+    """Refuse a tensor that is too small for a read; of one label, if one is named, at index 0."""
     index, extent, fixed = read.index, sizing.extent(read), sizing.program.fixed
     low, high = Affine((), index.constant), Affine((), index.constant)
     for label, factor in index.terms:
@@ -300,10 +341,16 @@ def _outside(sizing: Sizing, read: AxisRead, decided: str | None) -> Iterator[st
             reach = Affine((), factor * (fixed[label] - 1))
         low, high = (low, high + reach) if factor > 0 else (low + reach, high)
     some = [sizing.sizes[label] for label in index.labels if label not in (decided, *fixed)]
+    said = ", ".join(
+        f"{label}={fixed[label] if label in fixed else f'{{{sizing.sizes[label]}}}'}"
+        for label in index.labels
+        if label != decided
+    )
+    sizes = [f'{"f" if some else ""}"{said}"'] if len(index.labels) > 1 else []
     for value, is_wrong in ((low, "< 0"), (high, f">= {extent}")):
         if not value.terms and (value.constant >= 0) == (is_wrong == "< 0"):
             continue  # it is never below 0; or it is, and no extent is below 0
         text = show_affine(value)
-        seen = [f'"{read.tensor}"', str(read.axis), extent, f'"{show_affine(index)}"', text]
+        seen = [f'"{read.tensor}"', str(read.axis), extent, f'"{show_affine(index)}"', text, *sizes]
         yield from joined("if", "and", [*some, f"{text} {is_wrong}"], ":")
         yield from inside(call("raise dt_outside", seen, indent=8))

@@ -12,7 +12,7 @@ from .breaking import WIDTH
 from .layout import call, inside, tuple_of
 from .names import PYTHON, fresh
 from .reference_text import check_meaning, reference_lines
-from .size_text import passed_labels
+from .size_text import keyword_labels
 from .type_text import TORCH
 from .wrapping import Wrapping, takes_device
 
@@ -123,7 +123,7 @@ def _test(
         body.append("generator = torch.Generator().manual_seed(seed)")
     for declared in program.inputs:
         body += _input(program, declared, inputs[declared.name], own)
-    passed = [f"{keywords[label]}={own[label]}" for label in passed_labels(program)]
+    passed = [f"{keywords[label]}={own[label]}" for label in keyword_labels(program)]
     dtypes = list(dict.fromkeys(_dtypes(program, has_dtype)))
     rounding = max([0.0, *(ROUNDING.get(precision or "", 0.0) for precision in precisions)])
     for one in wrappings:
@@ -156,7 +156,7 @@ def _chosen(program: Program, model: Model) -> list[str]:
         for label in index.labels
     ]
     found: dict[str, str] = {}
-    for label in (*labels, *passed_labels(program)):
+    for label in (*labels, *keyword_labels(program)):
         found.setdefault(model.size_of[label], label)
     order = [label.name for label in program.labels]
     return sorted(found.values(), key=order.index)

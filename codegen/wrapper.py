@@ -14,7 +14,7 @@ from .kinds import REAL, Kind, stored_parameter
 from .launch_text import lanes_lines, largest_lines, launch_lines, memory_lines
 from .layout import call, fitted, inside, tuple_of
 from .panels import panel_lines
-from .size_text import check_lines, passed_labels, size_lines
+from .size_text import check_lines, keyword_labels, size_lines
 from .type_text import TORCH, meetings, promoted, real
 from .wrapping import Locals, Wrapping, first_tensor, locals_of, read_tensors, sizing_of
 
@@ -44,7 +44,7 @@ def wrapper_lines(wrapping: Wrapping) -> list[str]:
     # Not every label's size is used: several may share one.
     used = set(re.findall(r"\w+", "\n".join(rest)))
     labels = [label for label, size in own.sizes.items() if size in used]
-    body = [*first, *size_lines(sizing, (*labels, *passed_labels(wrapping.program))), *rest]
+    body = [*first, *size_lines(sizing, (*labels, *keyword_labels(wrapping.program))), *rest]
     return [*_signature(wrapping), *inside(fitted(body))]
 
 
@@ -64,7 +64,8 @@ def like_lines(wrapping: Wrapping) -> list[str]:
 
 def again_lines(wrapping: Wrapping) -> list[str]:
     """The wrapper does again what it did for a like call, where it is given nothing by name."""
-    if passed_labels(wrapping.program) or not first_tensor(wrapping):
+    # What may be left out may be left out of all calls; then they are of one kind.
+    if not all(keyword_labels(wrapping.program).values()) or not first_tensor(wrapping):
         return []
     name = wrapping.names.funcs[wrapping.func]
     return [f"{name} = dt_again({name})"]
@@ -94,7 +95,10 @@ def _schema(wrapping: Wrapping, number: str | None = None) -> str:
                 kinds.append(f"Tensor{'' if name in read else '?'} {names[name]}")
             case Scalar(name=name, dtype=dtype):
                 kinds.append(f"{number or _python_type(dtype)} {names[name]}")
-    passed = [f"SymInt {wrapping.names.labels[label]}" for label in passed_labels(wrapping.program)]
+    passed = [
+        f"SymInt? {word}=None" if may_miss else f"SymInt {word}"
+        for word, may_miss in _sizes_by_name(wrapping).items()
+    ]
     passed += [] if first_tensor(wrapping) else ["Device? device=None"]
     return ", ".join([*kinds, *(["*"] if passed else []), *passed])
 
@@ -108,9 +112,15 @@ def _parameters(wrapping: Wrapping) -> list[str]:
 
 def _only_by_name(wrapping: Wrapping, *, has_out: bool = True) -> list[str]:
     named = ["out=None"] if has_out else []
-    named += [wrapping.names.labels[label] for label in passed_labels(wrapping.program)]
+    named += [f"{word}=None" if o else word for word, o in _sizes_by_name(wrapping).items()]
     named += [] if first_tensor(wrapping) else ["device=None"]
     return ["*", *named] if named else []
+
+
+def _sizes_by_name(wrapping: Wrapping) -> dict[str, bool]:
+    """The parameters that are sizes, and whether a call may leave them out."""
+    labels = wrapping.names.labels
+    return {labels[label]: o for label, o in keyword_labels(wrapping.program).items()}
 
 
 def _signature(wrapping: Wrapping) -> list[str]:
@@ -125,8 +135,7 @@ def _summary(wrapping: Wrapping) -> str:
 
 def _passed_on(wrapping: Wrapping) -> list[str]:
     """The sizes, and the device, as arguments of another call."""
-    labels = wrapping.names.labels
-    passed = [f"{labels[v]}={labels[v]}" for v in passed_labels(wrapping.program)]
+    passed = [f"{word}={word}" for word in _sizes_by_name(wrapping)]
     return passed if first_tensor(wrapping) else [*passed, "device=device"]
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import AxisRead, axis_reads, extent_label, used_labels
+from dtpoly.algorithm.size_rule import AxisRead
+from dtpoly.algorithm.sizes import axis_reads, extent_label, used_labels
 
 Shape = frozenset[tuple[int, int]]  # the (coefficient, constant) of all reads of one label
 

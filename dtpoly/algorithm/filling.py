@@ -1,17 +1,19 @@
 """Some sizes in, the sizes of all labels out: what follows from them, else what is assumed."""
 
+from dataclasses import replace
+
 from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.size_messages import given_otherwise, must_be_passed
 from dtpoly.algorithm.sizes import (
     Sizes,
     axis_reads,
     extent_label,
-    given_otherwise,
     largest_size,
     reach,
     size_rules,
     used_labels,
 )
-from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+from dtpoly.diagnostics import DtpolyError, Note
 
 
 def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict[str, int]:
@@ -32,13 +34,9 @@ def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict
         known[guess] = (assumed or {})[guess]
     if missing := used - set(known):
         raise DtpolyError(
-            Diagnostic(
-                "DT170",
-                Severity.ERROR,
-                f"the size of '{rule.label}' must be passed",
-                None,
+            replace(
+                must_be_passed(rule.label),
                 notes=(Note(f"tensors would decide it: {rule}"),) if rule.reads else (),
-                hint=f"pass {rule.label}=...",
             )
             for rule in size_rules(program)
             if rule.label in missing

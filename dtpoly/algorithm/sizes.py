@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from dtpoly.algorithm.bounded_sizes import labels_needing_room, with_bounded
 from dtpoly.algorithm.expressions import (
     Affine,
     Dot,
@@ -15,51 +16,17 @@ from dtpoly.algorithm.expressions import (
     walk,
 )
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.show import show_affine
-from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
-from dtpoly.frozen import dataclass
-from dtpoly.source import Span
+from dtpoly.algorithm.size_messages import (
+    disagree,
+    given_otherwise,
+    gives,
+    must_be_passed,
+    outside,
+)
+from dtpoly.algorithm.size_rule import AxisRead, SizeRule
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 
 Sizes = Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class AxisRead:
-    """One read of one axis of a tensor input or of a Func, where no padding is outside of it."""
-
-    tensor: str
-    axis: int
-    index: Affine
-    span: Span | None
-
-    def __str__(self) -> str:
-        return f"{self.tensor}.shape[{self.axis}]"
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRule:
-    """How a label gets its size: the largest for which every read of one axis is inside.
-
-    Without reads no tensor shows the size: the file says it, or the caller must pass it.
-    """
-
-    label: str
-    reads: tuple[AxisRead, ...] = ()
-    size: int | None = None  # if the file says it
-
-    @property
-    def is_passed(self) -> bool:
-        """True if the caller must pass it."""
-        return not self.reads and self.size is None
-
-    def __str__(self) -> str:
-        if self.size is not None:
-            return f"{self.label} is {self.size}, as declared"
-        if self.is_passed:
-            return f"{self.label} must be passed"
-        offsets = {r.index for r in self.reads if not r.index.is_plain}
-        why = f" (read at {', '.join(show_affine(i) for i in offsets)})" if offsets else ""
-        return f"{self.label} from {self.reads[0]}{why}"
 
 
 def axis_reads(program: Program) -> tuple[AxisRead, ...]:
@@ -124,7 +91,10 @@ def size_rules(program: Program) -> tuple[SizeRule, ...]:
         known[rule.label] = rule
         pending = [r for r in pending if not _says_nothing_more(r, extents, known)]
     idle = (label.name for label in program.labels if label.name not in used)
-    return (*known.values(), *(SizeRule(label, size=fixed.get(label)) for label in idle))
+    return (
+        *with_bounded([*known.values()], axis_reads(program), extents),
+        *(SizeRule(label, size=fixed.get(label)) for label in idle),
+    )
 
 
 Extents = Mapping[tuple[str, int], str]  # the label of each axis of each Func
@@ -220,26 +190,22 @@ def _size(
 ) -> int:
     if rule.size is not None:
         return rule.size
-    if rule.is_passed:
-        if rule.label not in given:
-            raise DtpolyError([_must_be_passed(rule.label)])
+    if rule.may_be_passed and rule.label in given:
         return given[rule.label]
+    if rule.is_passed:
+        instead = rule.instead(sizes)
+        if not instead or any(one not in given for one in instead):
+            raise DtpolyError([must_be_passed(rule.label, instead)])
+        known = {**given, **sizes}
+        return min(
+            largest_size(r.index, rule.label, _extent(program, r, shapes, sizes), known)
+            for r in rule.otherwise
+        )
     if rule.label not in rule.reads[0].index.labels:  # the Func is as large as it is read
         return max(sizes[r.index.labels[0]] + r.index.constant for r in rule.reads)
     return min(
         largest_size(r.index, rule.label, _extent(program, r, shapes, sizes), sizes)
         for r in rule.reads
-    )
-
-
-def _must_be_passed(label: str) -> Diagnostic:
-    return Diagnostic(
-        "DT170",
-        Severity.ERROR,
-        f"the size of '{label}' must be passed",
-        None,
-        notes=(Note(f"no tensor input is read at an index of '{label}' alone: none shows it"),),
-        hint=f"pass {label}=...",
     )
 
 
@@ -256,8 +222,8 @@ def _disagreements(
             yield given_otherwise(label, size, rule.size)
         elif rule is not None and rule.reads and sizes[label] != size:
             read = rule.reads[0]
-            seen = _gives(read, _extent(program, read, shapes, sizes), sizes[label])
-            yield _disagree(label, f"{size} was passed", seen, None)
+            seen = gives(str(read), _extent(program, read, shapes, sizes), sizes[label])
+            yield disagree(label, f"{size} was passed", seen, None)
     for group in _by_axis(program).values():
         extent = _extent(program, group[0], shapes, sizes)
         for label in dict.fromkeys(name for r in group for name in r.index.labels):
@@ -271,61 +237,30 @@ def _disagreements(
                     first = f"the file says that it is {sizes[label]}"
                 elif decided_by[label].reads:
                     read = decided_by[label].reads[0]
-                    first = _gives(read, _extent(program, read, shapes, sizes), sizes[label])
-                yield _disagree(label, first, _gives(alone[0], extent, size), alone[0].span)
+                    first = gives(str(read), _extent(program, read, shapes, sizes), sizes[label])
+                yield disagree(label, first, gives(str(alone[0]), extent, size), alone[0].span)
 
 
 def _outside(
     program: Program, shapes: Mapping[str, tuple[int, ...]], sizes: Sizes
 ) -> Iterator[Diagnostic]:
-    room = {(r.tensor, r.axis, r.index): label for label, r in needing_room(program)}
+    rooms = needing_room(program)
     for (tensor, axis), group in _by_axis(program).items():
         extent = _extent(program, group[0], shapes, sizes)
         for read in group:
-            label = room.get((tensor, axis, read.index))
-            first = sizes if label is None else {**sizes, label: max(sizes[label], 1)}
-            low, high = _range(read.index, first)
-            if low < 0 or high >= extent:
-                reached = f"{show_affine(read.index)} reaches {low if low < 0 else high}"
-                yield Diagnostic(
-                    "DT173",
-                    Severity.ERROR,
-                    f"'{tensor}' is read outside of axis {axis}",
-                    read.span,
-                    f"{read} is {extent}, and {reached if read.index.terms else 'this is beyond'}",
-                    hint=f"pass a larger tensor, or read through pad({tensor}, 0)",
-                )
+            labels = rooms.get((tensor, axis, read.index), ())
+            for one in (sizes, *({**sizes, v: max(sizes[v], 1)} for v in labels)):
+                low, high = _range(read.index, one)
+                if low < 0 or high >= extent:
+                    reached = low if low < 0 else high
+                    yield outside(read.span, tensor, axis, extent, read.index, reached, one)
+                    break
 
 
-def needing_room(program: Program) -> Iterator[tuple[str, AxisRead]]:
-    """Reads that must be inside for one index of the label whose size they decide.
-
-    They have another label whose size is fixed or passed: somebody said that it is as large as
-    that. So a tensor that is too small for it is refused; it does not make the other size 0.
-    """
-    rules = {rule.label: rule for rule in size_rules(program)}
-    for label, rule in rules.items():
-        for read in rule.reads:
-            others = [rules[one] for one in read.index.labels if one != label]
-            is_decided = label in read.index.labels
-            if is_decided and any(not one.reads for one in others):
-                yield label, read
-
-
-def _gives(read: AxisRead, extent: int, size: int) -> str:
-    return f"{read} is {extent}" + ("" if size == extent else f", which gives {size}")
-
-
-def _disagree(label: str, first: str, second: str, span: Span | None) -> Diagnostic:
-    return Diagnostic(
-        "DT172",
-        Severity.ERROR,
-        f"the tensors disagree on the size of '{label}'",
-        span,
-        second,
-        (Note(f"{first}, but {second}"),),
-        f"every label has one size; use another label where '{label}' may differ",
-    )
+def needing_room(program: Program) -> dict[tuple[str, int, Affine], tuple[str, ...]]:
+    """The labels of which each read must be inside for one index, by tensor, axis and index."""
+    reduced = frozenset(label.name for label in program.labels if label.reducible)
+    return labels_needing_room(size_rules(program), axis_reads(program), reduced)
 
 
 def _by_axis(program: Program) -> dict[tuple[str, int], list[AxisRead]]:
@@ -351,6 +286,7 @@ def input_shapes(program: Program, sizes: Sizes) -> dict[str, tuple[int, ...]]:
         for rule in size_rules(program)
         for read in rule.reads
     }
+    rooms = needing_room(program)
     shapes: dict[str, tuple[int, ...]] = {}
     all_reads = [read for func in program.funcs for read in reads(func.body)]
     for tensor in program.tensors:
@@ -361,8 +297,12 @@ def input_shapes(program: Program, sizes: Sizes) -> dict[str, tuple[int, ...]]:
             inside = [read.indices[axis] for read in mine if axis not in padded_axes(read)]
             # An axis that is only read through a pad is as long as its index without the shift.
             padded = [Affine(read.indices[axis].terms) for read in mine]
-            labels = {i: decided.get((tensor.name, axis, i)) for i in inside or padded}
-            extents.append(max(reach(index, sizes, label) for index, label in labels.items()))
+            reaches: list[int] = []
+            for index in inside or padded:
+                one, key = dict(sizes), (tensor.name, axis, index)
+                one.update((label, max(sizes[label], 1)) for label in rooms.get(key, ()))
+                reaches.append(reach(index, one, decided.get(key)))
+            extents.append(max(reaches))
         shapes[tensor.name] = tuple(extents)
     return shapes
 
@@ -380,18 +320,6 @@ def reach(index: Affine, sizes: Sizes, decided: str | None = None) -> int:
     return max(index.constant + high + 1, 0)
 
 
-def given_otherwise(label: str, size: int, fixed: int | None) -> Diagnostic:
-    """A size that is not the one that the file says."""
-    return Diagnostic(
-        "DT169",
-        Severity.ERROR,
-        f"the size of '{label}' is {fixed}, not {size}",
-        None,
-        notes=(Note(f"the file fixes it: {label}: {fixed}"),),
-        hint=f"leave {label} out, or change its declaration",
-    )
-
-
 def check_sizes(program: Program) -> list[Diagnostic]:
     """A note for each size that no tensor shows."""
     used = used_labels(program)
@@ -402,8 +330,14 @@ def check_sizes(program: Program) -> list[Diagnostic]:
             Severity.NOTE,
             f"the size of '{rule.label}' must be passed by the caller",
             spans[rule.label],
-            "no tensor shows its size",
+            _why_passed(rule),
         )
         for rule in size_rules(program)
         if rule.is_passed and rule.label in used
     ]
+
+
+def _why_passed(rule: SizeRule) -> str:
+    instead = rule.instead(())
+    others = " and ".join(f"'{one}'" for one in instead)
+    return "no tensor shows its size" + (f"; or pass that of {others} instead" if instead else "")

@@ -48,12 +48,12 @@ def size_facts(program: Program, sizes: Sizes) -> isl.Set:
     for label, size in program.fixed.items():
         if label in sizes:
             facts = facts & of[sizes[label]].eq_set(of[0] + size)
-    for label, read in needing_room(program):
-        # There is room for the first index of the label, or another one has none.
-        first = Affine(
-            tuple(term for term in read.index.terms if term[0] != label), read.index.constant
-        )
-        facts = facts & _inside(first, of[shapes[read.tensor, read.axis]], sizes, of)
+    for (tensor, axis, index), labels in needing_room(program).items():
+        for label in labels:
+            # There is room for the first index of the label, or another one has none.
+            others = tuple(term for term in index.terms if term[0] != label)
+            first = Affine(others, index.constant)
+            facts = facts & _inside(first, of[shapes[tensor, axis]], sizes, of)
     for rule in size_rules(program):
         if rule.label in sizes and rule.reads and rule.label not in rule.reads[0].index.labels:
             needed = [of[sizes[r.index.labels[0]]] + r.index.constant for r in rule.reads]

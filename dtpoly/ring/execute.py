@@ -60,7 +60,7 @@ def agreement(
     wanted = in_ring(program, known, sizes)
     module = load_module(text_in_ring(text), "ring")
     rules = size_rules(program)
-    passed = {r.label: sizes[r.label] for r in rules if r.is_passed and r.label in sizes}
+    passed = {r.label: sizes[r.label] for r in rules if r.may_be_passed and r.label in sizes}
     differing: dict[str, int] = {}
     first: dict[str, tuple[int, ...]] = {}
     for output in outputs:

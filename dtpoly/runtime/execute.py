@@ -95,7 +95,7 @@ def called(
     launched = [launch.name for launch in code.stages.launches]
     names = file_names(program, outputs(code), launched)
     used = used_labels(program)
-    passed = [r.label for r in size_rules(program) if r.is_passed and r.label in used]
+    passed = [r.label for r in size_rules(program) if r.may_be_passed and r.label in used]
     keywords: dict[str, object] = {names.labels[one]: question.sizes[one] for one in passed}
     if not program.tensors:
         keywords["device"] = torch.device(question.device)

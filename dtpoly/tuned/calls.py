@@ -106,7 +106,7 @@ class TunedSchedules(Generic[S]):
         passed = {
             rule.label: given[names.labels[rule.label]]
             for rule in size_rules(program)
-            if rule.is_passed and names.labels[rule.label] in given
+            if rule.may_be_passed and given.get(names.labels[rule.label]) is not None
         }
         sizes = sizes_of(program, shapes, passed)
         return _device(tensors, named), _dtype(tensors), tuple(sorted(sizes.items()))

@@ -79,8 +79,11 @@ class Meaning:
     )
 
 
-def meaning_of(program: Program, *, is_finite: bool = False) -> Meaning:
-    """Sizes as numbers over the shapes of the inputs; those that are passed have names."""
+def meaning_of(program: Program, *, is_finite: bool = False, are_free: bool = False) -> Meaning:
+    """Sizes as numbers over the shapes of the inputs; those that are passed have names.
+
+    If they are free, those too that a call may pass.
+    """
     asked = [d.arguments for d in program.directives if d.name == "precision"]
     words = {str(argument.target) for arguments in asked for argument in arguments}
     if "tf32" in words:
@@ -88,7 +91,8 @@ def meaning_of(program: Program, *, is_finite: bool = False) -> Meaning:
     precisions = frozenset(words - {"ieee"})
     formats = formats_of(program)
     numbers = of_numbers(program, formats)
-    return Meaning(program, sizes_of(program), formats, precisions, numbers, is_finite)
+    sizes = sizes_of(program, are_free=are_free)
+    return Meaning(program, sizes, formats, precisions, numbers, is_finite)
 
 
 def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:

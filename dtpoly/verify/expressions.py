@@ -9,7 +9,8 @@ from dataclasses import replace
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Array
 from dtpoly.verify.digits import programs_of
-from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.extents import size_name
+from dtpoly.verify.held import Blocks, Bound, Held, Kind, Maybe, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.shared import rank
@@ -56,6 +57,8 @@ TORCH = {
 
 # What says where the tensors of the caller are.
 DEVICES = ("dt_check(", "dt_device(")
+# The largest number of 64 bits: no size is larger.
+LARGEST = 2**63 - 1
 # A parameter that has no value before it is given one.
 UNSET = ("device",)
 
@@ -275,6 +278,8 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
                     limit = wrapper.size(value(wrapper, bound), node)
                     wrapper.facts.append(compare(word, given, limit))
             return given
+        case "dt_given":
+            return _given(wrapper, args, node)
         case "dt_real":
             found = [value(wrapper, arg) for arg in args]
             names = {kind.name for kind in found if isinstance(kind, Kind)}
@@ -326,6 +331,20 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             return Opaque(ast.unparse(node))
         case _:
             return Opaque(ast.unparse(node))
+
+
+def _given(wrapper: Wrapper, args: Sequence[ast.expr], node: ast.Call) -> Maybe:
+    """A size that a call may leave out, looked at; so is what it is then, which is no larger."""
+    match args:
+        case [_, given, ast.Constant(value=int() as most)] if most >= LARGEST:
+            held = value(wrapper, given)
+        case _:
+            raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    if not isinstance(held, Maybe):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    size = name(size_name(held.label))
+    wrapper.facts += [compare(">=", size, number(0)), compare("<=", size, number(LARGEST))]
+    return replace(held, is_checked=True)
 
 
 def _blocks(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:

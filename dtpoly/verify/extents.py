@@ -2,38 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import AxisRead, extent_label, size_rules, used_labels
+from dtpoly.algorithm.size_rule import AxisRead, SizeRule
+from dtpoly.algorithm.sizes import extent_label, size_rules, used_labels
 from dtpoly.verify.whole import Whole, both, compare, either, extreme, name, number
 
 
-def sizes_of(program: Program) -> dict[str, Whole]:
-    """The size of every label; of those that are passed a name."""
+def sizes_of(program: Program, *, are_free: bool = False) -> dict[str, Whole]:
+    """The size of every label; of those that are passed a name.
+
+    So it is of those that a call may pass, if these are free: then a proof is one for all sizes
+    for which every read is inside, and what they are where nothing is passed is one case of it.
+    """
     sizes: dict[str, Whole] = {}
-    used = used_labels(program)
-    for rule in size_rules(program):
-        if rule.label not in used:
-            continue
-        if rule.size is not None:
-            sizes[rule.label] = number(rule.size)
-            continue
-        if rule.is_passed:
-            sizes[rule.label] = name(f"{rule.label}_size")
-            continue
-        # The size of a Func is as large as it is read.
-        is_reach = rule.label not in rule.reads[0].index.labels
-        values = [
-            _reach(read.index, sizes) if is_reach else _fit(program, read, rule.label, sizes)
-            for read in rule.reads
-        ]
-        total = values[0]
-        for one in values[1:]:
-            total = extreme(is_reach, total, one)
-        sizes[rule.label] = total
+    for rule in _rules(program):
+        if rule.is_passed or (are_free and rule.is_bounded):
+            sizes[rule.label] = name(size_name(rule.label))
+        else:
+            sizes[rule.label] = _decided(program, rule, rule.reads, sizes)
     return sizes
+
+
+def size_name(label: str) -> str:
+    """What proofs call the size that is passed for a label."""
+    return f"{label}_size"
+
+
+def left_out(program: Program) -> dict[str, Whole]:
+    """The size that each label must have for which a call may pass one, and passes none."""
+    sizes = sizes_of(program, are_free=True)
+    return {
+        rule.label: _decided(program, rule, (*rule.reads, *rule.otherwise), sizes)
+        for rule in _rules(program)
+        if rule.is_bounded
+    }
+
+
+def _rules(program: Program) -> Iterator[SizeRule]:
+    used = used_labels(program)
+    return (rule for rule in size_rules(program) if rule.label in used)
+
+
+def _decided(
+    program: Program, rule: SizeRule, reads: Sequence[AxisRead], sizes: Mapping[str, Whole]
+) -> Whole:
+    """The size that the file says, or that some reads give."""
+    if rule.size is not None:
+        return number(rule.size)
+    # The size of a Func is as large as it is read.
+    is_reach = rule.label not in reads[0].index.labels
+    total: Whole | None = None
+    for read in reads:
+        one = _reach(read.index, sizes) if is_reach else _fit(program, read, rule.label, sizes)
+        total = one if total is None else extreme(is_reach, total, one)
+    assert total is not None
+    return total
 
 
 def extent(program: Program, tensor: str, axis: int, sizes: Mapping[str, Whole]) -> Whole:

@@ -20,7 +20,7 @@ HELPERS = frozenset(
         *("disagree", "other_shape", "outside", "nothing", "wrong", "promoted", "real", "operand"),
         *("check_atomic", "check_out", "blocks", "turned", "rows", "lanes", "too_large", "grid"),
         *("blocks_at", "early", "specialized", "turns", "offset"),
-        *("turns_sparing", "turns_beside", "part"),
+        *("turns_sparing", "turns_beside", "part", "given", "not_passed"),
     )
 )
 PYTHON = ("max", "min", "range", "ValueError", "TypeError", "RuntimeError", "IndexError")

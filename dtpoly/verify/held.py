@@ -63,6 +63,14 @@ class Opaque:
 
 
 @dataclass(frozen=True)
+class Maybe:
+    """A size that a call may pass, or None: what it is then, is said before it is used."""
+
+    label: str
+    is_checked: bool = False  # whether it is a whole number that is not below 0
+
+
+@dataclass(frozen=True)
 class Panels:
     """A loop over parts of a size: the axes of tensors that are cut, and where a part begins."""
 
@@ -73,7 +81,7 @@ class Panels:
     alike: frozenset[str]  # what the size is called: extents of tensors
 
 
-Plain = Whole | TensorOf | Product | Bound | Kind | Blocks | Opaque
+Plain = Whole | TensorOf | Product | Bound | Kind | Blocks | Opaque | Maybe
 Held = Plain | tuple["Held", ...] | Given | Truth
 
 
@@ -128,6 +136,8 @@ class Wrapper:
     factors: dict[Whole, tuple[Whole, ...]] = field(default_factory=dict[Whole, tuple[Whole, ...]])
     # What the caller gives.
     inputs: frozenset[str] = frozenset()
+    # By label, the size that it has where a call may pass one and does not.
+    left_out: Mapping[str, Whole] = field(default_factory=dict[str, Whole])
 
     def must_know(self, function: str, line: int) -> None:
         """Refuse a function whose text is not the one that is known."""

@@ -12,10 +12,13 @@ from dataclasses import replace
 
 from dtpoly.verify.access import Array
 from dtpoly.verify.expressions import value
-from dtpoly.verify.held import Held, TensorOf, Wrapper
+from dtpoly.verify.extents import size_name
+from dtpoly.verify.held import Held, Maybe, TensorOf, Wrapper
 from dtpoly.verify.interface import OUT
 from dtpoly.verify.kinds import is_float
+from dtpoly.verify.left_out import leave_out
 from dtpoly.verify.values import Unread
+from dtpoly.verify.whole import Truth, compare, name, number
 
 OPERATORS = {"dt_operator": 4, "dt_operator_with_numbers": 5}
 
@@ -79,6 +82,8 @@ def _declared(wrapper: Wrapper, one: str, are_tensors: bool) -> str:
         return f"{'Tensor' if are_tensors else word} {one}"
     if one == "device":
         return "Device? device=None"
+    if isinstance(wrapper.names.get(one), Maybe):
+        return f"SymInt? {one}=None"
     # A size, or a tensor that nothing reads.
     return f"SymInt {one}" if one in wrapper.names else f"Tensor? {one}"
 
@@ -94,13 +99,22 @@ def check_like(wrapper: Wrapper, started: Mapping[str, Held], made: Array) -> No
     if [one.removesuffix("_") for one in parameters] != [one.removesuffix("_") for one in wanted]:
         raise Unread(definition.lineno, f"the parameters of '{wrapper.like}'")
     own = {a: started[b] for a, b in zip(parameters, wanted, strict=True) if b in started}
-    apart = replace(wrapper, names={**started, **own}, arrays=dict(wrapper.arrays), facts=[])
+    names = {
+        # What would be refused has no result.
+        a: replace(held, is_checked=True) if isinstance(held, Maybe) else held
+        for a, held in {**started, **own}.items()
+    }
+    apart = replace(wrapper, names=names, arrays=dict(wrapper.arrays), facts=_of_sizes(wrapper))
     for node in definition.body:
         match node:
             case ast.Expr(value=ast.Constant(value=str())):
                 continue
             case ast.Assign(targets=[ast.Name(id=one)], value=given):
                 apart.names[one] = value(apart, given)
+            case ast.If(
+                test=test, body=[ast.Assign(targets=[ast.Name(id=one)], value=given)], orelse=[]
+            ) if ast.unparse(test) == f"{one} is None":
+                leave_out(apart, one, given)
             case ast.Assign(targets=[ast.Tuple(elts=elements)], value=given):
                 parts = apart.parts(value(apart, given), given)
                 for element, part in zip(elements, parts, strict=True):
@@ -117,3 +131,10 @@ def check_like(wrapper: Wrapper, started: Mapping[str, Held], made: Array) -> No
             case _:
                 raise Unread(node.lineno, f"a statement of '{wrapper.like}'")
     raise Unread(definition.lineno, f"'{wrapper.like}' says nothing")
+
+
+def _of_sizes(wrapper: Wrapper) -> list[Truth]:
+    """That no size is negative."""
+    sizes = [extent for array in wrapper.arrays.values() for extent in array.shape]
+    sizes += [name(size_name(label)) for label in wrapper.left_out]
+    return [compare(">=", size, number(0)) for size in sizes]

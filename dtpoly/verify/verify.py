@@ -19,6 +19,7 @@ from dtpoly.verify.asking import Run, running
 from dtpoly.verify.binding import binding_of
 from dtpoly.verify.callers import at_sizes, is_finite, promised, results, some_sizes, typed
 from dtpoly.verify.evaluate import differ
+from dtpoly.verify.extents import left_out
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.formats import TYPES
 from dtpoly.verify.held import Wrapper
@@ -195,12 +196,13 @@ def proof_of(
         for scalar in program.scalars
     }
     inputs = [one.name for one in program.inputs]
-    passed = [rule.label for rule in size_rules(program) if rule.is_passed]
-    meaning = at_sizes(meaning_of(program, is_finite=is_finite(file.said)), sizes)
+    passed = [r.label for r in size_rules(program) if r.is_passed and not r.is_bounded]
+    meaning = meaning_of(program, is_finite=is_finite(file.said), are_free=not file.said)
+    meaning = at_sizes(meaning, sizes)
     wrapper = (
         binding_of(file, func, meaning, file.said)
         if file.said
-        else wrapper_of(file, func, inputs, ranks, declared, scalars, passed)
+        else wrapper_of(file, func, inputs, ranks, declared, scalars, passed, left_out(program))
     )
     assert wrapper.result is not None
     facts = both(*wrapper.facts)

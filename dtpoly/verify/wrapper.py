@@ -12,12 +12,14 @@ from contextlib import suppress
 from dtpoly.verify.access import Array, Launch
 from dtpoly.verify.asking import about
 from dtpoly.verify.expressions import DEVICES, condition, is_device, look_at, value
+from dtpoly.verify.extents import size_name
 from dtpoly.verify.harmless import check_calls
-from dtpoly.verify.held import Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.held import Held, Kind, Maybe, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.interface import OUT, check_signature
 from dtpoly.verify.kinds import BOOL, stored
 from dtpoly.verify.launchers import launch_by
 from dtpoly.verify.launching import launch
+from dtpoly.verify.left_out import is_about_passing, leave_out
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.panels import over_panels
 from dtpoly.verify.regions import holds, is_affine, set_of
@@ -83,6 +85,8 @@ def _refusal(wrapper: Wrapper, test: ast.expr) -> None:
     So do those that are refused only after something was launched: what was launched ran. A
     counterexample among them is not sure, since what it is about may be behind the refusal.
     """
+    if is_about_passing(wrapper, test):
+        return  # the same sizes may be passed
     if not wrapper.launches:
         with suppress(Unread):
             wrapper.facts.append(negation(condition(wrapper, test)))
@@ -116,6 +120,11 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
             array = wrapper.tensor(wrapper.names.get(one), test)
             wrapper.empty.append((test.lineno, array.name))
             wrapper.facts.extend(compare(">=", extent, number(1)) for extent in array.shape)
+            return
+        case [ast.Assign(targets=[ast.Name(id=one)], value=made)] if (
+            text == f"{one} is None" and one != OUT and not orelse
+        ):
+            leave_out(wrapper, one, made)
             return
         case [ast.Assign(targets=[ast.Name(id=one)], value=made)] if (
             text == f"{OUT} is None" and one == OUT
@@ -309,8 +318,12 @@ def wrapper_of(
     declared: Mapping[str, str],
     scalars: Mapping[str, str],
     labels: Sequence[str],
+    left_out: Mapping[str, Whole],
 ) -> Wrapper:
-    """The wrapper of that name, read for tensors of these ranks; of types, where declared."""
+    """The wrapper of that name, read for tensors of these ranks; of types, where declared.
+
+    Of the labels a call must pass the size; of the others that have one, it may leave it out.
+    """
     definition = file.plain.get(wanted)
     if definition is None:
         raise Unread(1, f"there is no function '{wanted}'")
@@ -325,7 +338,8 @@ def wrapper_of(
     }
     names: dict[str, Held] = {one: TensorOf(array) for one, array in arrays.items()}
     names |= {one: Given(one, kind == BOOL) for one, kind in scalars.items()}
-    names |= {label: name(f"{label}_size") for label in labels}
+    names |= {label: name(size_name(label)) for label in labels}
+    names |= {label: Maybe(label) for label in left_out}
     parameters = (*definition.args.args, *definition.args.kwonlyargs)
     callers = frozenset(one for one in tensors if one not in declared)
     wrapper = Wrapper(
@@ -337,10 +351,11 @@ def wrapper_of(
         tuple(one.arg for one in parameters),
         scalars,
         inputs=frozenset(arrays),
+        left_out=left_out,
     )
     for array in arrays.values():
         wrapper.facts += [compare(">=", extent, number(0)) for extent in array.shape]
-    wrapper.facts += [compare(">=", name(f"{label}_size"), number(0)) for label in labels]
+    wrapper.facts += [compare(">=", name(size_name(label)), number(0)) for label in labels]
     defaults = [one for one in (*definition.args.defaults, *definition.args.kw_defaults) if one]
     if any(ast.unparse(one) != "None" for one in defaults):
         raise Unread(definition.lineno, f"the defaults of '{wanted}'")

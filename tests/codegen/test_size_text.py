@@ -14,7 +14,7 @@ from dtpoly.algorithm.show import show
 from dtpoly.algorithm.sizes import input_shapes, sizes_of, used_labels
 from dtpoly.codegen.layout import inside
 from dtpoly.codegen.prelude import shared_by
-from dtpoly.codegen.size_text import Sizing, check_lines, passed_labels, size_lines
+from dtpoly.codegen.size_text import Sizing, check_lines, keyword_labels, size_lines
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.source import Source
@@ -32,6 +32,10 @@ class Shaped:
     shape: tuple[int, ...]
 
 
+class NotPassed(Exception):
+    """A size that is said by nobody."""
+
+
 def program(text: str) -> Program:
     return load(Source("test.dt", text))
 
@@ -47,7 +51,7 @@ def sizing(one: Program) -> Sizing:
 
 
 def text_of(one: Program) -> str:
-    passed = passed_labels(one)
+    passed = [f"{v}=None" if may_miss else v for v, may_miss in keyword_labels(one).items()]
     parameters = [*(i.name for i in one.inputs), *(["*", *passed] if passed else [])]
     sizes = ", ".join(f'"{v}": {v}_size' for v in sorted(used_labels(one)))
     own = sizing(one)
@@ -59,6 +63,7 @@ def found(one: Program) -> Callable[..., dict[str, int]]:
     text = text_of(one)
     module: dict[str, Any] = {}
     exec("\n".join((*shared_by(text), text)), module)
+    module["dt_not_passed"] = NotPassed  # a TypeError may also be one of sums with None
     function: Callable[..., dict[str, int]] = module["sizes"]
     return function
 
@@ -81,7 +86,7 @@ def given_by_text(
     inputs = {i.name: Shaped(shapes.get(i.name, ())) for i in one.inputs}
     try:
         return function(**inputs, **passed)
-    except ValueError:
+    except (ValueError, NotPassed):
         return None
 
 
@@ -93,7 +98,11 @@ def compare(choose: Choose) -> int:
     for _ in range(6):
         wanted = extents.label_sizes(choose, one, 0, 5)
         shapes = changed(choose, one, input_shapes(one, wanted))
-        passed = {label: wanted[label] for label in passed_labels(one)}
+        passed = {
+            label: max(wanted[label] + pick(choose, (0, 0, 0, 1, -1)) * may_miss, 0)
+            for label, may_miss in keyword_labels(one).items()
+            if not may_miss or one_in(choose, 2)
+        }
         expected = specified(one, shapes, passed)
         assert given_by_text(one, function, shapes, passed) == expected, (
             f"{show(one)}{text_of(one)}\n{shapes} {passed}"
@@ -154,6 +163,16 @@ PROGRAMS = (
     "Func g, f; In A; Var x, y; g[x, y] = A[x] + y; f[x] = g[x, 2] + g[x, 5];",
     "Func f; In A, B, C; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k) + C[y, x];",
     "Func g, f; In A, B; Var x, y; g[x] = A[x] + B[x]; f[y] = g[y] * B[y];",
+    # Sizes that a call may pass.
+    "Func f; In A; Var h; RVar r; f[h] = rmax(A[2 * h + r], r);",
+    "Func f; In A; Var h; RVar r; f[h] = rmax(A[r - 2 * h + 3], r);",
+    "Func f; In A, B; Var h; RVar r, q; f[h] = rmax(A[h + r], r) + rmax(B[h + 2 * q], q);",
+    "Func f; In A, B; Var h; RVar r; f[h] = rmax(A[2 * h + r], r) + B[h];",
+    "Func f; In A; Var h; RVar r: 3; f[h] = rmax(A[2 * h + r], r);",
+    "Func f; In A; Var h; RVar r, q; f[h] = rmax(A[h + r + q + 1], r, q);",
+    "Func g, f; In A, B; Var h, z; RVar r; g[h] = rmax(A[h + r], r); f[z] = g[z] + B[z];",
+    "Func g, f; In A; Var x, y, h; RVar r; g[x] = A[x]; f[h] = rmax(g[h + r], r);",
+    "Func f; In A; Var h; RVar r; f[h] = rmax(A[h + r] + pad(A, 0)[h - 1], r);",
 )
 
 
@@ -167,12 +186,15 @@ def test_as_specified_for_all_small_shapes(text: str) -> None:
     for extents_of_all in product(range(most), repeat=sum(ranks.values())):
         left = iter(extents_of_all)
         shapes = {name: tuple(next(left) for _ in range(rank)) for name, rank in ranks.items()}
-        for size in range(7) if passed_labels(one) else (0,):
-            passed = dict.fromkeys(passed_labels(one), size)
+        keywords = keyword_labels(one)
+        sizes = ((*range(5), None) if may_miss else range(7) for may_miss in keywords.values())
+        for chosen in product(*sizes):
+            pairs = zip(keywords, chosen, strict=True)
+            passed = {label: size for label, size in pairs if size is not None}
             expected = specified(one, shapes, passed)
             assert given_by_text(one, function, shapes, passed) == expected, (shapes, passed)
             outcomes.add(expected is None)
     assert False in outcomes
 
 
-ZEROS = dict.fromkeys("xyzkr", 0)
+ZEROS = dict.fromkeys("xyzkrhq", 0)

@@ -105,7 +105,7 @@ def _call(state: State, code: Code) -> Call:
     program, func = state.program, code.stages.outputs[-1]
     names = file_names(program, code.stages.outputs, [one.name for one in code.stages.launches])
     used = used_labels(program)
-    passed = [r.label for r in size_rules(program) if r.is_passed and r.label in used]
+    passed = [r.label for r in size_rules(program) if r.may_be_passed and r.label in used]
     is_rough = any(kernel.options.precision == "tf32" for kernel in state.kernels)
     return Call(func, names.funcs[func], {names.labels[one]: one for one in passed}, is_rough)
 
