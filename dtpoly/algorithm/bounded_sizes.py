@@ -16,7 +16,7 @@ def with_bounded(
     """
     exact = {one.label for one in rules if one.size is not None}
     exact |= {
-        one.label for one in rules if one.reads and one.label not in one.reads[0].index.labels
+        one.label for one in rules for r in one.reads[:1] if one.label not in r.index.labels
     }
     sums: dict[str, list[AxisRead]] = {}
     for read in reads:
@@ -24,7 +24,7 @@ def with_bounded(
         if len(labels) > 1:
             for label in labels:
                 sums.setdefault(label, []).append(read)
-        elif not (read.index.is_plain and labels[0] == extent):
+        elif not (read.index.is_plain and labels == (extent,)):
             exact.update(labels)
     before: set[str] = set()
     for rule in rules:
