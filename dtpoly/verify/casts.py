@@ -22,6 +22,7 @@ from dtpoly.verify.whole import Whole
 
 # Whole numbers of so many binary digits are all held by f32.
 SINGLE = kinds.DIGITS["tl.float32"]
+TRUTHS: dict[Term, Term] = {Literal("0"): Literal("False"), Literal("1"): Literal("True")}
 
 
 def cast(tile: Tile, to: str, line: int) -> Tile:
@@ -90,6 +91,8 @@ def brought(term: Term, kind: str, to: str) -> Term:
     if kind == to:
         return term
     term = plain(term)
+    if to == kinds.BOOL and kind == kinds.WEAK and term in TRUTHS:
+        return TRUTHS[term]  # of another number Triton stores the last 8 bits
     if kinds.is_whole(to) and kind == kinds.WEAK and isinstance(term, Literal):
         value = whole_in(term)
         constant = None if value is None else value.constant

@@ -77,8 +77,13 @@ class Digits:
             self.cuts[key] = parts
         return self.cuts[key]
 
+    def is_below(self, value: Whole, divisor: Whole) -> bool:
+        """True for a coordinate that is below a number: divided by that, it is 0, and the rest."""
+        one = value.plain
+        return one in self.ranges and self.ranges[one] == within(number(0), value, divisor)
+
     def _parts(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
-        for below in _some_of(radix.extents):
+        for below in (*_some_of(radix.extents), radix.extents):
             above = list(radix.extents)
             for extent in below:
                 above.remove(extent)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.rounding import split
-from dtpoly.verify.terms import Apply, Term, children
+from dtpoly.verify.terms import Apply, Choose, Term, children, choose
 from dtpoly.verify.values import Unread
 
 ATOMIC = {"atomic_add": "add", "atomic_max": "maximum", "atomic_min": "minimum"}
@@ -56,4 +56,13 @@ def part(access: Access, kind: str, *, is_finite: bool) -> Term:
             raise Unread(access.line, f"an atomic {operation} of floats may lose a nan")
         case _:
             pass
-    return children(value)[0] if split(value) == ("round", kind) else value
+    return _unrounded(kind, value)
+
+
+def _unrounded(kind: str, value: Term) -> Term:
+    """The value before it was rounded to a type, whichever way it was chosen."""
+    match value:
+        case Choose(condition=condition, yes=yes, no=no):
+            return choose(condition, _unrounded(kind, yes), _unrounded(kind, no))
+        case _:
+            return children(value)[0] if split(value) == ("round", kind) else value

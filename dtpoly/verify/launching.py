@@ -232,7 +232,10 @@ def _grid(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[tuple[Whole,
     if blocks is not None:
         _check_sign(wrapper, blocks, node)
         # More are refused.
-        wrapper.below = (*wrapper.below, (prod(blocks, start=number(1)), HALF - NEAR))
+        product = prod(blocks, start=number(1))
+        wrapper.below = (*wrapper.below, (product, HALF - NEAR))
+        if is_affine(product):
+            wrapper.facts.append(compare("<=", product, number(HALF - NEAR)))
         # At least one, if there are blocks; how many more is the device's.
         some = name(f"programs in turn, line {node.lineno}")
         none = (compare("<=", one, number(0)) for one in blocks)

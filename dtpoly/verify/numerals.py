@@ -6,8 +6,11 @@ and f32, which is how Python, Triton and torch bring a number to a narrower type
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from itertools import product
 
 from dtpoly.verify import kinds
 from dtpoly.verify.terms import Apply, Literal, Term
@@ -32,6 +35,12 @@ LARGEST = {
 # What brings a number to these does not always take the nearest.
 COARSE = ("tl.float8e4nv", "tl.float8e5")
 WAYS = ("tl.float64", "tl.float32")
+# Arithmetic of numbers as written, which is exact.
+CARRIED_OUT: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+}
 # Finite in all types that have the range of f32, beyond all that have less; and the largest such.
 FAR = Fraction(2**127)
 FARTHEST = LARGEST["tl.bfloat16"]
@@ -111,6 +120,27 @@ def options(term: Term, *, is_sure: bool = False) -> frozenset[str]:
             return rounded | inside if word == "may" else rounded
         case _:
             return frozenset()
+
+
+def results(term: Term) -> frozenset[str]:
+    """All numbers that arithmetic of numbers as written may come to, whatever callers decide.
+
+    Each may be rounded where the term says so, and nowhere else. Nothing if that is not known.
+    """
+    match term:
+        case Apply(operation=operation, operands=(left, right)) if operation in CARRIED_OUT:
+            ways = product(results(left), results(right))
+            return frozenset(str(CARRIED_OUT[operation](*map(Fraction, way))) for way in ways)
+        case Apply(operation="neg", operands=(inner,)):
+            return frozenset(str(-Fraction(text)) for text in results(inner))
+        case Apply(operation=operation, operands=(Apply() as inner,)) if operation.startswith(
+            "may "
+        ):
+            kept = results(inner)
+            one_of = (options(Apply(operation, (Literal(text),)), is_sure=True) for text in kept)
+            return kept.union(*one_of)
+        case _:
+            return options(term, is_sure=True)
 
 
 def is_whole(term: Term) -> bool:

@@ -221,6 +221,10 @@ def joined(machine: Machine, word: str, left: Item, right: Item, line: int) -> I
         case ((Radix() | Whole()), (Radix() | Whole())) if word in ("add", "sub", "mul"):
             first, second = machine.digits.number(left), machine.digits.number(right)
             return whole(machine, word, first, second, line)
+        case Whole(), Whole() if word in ("floordiv", "rem") and machine.digits.is_below(
+            left, right
+        ):
+            return number(0) if word == "floordiv" else left
         case Whole(), Whole() if word != "div":
             return whole(machine, word, left, right, line)
         case _ if is_truth(left) and is_truth(right) and word == "or":

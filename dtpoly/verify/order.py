@@ -89,9 +89,10 @@ def _unguarded(
             *(put_truth(ran.ranges[one], put) for one in barrier.loops),
             put_truth(barrier.where, put),
         )
-        between = both(runs, before(first, time), before(time, second))
-        guarded = without(
-            pairs.intersect(set_of(between)), [n for w in put.values() for n in [str(w.plain)]]
-        )
+        # One after the other: each leaves few pairs, while all orders of three places are many.
+        between = pairs
+        for one in (runs, before(first, time), before(time, second)):
+            between = between.intersect(set_of(one))
+        guarded = without(between, [str(one.plain) for one in put.values()])
         pairs = pairs.subtract(guarded)
     return pairs

@@ -152,7 +152,8 @@ def _few_programs(launch: Launch) -> Truth:
     A part is a product of some extents. Only those are said that are linear in sizes.
     """
     parts: dict[Whole, None] = {}
-    for axis in launch.grid:
+    # Blocks that programs take in turn are as few (see launching).
+    for axis in (*launch.grid, launch.turns or ()):
         extents = [part for one in axis for part in launch.factors.get(one, (one,))]
         for count in range(1, min(len(extents), MOST_EXTENTS) + 1):
             parts |= dict.fromkeys(

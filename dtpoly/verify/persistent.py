@@ -55,7 +55,9 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
     low, high, step = ends
     if machine.loops or machine.where != TRUE or machine.accesses:
         raise Unread(node.lineno, "a loop over programs that is not all that a kernel does")
-    factors = (high,) if is_affine(high) else _factors(machine, high, node.lineno)
+    factors = _written(machine, node, high)
+    if not factors:
+        factors = (high,) if is_affine(high) else _factors(machine, high, node.lineno)
     # Where there is nothing to do, there need be no programs.
     some = one_of(
         compare(">=", step, number(1)), *(compare("<=", one, number(0)) for one in factors)
@@ -66,7 +68,7 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
     for one in assigned(node.body):
         if one not in again:
             machine.names[one] = Lost(WHY)
-    if is_affine(high):
+    if factors == (high,):
         one = fresh(counter)
         machine.digits.ranges[one] = within(number(0), name(one), high)
         machine.names[counter] = scalar(name(one), kinds.SIZE)
@@ -135,6 +137,46 @@ def _names(access: Access) -> frozenset[str]:
     value = frozenset[str]() if access.value is None else names(access.value)
     indices = (names_of(index) for index in access.indices)
     return value.union(names_of(access.where), *indices)
+
+
+def _written(machine: Machine, node: ast.For, high: Whole) -> tuple[Whole, ...]:
+    """The factors of a product as it is written, if what counts them is divided by one of them.
+
+    Where all but one are numbers, the product is linear in one size, and no longer shows them.
+    """
+    divisors = (
+        one.right
+        for statement in node.body
+        for one in ast.walk(statement)
+        if isinstance(one, ast.BinOp) and isinstance(one.op, ast.FloorDiv | ast.Mod)
+    )
+    if all(isinstance(one, ast.Constant) for one in divisors):
+        return ()
+    match node.iter:
+        case ast.Call(args=[_, ast.BinOp(op=ast.Mult()) as product, *_]):
+            parts = _multiplied(product)
+        case _:
+            return ()
+    if not all(isinstance(one, ast.Name | ast.Constant) for one in parts):
+        return ()
+    factors = tuple(machine.whole(one) for one in parts)
+    total = number(1)
+    for one in factors:
+        total = total * one
+    calls = set_of(machine.facts)
+    if total != high or not all(
+        is_affine(one) and holds(compare(">=", one, number(0)), calls) for one in factors
+    ):
+        return ()
+    return tuple(one for one in factors if one.constant != 1) or (high,)
+
+
+def _multiplied(node: ast.expr) -> list[ast.expr]:
+    match node:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return [*_multiplied(left), *_multiplied(right)]
+        case _:
+            return [node]
 
 
 def _factors(machine: Machine, product: Whole, line: int) -> tuple[Whole, ...]:

@@ -40,13 +40,14 @@ def without_may(
 ) -> Term:
     """The term without leave to round, but where the kernel may use it.
 
-    That is for one of these types, or for a number as written that is one of these texts then.
+    That is for one of these types; or of a number as written that is another one then, if the
+    kernel has numbers as written: what the kernel has may be computed from that one.
     """
     parts = tuple(without_may(one, kept, texts) for one in children(term))
     word, kind = split(term)
     if word == "may" and not any(allows(kind, one) for one in kept):
-        is_other = isinstance(parts[0], Literal) and options(term) - {parts[0].text} & texts
-        return term if is_other else parts[0]
+        is_other = isinstance(parts[0], Literal) and options(term) - {parts[0].text}
+        return term if texts and is_other else parts[0]
     # Without it, arithmetic of whole numbers can be carried out.
     return applied(term.operation, parts) if isinstance(term, Apply) else rebuilt(term, parts)
 

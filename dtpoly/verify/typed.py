@@ -230,7 +230,10 @@ def _kind_of(found: Sequence[tuple[Decided, frozenset[str]]], operands: Sequence
     together = kinds.stored(frozenset[str]().union(*parts))
     # An offset beside a size has 64 bits where either has: where it has 32, both have.
     first = (kinds.OFFSET,) if kinds.OFFSET in operands else ()
-    for kind in (*first, *operands, kinds.OFFSET, kinds.SIZE, kinds.TRUTH, kinds.REAL, together):
+    # What numbers are computed in comes before a type that is the same for all callers: into that
+    # values would have to be rounded, which the algorithm need not allow.
+    ordered = (*first, kinds.REAL, *operands, kinds.OFFSET, kinds.SIZE, kinds.TRUTH, together)
+    for kind in ordered:
         if all(_is_right(kind, decided, types) for decided, types in found):
             return str(kind)
     return kinds.LOST

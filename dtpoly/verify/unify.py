@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 
+from dtpoly.verify.alone import inequalities, only_number
 from dtpoly.verify.pieces import Piece, pieces
 from dtpoly.verify.rounding import split
 from dtpoly.verify.terms import (
@@ -19,7 +20,7 @@ from dtpoly.verify.terms import (
     ValueOf,
     children,
 )
-from dtpoly.verify.whole import All, Sign, Some, Truth, Whole, name, names_of, put_whole
+from dtpoly.verify.whole import Whole, name, names_of, put_whole
 
 COMMUTATIVE = {"add", "mul", "maximum", "minimum", "and", "or", "eq", "ne"}
 Equation = tuple[Whole, Whole]
@@ -31,8 +32,11 @@ MOST_PRODUCTS = 4096
 def guesses(kernel: Piece, algorithm: Piece) -> Iterator[dict[str, Whole]]:
     """Numbers over the kernel's names for the algorithm's; none is proved here."""
     tried: set[tuple[tuple[str, Whole], ...]] = set()
+    alone = {
+        one: number for one in algorithm.bound if (number := only_number(algorithm.domain, one))
+    }
     for equations in islice(_equations(kernel.body, algorithm.body), MOST_WAYS):
-        found = _solved(equations, algorithm.bound)
+        found = _solved(equations, algorithm.bound, alone)
         left = [one for one in algorithm.bound if one not in found]
         for chosen in _likeliest([_numbers(kernel, algorithm, one) for one in left]):
             guess = found | dict(zip(left, chosen, strict=True))
@@ -56,11 +60,11 @@ def _likeliest(choices: Sequence[Sequence[Whole]]) -> list[tuple[Whole, ...]]:
 def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
     """What a name may be that the values do not show: what is below the same size, or sums."""
     found: dict[Whole, int] = {}
-    for part in _parts(algorithm.domain):
+    for part in inequalities(algorithm.domain):
         factor = dict(part.operand.terms).get((unknown,))
         if factor is None:
             continue
-        for other in _parts(kernel.domain):
+        for other in inequalities(kernel.domain):
             # `size - 1 - 2 * unknown >= 0` and `size - 1 - 2 * number >= 0`, or `unknown >= 0`.
             apart = other.operand - part.operand
             number = name(unknown) + (apart if factor > 0 else -apart).floor(abs(factor))
@@ -87,17 +91,6 @@ def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
                 total = total + name(one)
             known[total] = None
     return [*known, *(one for one in mixed if names_of(one) & own)][:MOST_SUMS]
-
-
-def _parts(of: Truth) -> Iterator[Sign]:
-    match of:
-        case Sign(exactly=False):
-            yield of
-        case All(parts=parts) | Some(parts=parts):
-            for part in parts:
-                yield from _parts(part)
-        case _:
-            return
 
 
 def _equations(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
@@ -160,8 +153,10 @@ def _lists(mine: Sequence[Term], theirs: Sequence[Term]) -> Iterator[list[Equati
             yield [*first, *rest]
 
 
-def _solved(equations: list[Equation], unknown: Sequence[str]) -> dict[str, Whole]:
-    found: dict[str, Whole] = {}
+def _solved(
+    equations: list[Equation], unknown: Sequence[str], known: Mapping[str, Whole]
+) -> dict[str, Whole]:
+    found = {**known}
     changed = True
     while changed:
         changed = False

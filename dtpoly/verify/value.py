@@ -13,14 +13,16 @@ from dataclasses import replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
+from dtpoly.verify.alone import only_operand
 from dtpoly.verify.asking import compared, take
 from dtpoly.verify.building import plain, rounded, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
-from dtpoly.verify.numerals import options
+from dtpoly.verify.numerals import results
 from dtpoly.verify.pieces import Piece, cases, pieces
 from dtpoly.verify.polynomials import is_same
 from dtpoly.verify.regions import Region, is_affine, is_single, same, set_of, without
+from dtpoly.verify.residues import settled
 from dtpoly.verify.rounding import allows, literals, rounds, split, without_may, without_steps
 from dtpoly.verify.terms import (
     Apply,
@@ -79,7 +81,7 @@ def _first(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
 def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     if kernel == algorithm and not isinstance(kernel, Carried):
         return None
-    if isinstance(kernel, Literal) and kinds.exact(kernel.text) in options(algorithm, is_sure=True):
+    if isinstance(kernel, Literal) and kinds.exact(kernel.text) in results(algorithm):
         return None
     taken = _rounded(kernel, algorithm, where)
     if taken is not None:
@@ -153,6 +155,8 @@ def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference |
         return (found,)
     if own and word and kind == allowed:
         return (difference(inner, wanted, where),)
+    if word == "round" and isinstance(wanted, Total) and (one := only_operand(wanted)) is not None:
+        return (difference(kernel, settled(allowed, one), where),)
     why = f"is rounded to {kind}" if own else f"is not rounded to {allowed}"
     return (Difference(where, kernel, algorithm, why),)
 

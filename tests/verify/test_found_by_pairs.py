@@ -1,0 +1,117 @@
+"""Random pairs that were right and not proved; and texts that are nearly the same and wrong."""
+
+import pytest
+
+from dtpoly.verify.report import Verdict
+from dtpoly.verify.verify import verify
+from tests.verify.texts import text_of, written
+
+RIGHT = {
+    "a truth of scratch memory begins as a number": (
+        "Func f; In A: bool, B: bool; Var x, z: 32; RVar k;"
+        "f[x, z] = rall(reshape(A[x, k], x, 1, k) and B[z, k], k); f.block(x:32);"
+        "f.tensorize(z:64, k:2); f.reorder(k, x, z); f.compile();"
+    ),
+    "a number that is multiplied by another as written": (
+        "Func f; In A: f16; Var x; f[x] = 1e-6 * pad(A, 1.5)[x]; f.block(x:8);"
+        "f.tensorize(x:0); f.compile();"
+    ),
+    "the negative of a number as written": (
+        "Func f; In A: f16, B: f16; Var x, y;"
+        "f[x, y] = -where(x > y, 1e-6, A[x, y]) * B[x, y]; f.compile();"
+    ),
+    "a sum of numbers as written": (
+        "Func a, f; In A: bool; Var x; RVar k; a[] = 0.5 + 1e-6; f[x] = rany(A[x, k], k) + a[];"
+        "f.block(x:1); f.tensorize(x:0, k:64); f.compile();"
+    ),
+    "a product in the type in which all is computed, added in memory": (
+        "Func f; In A: f32, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
+        "f.block(n:32, k:1024); f.tensorize(m:128, n:32, k:0); f.atomic(k); f.compile();"
+    ),
+    "parts of a sum that are rounded in some lanes": (
+        "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
+        "f.split(m:mq/4); f.atomic(k); f.block(k:64, m:32, n:32); f.flatten(k, m);"
+        "f.tensorize(m:8, n:1, k:4); f.compile();"
+    ),
+    "labels of size 1 in several indices": (
+        "Func f; In A: i32, B: bool; Var x; RVar k, l: 7, r: 1;"
+        "f[x] = rany(rany(A[l + r, r + k] < 3, l, r), k) and B[x];"
+        "f.tensorize(k:32, l:512, r:16); f.compile();"
+    ),
+    "a sum of one whole number": (
+        "Func f; In A: i32, B: i32; Var x; RVar y: 1; f[x] = rsum(A[x, y] * B[x, y] % 7, y);"
+        "f.block(x:4); f.compile();"
+    ),
+    "blocks taken in turn, of which one size is fixed": (
+        "Func f; In A: f64; Var x, y: 32; f[x, y] = A[x, y] + 1; f.tensorize(x:2, y:2);"
+        "f.block(x:16, y:8); f.persistent(2); f.compile();"
+    ),
+    "more blocks than a grid has, of which one size is fixed": (
+        "Func a; Var x, y: 128; a[x, y] = y > x; a.map(y, x); a.block(x:1, y:5);"
+        "a.tensorize(x:1); a.persistent(); a.compile();"
+    ),
+    "blocks of which one size is 1": (
+        "Func f; In A; Var x, y: 1, z, w;"
+        "f[x, y, z, w] = reshape(A[x, y], x, y, 1, 1) + A[z, w];"
+        "f.block(x:64, z:16, w:5); f.tensorize(z:4); f.compile();"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_is_proved(name: str) -> None:
+    program = written(RIGHT[name])
+    assert verify(program, text_of(program)).verdict is Verdict.PROVED
+
+
+WRONG = {
+    "a truth that begins as False": (
+        "a truth of scratch memory begins as a number",
+        ", 1, mask=z_mask)",
+        ", 0, mask=z_mask)",
+    ),
+    "another number": (
+        "the negative of a number as written",
+        "1e-06",
+        "1.1e-06",
+    ),
+    "a label of size 1 that is not masked": (
+        "labels of size 1 in several indices",
+        "r_mask = r <= 0",
+        "r_mask = r <= 1",
+    ),
+    "a number that is not rounded": (
+        "a sum of one whole number",
+        ".to(tl.int64)",
+        ".to(tl.int8)",
+    ),
+    "another divisor": (
+        "blocks taken in turn, of which one size is fixed",
+        "(pid // x_blocks) * 8",
+        "(pid // y_blocks) * 8",
+    ),
+    "the rest of another divisor": (
+        "blocks taken in turn, of which one size is fixed",
+        "pid = pid % x_blocks",
+        "pid = pid % y_blocks",
+    ),
+    "a longer loop": (
+        "blocks taken in turn, of which one size is fixed",
+        "y_blocks * x_blocks, tl.num_programs(0)",
+        "y_blocks * x_blocks + 1, tl.num_programs(0)",
+    ),
+    "a quotient that is not 0": (
+        "blocks of which one size is 1",
+        "(pid // (z_blocks * x_blocks)) * 5",
+        "(pid // (z_blocks * x_blocks + 1)) * 5",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_nearly_so_is_not_proved(name: str) -> None:
+    of, old, new = WRONG[name]
+    program = written(RIGHT[of])
+    wrong = text_of(program).replace(old, new)
+    assert wrong != text_of(program)
+    assert verify(program, wrong).verdict is not Verdict.PROVED
