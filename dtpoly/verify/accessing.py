@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dtpoly.verify import shifts, wrapping
+from dtpoly.verify import kinds, shifts, wrapping
 from dtpoly.verify.access import Access, Array, Barrier
 from dtpoly.verify.casts import brought
 from dtpoly.verify.residues import settled
@@ -41,8 +41,11 @@ def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None,
     element: Term = Element(array.name, indices, number_of_load, at)
     if inside.where != TRUE:
         element = choose(inside.where, element, Literal("undefined"))
-    others = [] if other is None else [of_tile(other)]
+    others = [] if other is None else [_beside(array.kind, other)]
     meaning("load other" if others else "load", (array.kind, *others), line)
+    if array.kind == kinds.BOOL and others not in ([], ["bool"], [kinds.BOOL], [kinds.TRUTH]):
+        # Of 256, a byte is 0.
+        raise Unread(line, "'other' beside truths that is not one: write True or False, or 0 or 1")
     if mask is None:
         return Tile(axes, element, array.kind)
     missing: Term = Literal("undefined")
@@ -61,11 +64,20 @@ def store(
         raise Unread(line, "a store to what is not an address")
     where = TRUE if mask is None else _mask(items[2], line)
     held = machine.arrays[items[0].tensor].kind
-    meaning(kind, (held, of_tile(value)), line)
+    meaning(kind, (held, _beside(held, value)), line)
     left = brought(as_term(items[1], line), value.kind, held)
     if kind in ("atomic_max", "atomic_min"):
         left = settled(held, left)
     _remember(machine, kind, items[0], where, axes, left, line)
+
+
+def _beside(held: str, tile: Tile) -> str:
+    """The kind of a value that is brought to what memory holds.
+
+    Beside truths, 0 and 1 as written are the same as False and True: one byte each.
+    """
+    is_bit = isinstance(tile.item, Whole) and tile.item.constant in (0, 1)
+    return "bool" if is_bit and held == kinds.BOOL and tile.kind == kinds.WEAK else of_tile(tile)
 
 
 def barrier(machine: Machine, line: int) -> None:

@@ -96,6 +96,29 @@ def test_values_come_to_the_type_that_triton_computes_in(value: str, out: str) -
     assert outcome.verdict is Verdict.AGREE, outcome.what
 
 
+@pytest.mark.parametrize(
+    "value", ["a_i32", "a_i8", "a_f32", "a_f16", "2", "0.5", "a_bool.to(tl.int8)"]
+)
+def test_a_number_in_a_tensor_of_truths_is_not_read(value: str) -> None:
+    """Before 3.9 Triton stores its last eight bits, so that 256 is False."""
+    outcome = judged([Operation(value, "i", "bool", "store")], 0)
+    assert outcome.figures["operations refused"] == 1
+
+
+@pytest.mark.parametrize("value", ["a_i32 != 0", "a_f32.to(tl.int1)", "a_bool", "1", "0", "True"])
+def test_truths_are_stored(value: str) -> None:
+    outcome = judged([Operation(value, "i", "bool", "store")], 0)
+    assert outcome.verdict is Verdict.AGREE, outcome.what
+    assert outcome.figures["operations compared"] == 1
+
+
+@pytest.mark.parametrize("other", ["256", "2", "0.5"])
+def test_what_is_no_truth_is_not_read_in_the_place_of_masked_truths(other: str) -> None:
+    value = f"tl.load(a_bool_ptr + at, mask=a_bool, other={other})"
+    outcome = judged([Operation(value, "i", "bool", "load")], 0)
+    assert outcome.figures["operations refused"] == 1
+
+
 @pytest.mark.parametrize("one", [kinds.SIZE, kinds.NUMBER])
 @pytest.mark.parametrize("name", ["sum", "max", "min"])
 def test_a_reduction_of_what_is_no_tile_is_not_read(name: str, one: str) -> None:

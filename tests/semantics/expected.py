@@ -79,7 +79,7 @@ def expected(name: str, operands: tuple[str, ...], given: tuple[Number, ...]) ->
     if name == "cast":
         return cast(values[0], operands[0], operands[1])
     if name == "store":
-        return _stored(values[1], operands[1], operands[0])
+        return cast(values[1], tensor(operands[1]), operands[0])
     if name.startswith("atomic_"):
         return _atomic(name, _stored(values[1], operands[1], operands[0]), operands[0])
     if name == "load other":
@@ -106,7 +106,10 @@ def expected(name: str, operands: tuple[str, ...], given: tuple[Number, ...]) ->
 
 
 def _stored(value: Number, of: str, held: str) -> Number | None:
-    """A value in the type of memory; truths are bytes there, which are read as what is not 0."""
+    """A value in the type of memory; truths are bytes there, which are read as what is not 0.
+
+    A store says whether a value is 0 before it makes a byte of it.
+    """
     if held == TRUTH:
         byte = cast(value, tensor(of), "tl.int8")
         return None if byte is None else int(byte != 0)

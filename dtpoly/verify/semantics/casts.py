@@ -81,19 +81,28 @@ def full(of: str, to: str) -> Row:
 
 
 def load(address: str, other: str | None = None) -> Row:
-    """What is in memory; where a mask is false, `other` in the type of that, or anything."""
-    held = "tl.int8" if address == TRUTH else address
-    if other is not None and cast(tensor(other), held).is_refused:
+    """What is in memory; where a mask is false, `other` in the type of that, or anything.
+
+    Truths are bytes in memory, and `other` becomes a byte: 256 is False there.
+    """
+    made = "arith.cmpi ne i8" if address == TRUTH else "tt.load"
+    if other is None:
+        return Row(address, address, made)
+    brought = cast(tensor(other), "tl.int8" if address == TRUTH else address)
+    if brought.is_refused:
         return NO
-    return Row(address, address, "arith.cmpi ne i8" if address == TRUTH else "tt.load")
+    return Row(address, address, brought.instruction or made, brought.also)
 
 
 def store(address: str, value: str) -> Row:
-    """A value is brought to the type of what is in memory."""
-    held = "tl.int8" if address == TRUTH else address
-    if cast(tensor(value), held).is_refused:
+    """A value is brought to the type of what is in memory; a truth is one that is not 0.
+
+    Before 3.9 Triton made a byte of a number in the place of a truth, so that 256 was False.
+    """
+    brought = cast(tensor(value), address)
+    if brought.is_refused:
         return NO
-    return Row(NOTHING, address, "tt.store")
+    return Row(NOTHING, address, brought.instruction or "tt.store", brought.also)
 
 
 ADDED = ("tl.int32", "tl.uint32", "tl.int64", "tl.uint64", *STANDARD)
