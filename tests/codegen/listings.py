@@ -43,6 +43,8 @@ BASES = (3, 5, 2, 7)
 MOST_STEPS = 700
 # What the ordinary suite has time for, of a kernel with large tiles.
 FEW_STEPS = 100
+# What the longer suite has time for, if each has many elements.
+MOST_PROGRAMS = 2000
 PRIMES = (17, 67, 131, 257, 521, 1031, 2053, 4099, 8209, 65537, 131101)
 
 
@@ -142,6 +144,19 @@ def steps(given: Program, sizes: Mapping[str, int]) -> int:
     }
     lanes = {label: tiles.get(label, 1) or size for label, size in sizes.items()}
     return prod(-(-size // max(int(str(lanes[label])), 1)) for label, size in sizes.items())
+
+
+def programs(given: Program, sizes: Mapping[str, int]) -> int:
+    """How many programs the largest kernel has; each takes a step at least."""
+    blocks: dict[str, int] = {}
+    for directive in given.directives:
+        if directive.name == "block":
+            for argument in directive.arguments:
+                size, value = sizes[str(argument.target)], argument.value
+                block = value.factor if isinstance(value, Split) else int(str(value))
+                count = -(-size // (block or max(size, 1)))
+                blocks[directive.func] = blocks.get(directive.func, 1) * count
+    return max(blocks.values(), default=1)
 
 
 def recipes(count: int) -> Iterator[tuple[Recipe, Layout]]:
