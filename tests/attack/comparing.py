@@ -7,9 +7,33 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 
-from tests.attack.case import Case
+from dtpoly.verify.findings import Proof
+from tests.attack.case import Call, Case
 from tests.attack.elements import difference
-from tests.attack.executing import Execution
+from tests.attack.executing import Execution, RaceError
+from tests.attack.faults import Fault
+from tests.attack.inputs import tensors_of
+from tests.attack.numbers import CannotSayError
+from tests.attack.reading import executed
+
+
+def faults_met(
+    case: Case,
+    proof: Proof,
+    call: Call,
+    tensors: Mapping[str, torch.Tensor],
+    faults: tuple[Fault, ...],
+    looseness: float,
+) -> list[str]:
+    """Of which faults of Triton the differences come; none, if they do not come of these alone."""
+    before = tensors_of(case, call)
+    try:
+        execution = executed(case, proof, call, before, looseness, faults=faults)
+    except (CannotSayError, RaceError):
+        return []
+    if differences(case, execution, tensors)[0]:
+        return []
+    return sorted(one.name for one in execution.faults.met.intersection(faults))
 
 
 def differences(

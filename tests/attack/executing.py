@@ -17,7 +17,9 @@ from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.terms import Element
 from dtpoly.verify.whole import Truth, both
 from tests.attack.arithmetic import arithmetic, extreme
-from tests.attack.evaluating import Frame, plain, ranged, truth, whole
+from tests.attack.evaluating import plain
+from tests.attack.faults import Faulty
+from tests.attack.frames import Frame, ranged, truth, whole
 from tests.attack.numbers import (
     BITS,
     LAST_PLACE,
@@ -82,6 +84,7 @@ class Execution:
     is_fused: bool = False
     # The floats that whole numbers become beside what has no type.
     lone: Any = np.float32
+    faults: Faulty = field(default_factory=Faulty)
     # Of the program that runs: what each load gave.
     logs: dict[int, Log] = field(default_factory=dict[int, Log])
     events: int = 0
@@ -90,7 +93,16 @@ class Execution:
         """A frame where names are single numbers."""
         known = {**self.names, **more}
         names = {one: np.asarray(value, np.int64) for one, value in known.items()}
-        return Frame(names, 0, self.scalars, self.loaded, self.looseness, self.is_fused, self.lone)
+        return Frame(
+            names,
+            0,
+            self.scalars,
+            self.loaded,
+            self.looseness,
+            self.is_fused,
+            self.lone,
+            self.faults,
+        )
 
     def launch(self, ran: Ran) -> None:
         """Run all programs of a launch, one after the other."""

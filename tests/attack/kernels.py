@@ -16,11 +16,12 @@ from dtpoly.verify.regions import NotAffine
 from dtpoly.verify.values import Unread
 from dtpoly.verify.verify import CONFUSED
 from tests.attack.case import Call, Case
-from tests.attack.comparing import differences
+from tests.attack.comparing import differences, faults_met
 from tests.attack.executing import OutsideError, RaceError
+from tests.attack.faults import Fault, faults_of
 from tests.attack.generating import case_of_seed
 from tests.attack.inputs import tensors_of
-from tests.attack.launching import launched
+from tests.attack.launching import launched, triton
 from tests.attack.numbers import CannotSayError
 from tests.attack.outcome import Outcome, Verdict
 from tests.attack.reading import broken_rules, executed, read
@@ -28,6 +29,8 @@ from tests.attack.reading import broken_rules, executed, read
 # What the verifier raises where it does not take a text, or does not get to its end.
 LATE = (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error, *CONFUSED)
 REFUSALS = (Unread, *LATE)
+# What the interpreter of the Triton that is installed is known to compute otherwise.
+HERE = faults_of(triton.__version__, is_compiled=False)
 Launch = Callable[[Case, Call, Mapping[str, torch.Tensor]], None]
 
 
@@ -36,8 +39,13 @@ def attempt(seed: int) -> Outcome:
     return judged(case_of_seed(seed))
 
 
-def judged(case: Case, launch: Launch = launched, looseness: float = 0.0) -> Outcome:
-    """Whether what the verifier reads of a kernel is what it does."""
+def judged(
+    case: Case,
+    launch: Launch = launched,
+    looseness: float = 0.0,
+    faults: tuple[Fault, ...] = HERE,
+) -> Outcome:
+    """Whether what the verifier reads of a kernel is what it does, but for known faults."""
     counted = Counter({"kernels": 1})
     try:
         proof = read(case)
@@ -50,7 +58,7 @@ def judged(case: Case, launch: Launch = launched, looseness: float = 0.0) -> Out
     for feature in case.features:
         counted[f"with {feature}"] += 1
     for call in case.calls:
-        outcome = _called(case, proof, call, counted, launch, looseness)
+        outcome = _called(case, proof, call, counted, launch, looseness, faults)
         if outcome is not None:
             return outcome
     return Outcome(Verdict.AGREE, "", "", counted)
@@ -63,6 +71,7 @@ def _called(
     counted: Counter[str],
     launch: Launch,
     looseness: float,
+    faults: tuple[Fault, ...],
 ) -> Outcome | None:
     """One call; an outcome if that ends the attempt."""
     tensors = tensors_of(case, call)
@@ -92,5 +101,11 @@ def _called(
     if broken:
         counted["calls that the verifier would not prove"] += 1
         return Outcome(Verdict.UNKNOWN, broken[0], case.shown(), counted)
+    known_faults = faults_met(case, proof, call, tensors, faults, looseness)
+    if known_faults:
+        for name in known_faults:
+            counted[f"skipped: {name}"] += 1
+        what = f"Triton {triton.__version__}: {'; '.join(known_faults)}"
+        return Outcome(Verdict.SKIPPED, what, case.shown(), counted)
     what = f"{found[0]} in {dict(call.sizes)} with {call.values} values"
     return Outcome(Verdict.WRONG, what, case.shown(), counted)

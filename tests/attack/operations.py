@@ -11,10 +11,11 @@ import torch
 
 from dtpoly.verify.findings import Proof
 from tests.attack.case import Case
-from tests.attack.comparing import differences
+from tests.attack.comparing import differences, faults_met
 from tests.attack.executing import OutsideError
+from tests.attack.faults import Fault
 from tests.attack.inputs import tensors_of
-from tests.attack.kernels import REFUSALS, Launch
+from tests.attack.kernels import HERE, REFUSALS, Launch
 from tests.attack.launching import launched
 from tests.attack.numbers import CannotSayError
 from tests.attack.operating import PLAIN, Operation, case_of, operation_of
@@ -41,6 +42,7 @@ def judged(
     seed: int,
     launch: Launch = launched,
     looseness: float = 0.0,
+    faults: tuple[Fault, ...] = HERE,
 ) -> Outcome:
     """Whether what the verifier reads of each operation is what it does."""
     counted: Counter[str] = Counter()
@@ -51,7 +53,7 @@ def judged(
             taken.append((one, read(case_of([one], seed))))
         except REFUSALS:
             counted["operations refused"] += 1
-    found = _compared(taken, seed, launch, counted, looseness)
+    found = _compared(taken, seed, launch, counted, looseness, faults)
     if found:
         what, case = found[0]
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
@@ -64,7 +66,12 @@ Taken = Sequence[tuple[Operation, Proof]]
 
 
 def _compared(
-    taken: Taken, seed: int, launch: Launch, counted: Counter[str], looseness: float
+    taken: Taken,
+    seed: int,
+    launch: Launch,
+    counted: Counter[str],
+    looseness: float,
+    faults: tuple[Fault, ...],
 ) -> list[tuple[str, str]]:
     """What differs: in words, and as a case. What Triton does not take is halved until it does."""
     if not taken:
@@ -81,13 +88,14 @@ def _compared(
             counted["operations that Triton does not take"] += 1
             return []
         half = len(taken) // 2
-        first = _compared(taken[:half], seed, launch, counted, looseness)
-        return first + _compared(taken[half:], seed, launch, counted, looseness)
+        first = _compared(taken[:half], seed, launch, counted, looseness, faults)
+        second = _compared(taken[half:], seed, launch, counted, looseness, faults)
+        return first + second
     found: list[tuple[str, str]] = []
     for at, (one, proof) in enumerate(taken):
         single = case_of([one], seed)
         after = {**tensors_of(single, single.calls[0]), **tensors, "O0": tensors[f"O{at}"]}
-        found += _one(single, proof, after, one, counted, looseness)
+        found += _one(single, proof, after, one, counted, looseness, faults)
     return found
 
 
@@ -98,6 +106,7 @@ def _one(
     operation: Operation,
     counted: Counter[str],
     looseness: float,
+    faults: tuple[Fault, ...],
 ) -> list[tuple[str, str]]:
     try:
         (call,) = case.calls
@@ -111,6 +120,11 @@ def _one(
     counted["elements"] += known
     counted["elements to the last bit"] += exact
     if not wrong or broken_rules(proof, execution):
+        return []
+    known_faults = faults_met(case, proof, call, after, faults, looseness)
+    if known_faults:
+        for name in known_faults:
+            counted[f"skipped: {name}"] += 1
         return []
     counted[f"wrong: {operation.word}"] += 1
     return [(f"{operation.value}: {wrong[0]}", case.shown())]

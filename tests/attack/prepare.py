@@ -17,10 +17,12 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from dtpoly.verify.findings import Proof
 from tests.attack.case import Case
-from tests.attack.elements import KINDS
-from tests.attack.executing import OutsideError, RaceError
+from tests.attack.elements import KINDS, wrong_at
+from tests.attack.executing import OutsideError, RaceError, Tensor
 from tests.attack.folder import path_of, save
 from tests.attack.generating import case_of_seed
 from tests.attack.inputs import tensors_of
@@ -47,6 +49,10 @@ def wanted_of(case: Case, proof: Proof) -> Wanted | None:
         tensors = tensors_of(case, call)
         try:
             execution = executed(case, proof, call, tensors, LOOSENESS)
+            compiled = [one for one in execution.faults.met if one.is_compiled]
+            others = [
+                executed(case, proof, call, tensors, LOOSENESS, faults=(one,)) for one in compiled
+            ]
         except (CannotSayError, OutsideError, RaceError):
             return None
         if broken_rules(proof, execution):
@@ -56,6 +62,16 @@ def wanted_of(case: Case, proof: Proof) -> Wanted | None:
             if one.is_output:
                 found[f"{number} {one.name} data"] = memory.data
                 found[f"{number} {one.name} slack"] = memory.slack
+                for other in others:
+                    # Which Triton it is is not known here.
+                    found[f"{number} {one.name} slack"] = loosened(memory, other.memory[one.name])
+    return found
+
+
+def loosened(memory: Tensor, other: Tensor) -> Array:
+    """The slack of what memory holds; all of it where a fault of Triton makes another number."""
+    wrong = wrong_at(memory.data, memory.slack, other.data)
+    found: Array = np.where(wrong, np.inf, memory.slack)
     return found
 
 

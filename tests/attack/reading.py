@@ -21,8 +21,9 @@ from dtpoly.verify.verify import asking_isl, proof_of
 from dtpoly.verify.whole import Truth, both
 from tests.attack.case import Call, Case
 from tests.attack.elements import KINDS, numbers_of
-from tests.attack.evaluating import free_names, truth, whole
 from tests.attack.executing import Execution, Tensor, points
+from tests.attack.faults import Fault, Faulty
+from tests.attack.frames import free_names, truth, whole
 from tests.attack.numbers import BITS, Number
 
 SECONDS = 20.0
@@ -83,8 +84,9 @@ def executed(
     looseness: float = 0.0,
     *,
     is_fused: bool = False,
+    faults: tuple[Fault, ...] = (),
 ) -> Execution:
-    """What memory is after the launches of a case, as the verifier reads them."""
+    """What memory is after the launches of a case, as the verifier reads them; or with faults."""
     scalars = {
         one: Number(np.asarray(value, np.float32 if isinstance(value, float) else np.int64))
         for one, value in case.scalars.items()
@@ -93,7 +95,8 @@ def executed(
     # One operation that rounds once is read as a product and a sum.
     is_fused = is_fused or "tl.fma(" in case.text
     lone = np.float64 if case.wide == "f64" else np.float32
-    execution = Execution(names, scalars, memory_of(case, tensors), looseness, is_fused, lone)
+    memory = memory_of(case, tensors)
+    execution = Execution(names, scalars, memory, looseness, is_fused, lone, Faulty(faults))
     for ran in proof.runs:
         execution.launch(ran)
     return execution
