@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
-from dtpoly.algorithm.expressions import Affine, reads
+from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import reduced_labels
 
 from .axis_words import axis_words
@@ -11,7 +12,7 @@ from .building import Unsupported
 from .kernel import FOURS, SPECIALIZED, ForLoop, Pointer, TileKernel
 from .kinds import Element, Named
 from .layout import call, inside, joined, tuple_of
-from .limits import MOST, Elements, largest_tiles
+from .limits import MOST, Elements, largest_tiles, too_many
 from .parts import inside as inside_of
 from .specializing import most_bytes, multiplied
 from .starts import step_of_starts
@@ -83,12 +84,17 @@ def _programs(wrapping: Wrapping, own: Locals, kernel: TileKernel, name: str) ->
     yield from joined(f"{name} =", "*", blocks or ["1"], indent=own.indent)
 
 
+def _before(wrapping: Wrapping, one: Launched) -> Iterator[Launched]:
+    """The kernels that are launched before this one. To compare them as values takes long."""
+    return takewhile(lambda other: other is not one, wrapping.launched)
+
+
 def memory_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
     """Memory that this kernel is the first to write, for later ones."""
     written: set[str] = set()
-    for before in wrapping.launched[: wrapping.launched.index(one)]:
+    for before in _before(wrapping, one):
         written |= {p.name for p in before.kernel.tensors if p.is_written}
-    described = {d.tensor for later in wrapping.launched for d in later.kernel.described}
+    described = {tensor for _, tensor in own.descriptors}
     for pointer in one.kernel.tensors:
         array = pointer.name
         if pointer.is_scratch or not pointer.is_written or array in {*written, wrapping.func}:
@@ -135,8 +141,11 @@ def lanes_lines(wrapping: Wrapping, own: Locals) -> Iterator[str]:
 def _lanes(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
     """The lanes of one kernel that those before it do not have."""
     kernel = one.kernel
-    before = wrapping.launched[: wrapping.launched.index(one)]
-    known = {label_with(wrapping, b.kernel, size) for b in before for _, size in b.kernel.counts}
+    known = {
+        label_with(wrapping, before.kernel, size)
+        for before in _before(wrapping, one)
+        for _, size in before.kernel.counts
+    }
     lanes: dict[str, str] = {}  # the kernel's parameter -> the wrapper's variable
     for name, size in kernel.counts:
         label = label_with(wrapping, kernel, size)
@@ -151,10 +160,7 @@ def _lanes(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
             arguments = [f'"{one.func}"', number, f'"{_advice(wrapping, one, tile)}"']
             yield from inside(call("raise dt_too_large", arguments, indent=own.indent + 4))
         elif tile.number > MOST:
-            raise Unsupported(
-                f"a tile of '{one.func}' has {tile.number} elements, and Triton's limit is {MOST}: "
-                f"tensorize by smaller numbers"
-            )
+            raise Unsupported(too_many(one.func, tile.number))
 
 
 def _descriptors(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:
@@ -344,11 +350,11 @@ def indices_of(wrapping: Wrapping, own: Locals) -> list[str]:
     """How large indices may become: sizes, and what indices are computed from them."""
     found = dict.fromkeys(own.sizes[label_of(wrapping, param)] for param in wrapping.model.params)
     every = _largest([*found])
-    for statement in wrapping.model.statements:
+    for index in wrapping.indices:
         # Lanes of a private copy go where its reader's go, and are masked there.
-        sizes = dict.fromkeys(own.sizes, every) if statement.copies else own.sizes
-        for read in reads(statement.body) if statement.body is not None else ():
-            found.update((text, None) for i in read.indices if (text := _reach(sizes, i)))
+        sizes = dict.fromkeys(own.sizes, every) if index.is_copied else own.sizes
+        if text := _reach(sizes, index.value):
+            found[text] = None
     return list(found)
 
 

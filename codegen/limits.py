@@ -26,6 +26,15 @@ from .tile_values import Axes, Call, Converted, Holds, Masked, Merged, Place, Va
 
 MOST = 2**20  # what Triton allows
 
+
+def too_many(func: str, number: int) -> str:
+    """Why there is no code for a schedule with such a tile."""
+    return (
+        f"a tile of '{func}' has {number} elements, and Triton's limit is {MOST}: "
+        f"tensorize by smaller numbers"
+    )
+
+
 Counts = Mapping[str, int | str]  # lane variable -> how many lanes; the name of a parameter
 
 

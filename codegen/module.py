@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from math import prod
 
 from dtpoly.algorithm.program import Program
 from dtpoly.budget import stage
@@ -11,7 +12,7 @@ from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.generation import loop_ast
 from dtpoly.poly.launched import unnumbered
 from dtpoly.poly.loops import LoopNode
-from dtpoly.poly.model import Model, by_name
+from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.spaces import PolyError, computing
 from dtpoly.poly.tiles import Tiles, tiles_of
 
@@ -23,6 +24,7 @@ from .header import comment
 from .kernel import TileKernel
 from .launch import Launch
 from .launch_text import launcher_lines
+from .limits import MOST, too_many
 from .lower import lower
 from .names import FileNames, file_names, fresh
 from .prelude import DESCRIPTORS, IMPORTS, SHARED, shared_by
@@ -33,7 +35,7 @@ from .test_text import test_lines
 from .together import Together, pairs_of, together_lines
 from .triton_text import helpers, kernel_lines
 from .wrapper import again_lines, like_lines, operator_lines, wrapper_lines
-from .wrapping import Launched, Wrapping
+from .wrapping import Launched, Wrapping, indices_read
 
 # isl's own words would help nobody.
 BEYOND = "its loops, or which of its lanes compute, cannot be told for all sizes"
@@ -126,6 +128,9 @@ def _layout(original: Model, launches: Sequence[Launch]) -> Layout:
                 f"the grid of '{launch.name}' has an axis of '{axis.label}' that is neither "
                 f"blocks of a label, from 0 on, nor a group of whole blocks"
             )
+    for statement, path in ((known[p.statement], p) for one in launches for p in one.paths):
+        if (number := _lanes_stored(statement, path)) > MOST:
+            raise Unsupported(too_many(statement.func, number))
     tiles = {
         path.statement: tiles_of(known[path.statement], path)
         for launch in launches
@@ -134,6 +139,16 @@ def _layout(original: Model, launches: Sequence[Launch]) -> Layout:
     mine = [{p.statement: tiles[p.statement] for p in launch.paths} for launch in launches]
     loops = tuple(_loops(model, launch, one) for launch, one in zip(launches, mine, strict=True))
     return Layout(original, _ways(launches), tiles, loops)
+
+
+def _lanes_stored(statement: Statement, path: Path) -> int:
+    """At least how many elements the tile has that the statement stores.
+
+    All tiles are looked at where the text is written. This one is known before isl has been asked
+    anything, which takes long where a tile has dozens of axes.
+    """
+    kept = frozenset(statement.labels) - frozenset(statement.bound)
+    return prod(lane.extent or 1 for lane in path.lanes if lane.label in kept)
 
 
 def _loops(model: Model, launch: Launch, tiles: Mapping[str, Tiles]) -> tuple[LoopNode, ...]:
@@ -250,7 +265,7 @@ def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping
         for kernel, launch in zip(made.kernels, made.launches, strict=True)
     ]
     names, whole = _names(program, made.outputs, made.launches), plain_axes(program)
-    taken = set(names.taken)
+    taken, indices = set(names.taken), indices_read(model)
     wrappings: list[Wrapping] = []
     for func in made.outputs:
         own = {part: fresh(f"{names.funcs[func]}_{part}", taken) for part in ("like", "operator")}
@@ -265,7 +280,18 @@ def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping
                     "launch: let each have its own"
                 )
         wrappings.append(
-            Wrapping(program, model, made.elements, made.storage, needed, func, names, whole, **own)
+            Wrapping(
+                program,
+                model,
+                made.elements,
+                made.storage,
+                needed,
+                func,
+                names,
+                whole,
+                indices=indices,
+                **own,
+            )
         )
     return wrappings
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from dtpoly.algorithm.expressions import reads
+from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import used_labels
 from dtpoly.frozen import dataclass
@@ -45,6 +45,7 @@ class Wrapping:
     whole: PlainAxes
     like: str  # what the file calls the function that makes a result without values
     operator: str  # and the wrapper as an operator of torch
+    indices: tuple["Index", ...]  # all that is read at, each once
 
     def is_first(self, one: Launched) -> bool:
         """Whether a kernel is launched with the next one."""
@@ -58,6 +59,26 @@ class Wrapping:
     def is_pitched(self, func: str) -> bool:
         """Whether the rows of a Func begin where memory is aligned."""
         return any(one.func == func and one.is_pitched for one in self.launched)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index of a read, and whether a private copy reads there, too."""
+
+    value: Affine
+    is_copied: bool
+
+
+def indices_read(model: Model) -> tuple[Index, ...]:
+    """The indices of all reads, each once."""
+    found = dict.fromkeys(
+        Index(index, bool(statement.copies))
+        for statement in model.statements
+        if statement.body is not None
+        for read in reads(statement.body)
+        for index in read.indices
+    )
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program, in_order
 from dtpoly.algorithm.show import show_directive
-from dtpoly.budget import OverBudgetError, stage, within_default
+from dtpoly.budget import OverBudgetError, stage, within, within_default
 from dtpoly.budget_messages import over
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.launch import Launch
@@ -21,8 +21,9 @@ from dtpoly.schedule.tree import Kernel, Node, loops, paths_of_each
 
 Test = Mapping[str, int] | None  # sizes of all labels, for a test function
 
-# Of isl, for each directive that may be why there is no code.
+# Of isl, for each directive that may be why there is no code; and how long that may take.
 TRIED = 1_500_000
+TRIED_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +109,10 @@ def _helps(state: State, wanted: tuple[str, ...], test: Test, directive: Directi
     if bound.found or has_errors(check_schedule(program)):
         return False
     try:
-        without = resolve(program, bound.primitives)
-        _code(without, wanted, "", test, TRIED)
-    except (DtpolyError, Unsupported):
+        with within(TRIED_SECONDS):
+            without = resolve(program, bound.primitives)
+            _code(without, wanted, "", test, TRIED)
+    except (DtpolyError, Unsupported, OverBudgetError):
         return False
     return True
 

@@ -7,7 +7,6 @@ value is put in its place. What differs over it may yet be equal: then nothing i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -44,8 +43,10 @@ def _funcs(proof: Proof, array: str) -> Iterator[str]:
     if array in proof.memory.inputs or array == proof.result:
         return
     rank = len(proof.arrays[array].shape)
+    stem, _, number = array.rpartition("_")
+    names = {array, stem} if number.isdecimal() else {array}
     for func in proof.meaning.program.funcs:
-        if len(func.labels) == rank and re.fullmatch(rf"{re.escape(func.name)}(_\d+)?", array):
+        if len(func.labels) == rank and func.name in names:
             yield func.name
 
 
