@@ -90,12 +90,24 @@ def _met(before: _Place, after: _Place) -> isl.Map | None:
     is_same = after.position == before.position
     # As a rule each instance has an element of its own, which is quicker to see.
     is_alone = before is after and before.statement.role is not Role.UPDATE
-    if is_alone and before.relation.is_injective():
+    if is_alone and _is_injective(before.relation):
         return None
     relation = before.relation.apply_range(after.relation.reverse())
     if is_same:
         relation = relation & isl.Map.lex_lt(relation.get_space().domain())
     return None if relation.is_empty() else relation
+
+
+def _is_injective(relation: isl.Map) -> bool:
+    """Whether no two instances have one image.
+
+    It is asked of a larger relation first, without the conditions that some number exists, since
+    these take isl long: where a private copy is computed, they say which elements are read.
+    """
+    larger = relation.remove_unknown_divs()
+    if larger.is_injective():
+        return True
+    return not larger.plain_is_equal(relation) and relation.is_injective()
 
 
 def _touches(model: Model) -> dict[str, list[_Touch]]:
