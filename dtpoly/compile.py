@@ -19,6 +19,7 @@ from dtpoly.plugins import completed
 from dtpoly.schedule.check import check_arguments, check_schedule
 from dtpoly.schedule.costs import costs
 from dtpoly.schedule.legality import judge
+from dtpoly.schedule.no_sizes import check_possible
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives
 from dtpoly.schedule.refusal import refusals
 from dtpoly.schedule.verdict import Verdict
@@ -93,6 +94,9 @@ def prove(checked: Checked) -> Checked:
     program, primitives = checked.program, checked.primitives
     if program is None or not program.funcs:
         return checked
+    nowhere = check_possible(program)
+    if nowhere:
+        return replace(checked, program=None, diagnostics=(*checked.diagnostics, *nowhere))
     try:
         with deep_recursion():
             verdict = judge(program, primitives)

@@ -93,6 +93,12 @@ SCHEDULE: dict[str, Entry] = {
         "The schedule is right, and the code is the same without the directive. The note says what "
         "it would need.",
     ),
+    "DT199": Entry(
+        "no call has an index of a label",
+        "What the reads of one axis say of its length leaves no room for the label: whatever "
+        "tensors are given, its size is 0, or the call is refused. Read another tensor there, or "
+        "what is outside through pad, or use another label.",
+    ),
     # Legality.
     "DT200": Entry(
         "a schedule lets program instances depend on each other",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from dtpoly.algorithm.equal_sizes import Shape, alone, equal_sizes, reads_by_axis
 from dtpoly.algorithm.expressions import Affine
@@ -15,6 +15,7 @@ from dtpoly.poly.lazy import isl
 from dtpoly.poly.spaces import Affs, affs, set_space
 
 Sizes = Mapping[str, str]  # label -> parameter
+Place = tuple[str, int]  # a tensor, and one of its axes
 
 
 def size_parameters(program: Program) -> dict[str, str]:
@@ -22,13 +23,16 @@ def size_parameters(program: Program) -> dict[str, str]:
     return {label: f"N_{first}" for label, first in equal_sizes(program).items()}
 
 
-def size_facts(program: Program, sizes: Sizes) -> isl.Set:
-    """What holds of all sizes: none is negative, and reads of Funcs and tensors are inside."""
+def size_facts(program: Program, sizes: Sizes, axes: Collection[Place] | None = None) -> isl.Set:
+    """What holds of all sizes: none is negative, and reads of Funcs and tensors are inside.
+
+    Of some axes of tensors, what only their reads say.
+    """
     params = tuple(dict.fromkeys(sizes.values()))
     groups = {
         key: group
         for key, group in reads_by_axis(program).items()
-        if any(not read.index.is_plain for read in group)
+        if any(not read.index.is_plain for read in group) and (axes is None or key in axes)
     }
     shapes = {key: f"{key[0]}.shape[{key[1]}]" for key in groups}
     of = affs(set_space("", (), (*params, *shapes.values())))
@@ -49,13 +53,18 @@ def size_facts(program: Program, sizes: Sizes) -> isl.Set:
         if label in sizes:
             facts = facts & of[sizes[label]].eq_set(of[0] + size)
     for (tensor, axis, index), labels in needing_room(program).items():
-        for label in labels:
+        for label in labels if (tensor, axis) in shapes else ():
             # There is room for the first index of the label, or another one has none.
             others = tuple(term for term in index.terms if term[0] != label)
             first = Affine(others, index.constant)
             facts = facts & _inside(first, of[shapes[tensor, axis]], sizes, of)
     for rule in size_rules(program):
-        if rule.label in sizes and rule.reads and rule.label not in rule.reads[0].index.labels:
+        if (
+            axes is None
+            and rule.label in sizes
+            and rule.reads
+            and rule.label not in rule.reads[0].index.labels
+        ):
             needed = [of[sizes[r.index.labels[0]]] + r.index.constant for r in rule.reads]
             facts = facts & _maximum(of[sizes[rule.label]], needed)
     known = facts.params().project_out(isl.dim_type.param, len(params), len(shapes))
