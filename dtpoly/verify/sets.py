@@ -211,11 +211,13 @@ def _polyhedra_of(of: Region) -> isl.Set:
 
 
 def _without(of: isl.Set, names: Sequence[str]) -> isl.Set:
-    for one in names:
-        position = of.find_dim_by_name(PARAM, one)
-        if position >= 0:
-            of = of.project_out(PARAM, position, 1)
-    return of
+    """The values of the other names for which there are some of these.
+
+    All at once: isl tidies up after each step, and what it makes of a few steps may have
+    coefficients with which a question is never answered.
+    """
+    there = [one for one in names if of.find_dim_by_name(PARAM, one) >= 0]
+    return as_points(of, there).params() if there else of
 
 
 def _renamed(of: isl.Set, new: Mapping[str, str]) -> isl.Set:

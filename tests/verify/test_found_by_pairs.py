@@ -50,6 +50,10 @@ RIGHT = {
         "Func a; Var x, y: 128; a[x, y] = y > x; a.map(y, x); a.block(x:1, y:5);"
         "a.tensorize(x:1); a.persistent(); a.compile();"
     ),
+    "groups of blocks that tiles do not divide": (
+        "Func f; In A; Var x, y; f[y, x] = A[x + 1, y]; f.tensorize(x:16); f.map(x:xi/8, y, xi);"
+        "f.reorder(x, y); f.block(y:1, x:100); f.compile();"
+    ),
     "blocks of which one size is 1": (
         "Func f; In A; Var x, y: 1, z, w;"
         "f[x, y, z, w] = reshape(A[x, y], x, y, 1, 1) + A[z, w];"
