@@ -14,6 +14,7 @@ from dtpoly.cli.lazy import load
 from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.saving import tell_error
+from dtpoly.cli.seconds_option import timed
 from dtpoly.cli.size_option import all_sizes
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
@@ -67,6 +68,7 @@ Examples:
 @click.option("--warm", is_flag=True, help="Caches hold what fits, and launches stand in a queue.")
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@timed
 def command(
     file: str,
     sizes: tuple[str, ...],

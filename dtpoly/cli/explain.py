@@ -15,6 +15,7 @@ from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
+from dtpoly.cli.seconds_option import timed
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.cli.tuned_option import tuned_options
 from dtpoly.compile import Checked, check
@@ -50,6 +51,7 @@ Examples:
 @tuned_options
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@timed
 def command(
     file: str,
     words: tuple[str, ...],

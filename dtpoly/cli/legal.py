@@ -9,11 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 import click
 
 from dtpoly.algorithm.program import Program
+from dtpoly.budget import OverBudgetError
+from dtpoly.budget import check as check_budget
+from dtpoly.budget_messages import over
 from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
-from dtpoly.cli.output import terminal_width, wants_colour, write
+from dtpoly.cli.output import report, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
+from dtpoly.cli.seconds_option import limited, seconds_option
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.offers import offers
@@ -37,23 +41,49 @@ Examples:
 @click.argument("func", metavar="FUNC")
 @point_option
 @plugin_option
+@seconds_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
-def command(file: str, func: str, point: str | None, primitives: Primitives, as_json: bool) -> int:
+def command(
+    file: str, func: str, point: str | None, primitives: Primitives, seconds: float, as_json: bool
+) -> int:
     """List directives on a Func that could be added to a .dt file, each legal or refused.
 
     A few sizes, every label, some orders of loops, every reader; fusing the Func and fusing into
     it. What the file says already is left out: `dtpoly why-not` answers for another size.
+
+    When the time is over, those are listed that were tried, and the exit code is 1.
     """
-    checked = check(read_source(file, point), primitives)
-    if checked.program is None:
-        raise DtpolyError(checked.diagnostics)
-    check_is_func(func, checked.program)
-    found = list(_watched(offers(checked.program, func, checked.primitives)))
-    homes = hosts(checked.program, func, checked.primitives)
+    found: list[Option] = []
+    with limited(seconds):
+        checked = check(read_source(file, point), primitives)
+        if checked.program is None:
+            raise DtpolyError(checked.diagnostics)
+        check_is_func(func, checked.program)
+        homes = hosts(checked.program, func, checked.primitives)
+        stopped = _find(offers(checked.program, func, checked.primitives), found)
+    data = {**_data(func, homes, found), "is_complete": stopped is None}
     if as_json:
-        write(json.dumps({"version": VERSION, "file": file, **_data(func, homes, found)}, indent=2))
-        write("\n")
-        return 0
+        write(json.dumps({"version": VERSION, "file": file, **data}, indent=2) + "\n")
+    else:
+        _print(func, homes, found)
+    if stopped is not None:
+        report([over(stopped)], sys.stderr)
+        return 1
+    return 0
+
+
+def _find(offered: Iterable[Option], found: list[Option]) -> OverBudgetError | None:
+    """Add what is offered as long as there is time; what is over, if it is."""
+    try:
+        for one in _watched(offered):
+            check_budget()  # before: what was answered when it was over is no answer
+            found.append(one)
+    except OverBudgetError as error:
+        return error
+    return None
+
+
+def _print(func: str, homes: tuple[str, ...], found: list[Option]) -> None:
     if found:
         table: Callable[..., str] = load("dtpoly.render.table").table
         colour = wants_colour(sys.stdout, os.environ)
@@ -63,7 +93,6 @@ def command(file: str, func: str, point: str | None, primitives: Primitives, as_
     if homes:
         listed = " and ".join(f"'{home}'" for home in homes)
         write(f"\n'{func}' is computed inside of {listed}; directives on its loops belong there\n")
-    return 0
 
 
 def check_is_func(name: str, program: Program) -> None:

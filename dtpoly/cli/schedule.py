@@ -24,6 +24,7 @@ from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import write
 from dtpoly.cli.saving import save, tell_error
+from dtpoly.cli.seconds_option import limited, seconds_option
 from dtpoly.cli.size_option import all_sizes
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
@@ -81,6 +82,7 @@ Examples:
     metavar="20|60s",
     help="How many schedules to measure, or how long; 0 for none, which needs no GPU.",
 )
+@seconds_option
 @click.option(
     "--precision",
     type=click.Choice(PRECISIONS),
@@ -96,6 +98,7 @@ def command(
     dtype: str,
     device: Device,
     budget: tuple[int | None, float | None],
+    seconds: float,
     precision: str | None,
     count: int | None,
     output: Path | None,
@@ -106,10 +109,12 @@ def command(
 
     What is computed where, blocks, tiles, order and warps follow from what is read and reduced;
     the cost model ranks them; the first ones are measured, if there is a GPU. A schedule in FILE
-    does not count, but for what is compiled and how exact products are.
+    does not count, but for what is compiled and how exact products are. --seconds is for all of
+    this but the measuring, which has its --budget.
     """
     source = read_file(file)
-    algorithm = algorithm_of(source)
+    with limited(seconds):
+        algorithm = algorithm_of(source)
     if not algorithm.program.funcs:
         tell_error(f"'{source.name}' has no Func, so there is nothing to schedule")
         return 1
@@ -117,7 +122,8 @@ def command(
         _note(f"the {algorithm.left} directives of '{source.name}' are left aside")
     call = _call(algorithm, sizes, DType(dtype), device, precision)
     wants = budget if place != "cuda" or _has_gpu(budget) else (0, None)
-    every = tuple(islice(schedules(call), count or (1 if wants[0] == 0 else wants[0] or MOST)))
+    with limited(seconds):
+        every = tuple(islice(schedules(call), count or (1 if wants[0] == 0 else wants[0] or MOST)))
     if not every:
         tell_error(f"no schedule was found for '{source.name}' that fits on {device.name}")
         return 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 import click
@@ -20,6 +21,17 @@ def seconds_option(command: Callable[..., Any]) -> Callable[..., Any]:
         help="How long it may compute.",
     )
     return option(command)
+
+
+def timed(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option, for a command that may compute so long from its beginning to its end."""
+
+    @wraps(command)
+    def in_time(*given: Any, seconds: float, **named: Any) -> Any:
+        with limited(seconds):
+            return command(*given, **named)
+
+    return seconds_option(in_time)
 
 
 @contextmanager

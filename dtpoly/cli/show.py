@@ -18,6 +18,7 @@ from dtpoly.cli.output import report, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import save
+from dtpoly.cli.seconds_option import timed
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import DtpolyError, has_errors
@@ -169,6 +170,7 @@ Examples:
 )
 @point_option
 @plugin_option
+@timed
 def command(
     file: str,
     stage: str,

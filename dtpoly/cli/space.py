@@ -60,6 +60,11 @@ Examples:
     metavar="N",
     help="Processes that decide.  [default: one for each core]",
 )
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    help="How long points are decided, by the clock on the wall.  [default: until all are]",
+)
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def command(
@@ -71,6 +76,7 @@ def command(
     looked_at: int | None,
     recheck: int,
     workers: int | None,
+    seconds: float | None,
     primitives: Primitives,
     as_json: bool,
 ) -> int:
@@ -80,6 +86,8 @@ def command(
     constraints remove, the checks of directives, Triton's limits, and the proof that a schedule
     is legal. A space of more than 20,000 points is sampled for that. Points that differ in numbers
     only may share a proof; a sample of them is proved again, each by itself.
+
+    With --seconds it ends in time, with what is known then.
 
     A point is one line, such as block=x:4,y:512 num_warps=8, which other commands take as --point.
     """
@@ -99,7 +107,7 @@ def command(
                 write(f"{line}\n")
         return 0
     summary: ModuleType = load("dtpoly.cli.space_summary")
-    told = summary.Telling(seed, looked_at, recheck, workers, primitives)
+    told = summary.Telling(seed, looked_at, recheck, workers, seconds, primitives)
     found = summary.summarise(space, told)
     if as_json:
         write(_document(file, **summary.as_data(space, found)))

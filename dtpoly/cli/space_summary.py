@@ -1,8 +1,9 @@
 """A space in; what there is to choose, and what each rule removes, as rows and as data, out."""
 
+import signal
 import sys
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -38,6 +39,7 @@ class Telling:
     looked_at: int | None
     recheck: int
     workers: int | None
+    seconds: float | None
     primitives: Primitives
 
 
@@ -48,6 +50,7 @@ class Summary:
     constrained: Constrained
     tally: Tally
     is_interrupted: bool
+    is_late: bool = False  # its time was over before all were looked at
 
     @property
     def is_exact(self) -> bool:
@@ -67,16 +70,44 @@ def summarise(space: Space, telling: Telling) -> Summary:
     asked = Asked(space, telling.primitives)
     try:
         answers = decided(asked, points, telling.recheck, telling.seed, telling.workers)
-        with closing(answers), _progress() as bar:
+        with _alarm(telling.seconds), closing(answers), _progress() as bar:
             task = bar.add_task("proving schedules", total=size)
             for one in answers:
                 tally.add(one)
                 text = "deciding a sample again" if one.is_again else "proving schedules"
                 bar.update(task, completed=tally.known, description=text)
+    except TimeIsOverError:
+        return Summary(found, tally, False, True)
     except KeyboardInterrupt:
         tidying_up()
         return Summary(found, tally, True)
     return Summary(found, tally, False)
+
+
+class TimeIsOverError(Exception):
+    """What was asked for has to end now."""
+
+
+@contextmanager
+def _alarm(seconds: float | None) -> Generator[None]:
+    """Raise TimeIsOverError inside after so many seconds.
+
+    What is inside waits for other processes, or has isl compute: it is not asked in between.
+    """
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield  # there is no such clock on Windows
+        return
+
+    def ring(_number: int, _frame: object) -> None:
+        raise TimeIsOverError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _progress() -> Progress:
@@ -151,6 +182,8 @@ def remarks(found: Summary) -> Iterator[str]:
     tally, left = found.tally, found.constrained.left.count
     if found.is_interrupted:
         yield f"interrupted: {tally.known:,} of {tally.asked:,} points were looked at"
+    elif found.is_late:
+        yield f"the time is over: {tally.known:,} of {tally.asked:,} points were looked at"
     elif not found.is_exact:
         yield f"a sample of {tally.known:,} of {left:,} points; shares are estimates"
     if tally.shared:
@@ -183,6 +216,7 @@ def as_data(space: Space, found: Summary) -> dict[str, Any]:
         "looked_at": tally.known,
         "is_exact": found.is_exact,
         "is_interrupted": found.is_interrupted,
+        "is_late": found.is_late,
         "refused": [
             {"rule": rule, "code": code, "points": count} for rule, code, count in tally.by_rule
         ],

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from types import ModuleType
 
@@ -103,7 +104,7 @@ def command(
     Exit codes: 0 all is proved; 1 something is not, or --kernel is refuted; 3 the text that dtpoly
     itself writes is refuted, which is a bug of dtpoly.
     """
-    source = read_source(file, point)
+    source, began = read_source(file, point), time.thread_time()
     with limited(BUDGET):
         checked = check(source, primitives)
     if fusions and checked.verdict is not None:
@@ -117,7 +118,8 @@ def command(
     checked = with_func(checked, func if kernel is None else None)
     assert checked.program is not None
     program = checked.program
-    text = _text(checked, kernel, wanted)
+    with limited(BUDGET, time.thread_time() - began):
+        text = _text(checked, kernel, wanted)
     if to_check is not None:
         return check_proof(source, text, to_check, as_json)
     asked = wanted if kernel is None or func is not None else ()

@@ -12,6 +12,7 @@ from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, shown, terminal_width, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
+from dtpoly.cli.seconds_option import timed
 from dtpoly.compile import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
 from dtpoly.frontend.added import Added, add_directives
@@ -42,6 +43,7 @@ Exit codes: 0 it may, 1 it may not, 2 it is no directive.""",
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@timed
 def command(
     file: str, directive: str, point: str | None, primitives: Primitives, as_json: bool
 ) -> int:

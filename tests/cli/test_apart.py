@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import COMMAND, environment
+from tests.cli.process import COMMAND, ROOT, environment
 
 HARD = """\
 Func f, g;
@@ -27,14 +27,38 @@ f.tensorize(x:32, y:32);
 g.fuse_at(f, y, recompute);
 f.compile();
 """
+MANY = """\
+Func a, b, c, d, f;
+In X;
+Var m, n;
+RVar k;
+
+a[m, n] = X[m, n] * 2;
+b[m, n] = a[m, n] + rsum(a[m, k], k);
+c[m, n] = b[m, n] + rsum(b[m, k], k);
+d[m, n] = c[m, n] + rsum(c[m, k], k);
+f[m, n] = d[m, n] + rsum(d[m, k], k);
+
+a.compile();
+b.compile();
+c.compile();
+d.compile();
+f.compile();
+"""
 COMMANDS = {
     "check": ["check"],
     "compile": ["compile", "-o", "out.py"],
     "verify": ["verify"],
     "schedule": ["schedule"],
     "space": ["space"],
-    "legal": ["legal"],
+    "legal": ["legal", "f"],
+    "show": ["show"],
+    "explain": ["explain"],
+    "why-not": ["why-not", "f.num_warps(8);"],
+    "cost": ["cost", "--size", "x=4096,y=4096"],
 }
+# What computes no longer than it is told to, as a command without a file to write.
+TIMED = ("legal", "show", "explain", "why-not", "cost")
 
 
 def started(command: list[str], folder: Path) -> "subprocess.Popen[bytes]":
@@ -91,6 +115,56 @@ def test_time_that_is_over_is_said_with_the_stage(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert b"DT210" in out + told
     assert b"it was stopped while deciding whether its schedule is legal" in out + told
+
+
+@pytest.mark.parametrize("name", TIMED)
+def test_every_command_ends_in_the_time_that_it_is_given(name: str, tmp_path: Path) -> None:
+    began = time.monotonic()
+    with started([*COMMANDS[name], "--seconds", "1"], tmp_path) as process:
+        out, told = process.communicate(timeout=300)
+    assert process.returncode == 1
+    # What has its own limit of operations may be over before.
+    assert b"DT210" in out + told or b"DT208" in out + told
+    assert time.monotonic() - began < 60  # on a machine that does much else; alone it is 3
+
+
+@pytest.mark.long
+def test_the_text_that_verify_reads_is_written_in_time(tmp_path: Path) -> None:
+    with started(["verify", "--seconds", "1"], tmp_path) as process:
+        out, told = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert b"DT210" in out + told
+
+
+def test_legal_lists_what_was_tried_in_time(tmp_path: Path) -> None:
+    (tmp_path / "many.dt").write_text(MANY)
+    done = subprocess.run(
+        [*COMMAND, "legal", "many.dt", "f", "--json", "--seconds", "0.5"],
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment(XDG_CACHE_HOME=str(tmp_path / "cache")),
+        timeout=300,
+    )
+    assert done.returncode == 1
+    assert b"DT210" in done.stderr
+    found = json.loads(done.stdout)
+    assert not found["is_complete"]
+    assert all(one["reason"] != "this takes more than 0.5 seconds" for one in found["directives"])
+
+
+def test_space_says_what_is_known_when_its_time_is_over(tmp_path: Path) -> None:
+    file = str(ROOT / "examples/spaces/attention.dts")
+    done = subprocess.run(
+        [*COMMAND, "space", file, "--json", "--seconds", "1", "--workers", "1"],
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment(XDG_CACHE_HOME=str(tmp_path / "cache")),
+        timeout=300,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    found = json.loads(done.stdout)
+    assert found["is_late"]
+    assert found["looked_at"] < 2000
 
 
 def test_time_that_is_over_is_json_where_that_was_asked_for(tmp_path: Path) -> None:
