@@ -161,8 +161,12 @@ def within(term: Term, least: int) -> str:
 
 
 def with_numbers(operation: str, terms: Sequence[Term]) -> str | None:
-    """What takes numbers of Python's as they are, if that is so here."""
+    """What takes numbers of Python's as they are, if that is so here.
+
+    Not every torch keeps a NaN that is a limit of `clamp`.
+    """
     numbers = [term.is_number for term in terms]
+    has_nan = any(term.is_number and "nan" in term.text for term in terms)
     match operation:
         case "where" if not all(numbers[1:]):
             return operation
@@ -170,9 +174,9 @@ def with_numbers(operation: str, terms: Sequence[Term]) -> str | None:
             return operation
         case "mod" if numbers == [False, True] and terms[1].text.strip("0.") != "":
             return "remainder"
-        case "clamp" if numbers == [False, True, True]:
+        case "clamp" if numbers == [False, True, True] and not has_nan:
             return "limited"
-        case "maximum" | "minimum" if numbers == [False, True]:
+        case "maximum" | "minimum" if numbers == [False, True] and not has_nan:
             return "at least" if operation == "maximum" else "at most"
         case _:
             return None

@@ -15,9 +15,7 @@ def with_bounded(
     The extents are the labels of the axes of Funcs.
     """
     exact = {one.label for one in rules if one.size is not None}
-    exact |= {
-        one.label for one in rules for r in one.reads[:1] if one.label not in r.index.labels
-    }
+    exact |= {one.label for one in rules for r in one.reads[:1] if one.label not in r.index.labels}
     sums: dict[str, list[AxisRead]] = {}
     for read in reads:
         labels, extent = read.index.labels, extents.get((read.tensor, read.axis))

@@ -36,6 +36,29 @@ class Chain:
     knobs: tuple[tuple[Option, ...], ...]
     fixed: tuple[str, ...] = field(default=())  # labels that go by one
 
+    @property
+    def starts(self) -> tuple[tuple[int, ...], ...]:
+        """Small blocks in which one label is summed up whole, and the others in the least steps.
+
+        Nothing near may be possible: with two labels whole the tiles are too large, and where
+        none is, what is reduced before it is read again has to be computed again.
+        """
+        found: list[tuple[int, ...]] = []
+        for label in self.nest.reduced:
+            chosen = [self._first(knob, whole=label) for knob in self.knobs]
+            if None not in chosen:
+                found.append(tuple(one for one in chosen if one is not None))
+        return tuple(found)
+
+    def _first(self, knob: Sequence[Option], whole: str) -> int | None:
+        """The first option that walks this label whole, or another reduced one in steps."""
+        for at, one in enumerate(knob):
+            if not isinstance(one, Along) or one.label in self.nest.labels:
+                return at
+            if (one.label == whole) is (one.tile == 0):
+                return at
+        return None
+
     def layout(self, chosen: Sequence[int]) -> Layout | None:
         """The layout of an option of each knob.
 

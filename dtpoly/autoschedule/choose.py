@@ -153,5 +153,5 @@ def _descended(call: Call, nest: Nest, limit: float) -> list[Priced]:
             return one.score
         return None
 
-    descended([len(knob) for knob in made.knobs], price, limit)
+    descended([len(knob) for knob in made.knobs], price, limit, made.starts)
     return list(found.values())

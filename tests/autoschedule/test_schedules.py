@@ -16,7 +16,7 @@ from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.text import schedule_text, whole_text
 from dtpoly.compile import check
 from dtpoly.explore.cost.cost import cost
-from dtpoly.explore.store.results import Outcome
+from dtpoly.explore.store.results import TIMED
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.generate import code_of
@@ -111,7 +111,8 @@ def test_what_is_chosen_computes_what_it_should(name: str, tmp_path: Path) -> No
     sizes = filled(call.program, ASKED[name][2])
     small = replace(call, sizes=sizes)
     result = measured(small, name, found, Budget(count=4), tmp_path / "a.sqlite", "cpu")
-    assert [one.outcome for one in result.results if one] == [Outcome.MEASURED] * len(found)
+    # Each has been compared with the reference. One that is far behind the best has few samples.
+    assert len([one for one in result.results if one and one.outcome in TIMED]) == len(found)
 
 
 def test_measuring_decides(tmp_path: Path) -> None:

@@ -29,6 +29,18 @@ def test_knob_after_knob() -> None:
     assert len(looked) == len(set(looked)) < 32
 
 
+def test_it_begins_at_the_best_of_what_it_is_given() -> None:
+    """Nothing that can be is one step away from the middle, nor from the first options."""
+
+    def price(choice: tuple[int, ...]) -> float | None:
+        return 1.0 + choice[1] if choice[0] == choice[2] == 7 else None
+
+    counts = [8, 4, 8]
+    assert descended(counts, price) == {}
+    found = descended(counts, price, starts=[(7, 3, 7)])
+    assert min(found, key=lambda choice: found[choice]) == (7, 0, 7)
+
+
 def test_what_is_hopeless_is_given_up() -> None:
     def price(choice: tuple[int, ...]) -> float:
         return 10.0 + (choice[0] - choice[1]) ** 2 + (choice[1] - 6) ** 2
