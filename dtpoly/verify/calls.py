@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dtpoly.verify import accessing, descriptors, kinds
+from dtpoly.verify import accessing, descriptors, kinds, methods
 from dtpoly.verify.axes import axis_of
 from dtpoly.verify.building import applied
 from dtpoly.verify.casts import as_kind, brought, cast, full
@@ -64,6 +64,7 @@ def call(machine: Machine, node: ast.Call) -> Value:
         ):
             return descriptors.call(machine, found, word, node)
         case ast.Attribute(value=value, attr=word):
+            methods.check(machine.value(value), word, node.lineno)
             return _triton(machine, "cast" if word == "to" else word, [value, *node.args], node)
         case ast.Name(id="min" | "max" as word):
             return _triton(machine, f"{word}imum", node.args, node)
@@ -142,7 +143,7 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             is_cut = before.kind == "tl.int64" and changed.kind == "tl.int32"
             machine.computed(changed.item, changed.kind, line, is_cut=is_cut)
             may_be = before.kind in kinds.MAY_BE_LONG and changed.kind == "tl.int32"
-            return replace(changed, is_cut=before.is_cut or may_be)
+            return replace(changed, is_cut=before.is_cut or may_be, is_counter=False)
         case "load":
             given = dict(zip(("mask", "other"), args[1:], strict=False)) | named
             mask = machine.tile(given["mask"]) if "mask" in given else None

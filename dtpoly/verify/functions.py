@@ -246,6 +246,9 @@ def _product_kind(
         if not isinstance(wanted, Type):
             raise Unread(line, "a dot into what is not a type")
         out = meaning("dot as", (kind, wanted.name), line).kind
+        if isinstance(onto, Tile) and wanted.name != onto.kind:
+            what = f"a dot into {wanted.name} that is added to {onto.kind}"
+            raise Unread(line, f"{what}: Triton refuses it")
     if isinstance(onto, Nothing):
         return out
     if not isinstance(onto, Tile):

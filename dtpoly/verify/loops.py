@@ -16,7 +16,7 @@ from dtpoly.verify import kinds, persistent
 from dtpoly.verify.carrying import after_loop, assigned
 from dtpoly.verify.flattened import coordinates
 from dtpoly.verify.terms import Carried, fresh
-from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, is_truth, lanes_of, scalar
+from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, is_truth, lanes_of
 from dtpoly.verify.whole import Whole, both, compare, extreme, name, names_of, number, within
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
         raise Unread(over.lineno, "a loop whose step is not a positive number")
     loop = fresh(counter)
     parts = coordinates(machine, loop, over, high) if (low, step) == (number(0), 1) else None
-    counted = scalar(name(loop) if parts is None else parts.counter, _kind(machine, over))
+    counter_at = name(loop) if parts is None else parts.counter
+    counted = Tile((), counter_at, _kind(machine, over), is_counter=True)
     if parts is None:
         here = within(low, name(loop), high)
         if step != 1:

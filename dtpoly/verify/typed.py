@@ -175,6 +175,9 @@ def _meaning(name: str, operands: tuple[str, ...]) -> Meaning | str:
             withins |= {row.within} if row.within else found
         if made:
             results.append((decided, frozenset(made), frozenset(withins)))
+        elif name == "load other":
+            refused = " and ".join(one for some in given for one in some)
+            return f"'load other' of {refused}, which Triton refuses: write a float, as 0.0"
     if not results:
         return f"'{name}' of {words}, which Triton refuses"
     kind = _kind_of([(decided, made) for decided, made, _ in results], operands)
@@ -204,6 +207,8 @@ def _stands_for(kind: str, decided: Decided) -> tuple[str, ...]:
     if not parts:
         return ()
     found = _promoted([decided.get(one, one) for one in sorted(parts)])
+    if found is None:
+        return ()
     if not kind.startswith("operand "):
         return (found,)
     if decided[kinds.REAL] == "tl.float64":
@@ -211,11 +216,12 @@ def _stands_for(kind: str, decided: Decided) -> tuple[str, ...]:
     return ("tl.float16",) if found in kinds.EIGHTS else (found,)
 
 
-def _promoted(types: Sequence[str]) -> str:
-    """The narrowest type of floats that holds all, as torch promotes."""
-    return next(
+def _promoted(types: Sequence[str]) -> str | None:
+    """The narrowest type of floats that holds all, as torch promotes; None beside what is none."""
+    holding = (
         one for one in _ORDER if all(kinds.holds(one, other) or one == other for other in types)
     )
+    return next(holding, None)
 
 
 def _kind_of(found: Sequence[tuple[Decided, frozenset[str]]], operands: Sequence[str]) -> str:

@@ -112,6 +112,8 @@ class Tile:
     # Whether it is a whole number that was cut to 32 bits, or made of one: as a value it is what
     # the algorithm says in 32 bits; where the number itself counts, it must have had so many.
     is_cut: bool = False
+    # Whether it is a counter of a loop, which is a number of Python's in Triton's interpreter.
+    is_counter: bool = False
 
 
 @dataclass(frozen=True, slots=True)
