@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds, shifts, wrapping
 from dtpoly.verify.access import Access, Array, Barrier
+from dtpoly.verify.axes import shape_of
 from dtpoly.verify.casts import brought
 from dtpoly.verify.residues import settled
 from dtpoly.verify.strides import indices_of
@@ -25,7 +26,9 @@ def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None,
     given = [one for one in (pointer, mask, other) if one is not None]
     axes, items = aligned(machine, given, line)
     address = items[0]
-    if len(axes) > len(pointer.axes) or not isinstance(address, Pointer):
+    if shape_of(machine, axes) != shape_of(machine, pointer.axes) or not isinstance(
+        address, Pointer
+    ):
         raise Unread(line, "a load from what is not an address")
     where = TRUE if mask is None else _mask(items[1], line)
     inside = wrapping.unwrapped(address.offset)
@@ -60,7 +63,9 @@ def store(
     """Remember a store or an atomic operation."""
     given = [one for one in (pointer, value, mask) if one is not None]
     axes, items = aligned(machine, given, line)
-    if len(axes) > len(pointer.axes) or not isinstance(items[0], Pointer):
+    if shape_of(machine, axes) != shape_of(machine, pointer.axes) or not isinstance(
+        items[0], Pointer
+    ):
         raise Unread(line, "a store to what is not an address")
     where = TRUE if mask is None else _mask(items[2], line)
     held = machine.arrays[items[0].tensor].kind

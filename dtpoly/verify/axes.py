@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
 Extents = tuple[Whole, ...]
+Axes = tuple[str | None, ...]
 
 
 class LaidOutAnewError(Exception):
@@ -46,6 +47,11 @@ def like(machine: Machine, axis: str) -> str | None:
 def extents_of(machine: Machine, axis: str) -> Extents:
     """The factors of an axis, outermost first."""
     return tuple(machine.extents[one] for one in lanes_of((axis,)))
+
+
+def shape_of(machine: Machine, axes: Axes) -> tuple[Whole, ...]:
+    """How many lanes there are along each axis."""
+    return tuple(number(1) if one is None else machine.extents[one] for one in axes)
 
 
 def merged(extents: Extents) -> Extents:

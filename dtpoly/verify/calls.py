@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import accessing, descriptors, kinds, methods
-from dtpoly.verify.axes import axis_of
+from dtpoly.verify.axes import axis_of, shape_of
 from dtpoly.verify.building import applied
 from dtpoly.verify.casts import as_kind, brought, cast, full
+from dtpoly.verify.compiled import doubt
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.functions import called, dot, permuted, reduced, reduced_by
@@ -17,6 +18,7 @@ from dtpoly.verify.operators import chosen, in_kind, in_type, joined, not_in_eig
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.reshaping import halves, reshaped
 from dtpoly.verify.residues import leaving, settled
+from dtpoly.verify.signatures import check_written
 from dtpoly.verify.terms import Literal, Term
 from dtpoly.verify.tiles import aligned
 from dtpoly.verify.typed import meaning, of_tile
@@ -47,7 +49,8 @@ UNARY = {
 REDUCED = {"sum": "add", "max": "maximum", "min": "minimum"}
 BINARY = {"fdiv": "div", "div_rn": "div_rn"}
 HINTS = ("multiple_of", "max_contiguous")
-ALL_NANS = Type("tl.PropagateNan.ALL")
+MOST = 2**31
+ALL_NANS, NO_NANS = Type("tl.PropagateNan.ALL"), Type("tl.PropagateNan.NONE")
 
 
 def call(machine: Machine, node: ast.Call) -> Value:
@@ -58,15 +61,17 @@ def call(machine: Machine, node: ast.Call) -> Value:
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="tl"), attr="math"), attr=word):
             return _triton(machine, word, node.args, node)
         case ast.Attribute(value=ast.Name(id="triton"), attr="cdiv"):
+            # It is a function of Python's, which no tensor can be given.
+            if any(machine.tile(arg).kind != kinds.WEAK for arg in node.args):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}' of what may be a tensor: tl.cdiv")
             return _triton(machine, "cdiv", node.args, node)
         case ast.Attribute(value=ast.Name(id=one), attr=("load" | "store") as word) if isinstance(
             found := machine.names.get(one), Descriptor
         ):
             return descriptors.call(machine, found, word, node)
         case ast.Attribute(value=value, attr=word):
-            methods.check(machine.value(value), word, node.lineno)
-            return _triton(machine, "cast" if word == "to" else word, [value, *node.args], node)
-        case ast.Name(id="min" | "max" as word):
+            return _method(machine, value, word, node)
+        case ast.Name(id="min" | "max" as word) if not node.keywords:
             return _triton(machine, f"{word}imum", node.args, node)
         case ast.Name(id="float"):
             match node.args:
@@ -84,54 +89,25 @@ def call(machine: Machine, node: ast.Call) -> Value:
             raise Unread(node.lineno, f"a call of '{ast.unparse(node.func)}'")
 
 
-# Which options a call may have; any other is not understood.
-OPTIONS = {
-    "program_id": {"axis"},
-    "num_programs": {"axis"},
-    "make_tensor_descriptor": {"shape", "strides", "block_shape"},
-    "zeros": {"dtype"},
-    "full": {"dtype"},
-    "load": {"mask", "other", "eviction_policy", "cache_modifier"},
-    "store": {"mask", "eviction_policy", "cache_modifier"},
-    "atomic_add": {"mask", "sem"},
-    "atomic_max": {"mask", "sem"},
-    "atomic_min": {"mask", "sem"},
-    "sum": {"axis"},
-    "max": {"axis"},
-    "min": {"axis"},
-    "dot": {"acc", "input_precision", "out_dtype"},
-    "maximum": {"propagate_nan"},
-    "minimum": {"propagate_nan"},
-}
-# How much may be given without a name, where that is not looked at below.
-PLACES = {
-    **dict.fromkeys(("program_id", "num_programs"), 1),
-    **dict.fromkeys(("arange", "cdiv", "zeros", "sum", "max", "min", *HINTS), 2),
-    **dict.fromkeys(("full", "maximum", "minimum", "dot"), 3),
-}
-# What is said to the cache changes no value. It is one of these words as it is written, since
-# nothing else looks at it.
-CACHE = {
-    "eviction_policy": ("", "evict_first", "evict_last"),
-    "cache_modifier": ("", ".ca", ".cg", ".cs", ".cv", ".wb", ".wt"),
-}
-# Of accesses, what may be given without a name: an address, a value or a mask, and what is left.
-MOST = 3
+def _method(machine: Machine, of: ast.expr, word: str, node: ast.Call) -> Value:
+    """A method of a tensor: the function of its name, of the tensor and what else is given."""
+    tile = machine.tile(of)
+    methods.check(tile, word, node.lineno)
+    # What it is a method of is evaluated once, and stands there by a name that no text has.
+    own = f".{node.lineno}.{node.col_offset}.{node.end_col_offset}"
+    machine.names[own] = tile
+    given = ast.copy_location(ast.Name(own, ast.Load()), of)
+    try:
+        return _triton(machine, "cast" if word == "to" else word, [given, *node.args], node)
+    finally:
+        del machine.names[own]
 
 
 def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -> Value:
     named = {str(k.arg): k.value for k in node.keywords}
     line = node.lineno
-    if set(named) - OPTIONS.get(word, set()):
-        raise Unread(line, f"'{ast.unparse(node)}'")
-    if len(args) > PLACES.get(word, len(args)):
-        raise Unread(line, f"'{ast.unparse(node)}'")
-    for hint, words in CACHE.items():
-        if hint in named and not _is_one_of(named[hint], words):
-            raise Unread(line, f"{hint}={ast.unparse(named[hint])}")
+    check_written(word, args, named, node)
     match word:
-        case "load" | "store" | "atomic_add" | "atomic_max" | "atomic_min" if len(args) > MOST:
-            raise Unread(line, f"'{ast.unparse(node)}'")
         case "program_id" | "num_programs" | "arange" | "full" | "zeros" | "cdiv":
             return _made(machine, word, args, named, node)
         case "cast" if len(args) == 2:
@@ -148,6 +124,8 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             given = dict(zip(("mask", "other"), args[1:], strict=False)) | named
             mask = machine.tile(given["mask"]) if "mask" in given else None
             other = machine.tile(given["other"]) if "other" in given else None
+            if mask is None and other is not None:
+                doubt(machine, line, f"'{ast.unparse(node)}': 'other' without 'mask'")
             return accessing.load(machine, machine.tile(args[0]), mask, other, line)
         case "store" | "atomic_add" | "atomic_max" | "atomic_min":
             given = dict(zip(("mask",), args[2:], strict=False)) | named
@@ -161,7 +139,7 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             accessing.barrier(machine, line)
             return Nothing()
         case "static_assert" if len(args) in (1, 2):
-            if machine.truth(args[0]) != TRUE:
+            if machine.truth(args[0]) != TRUE or machine.tile(args[0]).kind != kinds.WEAK:
                 raise Unread(line, f"'{ast.unparse(args[0])}' is not sure to be true")
             return Nothing()
         case "assume" if len(args) == 1:
@@ -208,13 +186,12 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             tile = machine.tile(args[0])
             shape = _shape(machine, machine.value(args[1]), node)
             result, (item, _) = aligned(machine, (tile, Tile(shape, number(0))), line)
+            is_new = shape_of(machine, result) == shape_of(machine, shape)
+            if not is_new or len(tile.axes) not in (0, len(shape)) or tile.kind in methods.PYTHONS:
+                raise Unread(line, f"'{ast.unparse(node)}'")
             return replace(tile, axes=result, item=item)
         case _:
             return _elementwise(machine, word, args, named, node)
-
-
-def _is_one_of(node: ast.expr, words: tuple[str, ...]) -> bool:
-    return isinstance(node, ast.Constant) and node.value in words
 
 
 def _elementwise(
@@ -247,6 +224,8 @@ def _elementwise(
             axes, (a, b) = aligned(machine, tiles, line)
             given = args[2] if len(args) > 2 else named.get("propagate_nan")
             nans = None if given is None else machine.value(given)
+            if nans not in (None, ALL_NANS, NO_NANS):
+                raise Unread(line, f"'{ast.unparse(node)}'")
             kind = meaning(_extreme(word, node, nans), list(map(of_tile, tiles)), line).kind
             if isinstance(a, Whole) and isinstance(b, Whole):
                 is_cut = any(one.is_cut for one in tiles)
@@ -352,6 +331,8 @@ def _made(
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of what is no constexpr")
             low, high = machine.whole(args[0]), machine.whole(args[1])
             count = (high - low).constant
+            if not all(0 <= (end.constant or 0) < MOST for end in (low, high)):
+                doubt(machine, node.lineno, f"'{ast.unparse(node)}' of what 32 bits do not hold")
             if count is not None and (count <= 0 or count & (count - 1)):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of what is no power of two")
             lane = machine.lane(high - low)
@@ -369,7 +350,10 @@ def _made(
             dtype = args[-1] if len(args) > 1 + (word == "full") else named.get("dtype")
             if dtype is None:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' without a type")
-            shape = _shape(machine, machine.value(args[0]), node)
+            sides = machine.value(args[0])
+            if not isinstance(sides, Group):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}': a shape is written in brackets")
+            shape = _shape(machine, sides, node)
             to = _type(machine, dtype)
             if value.axes:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of several lanes")

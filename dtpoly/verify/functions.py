@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds, known, shifts
 from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.axes import shape_of
 from dtpoly.verify.building import applied, is_product, rounded
 from dtpoly.verify.casts import brought
+from dtpoly.verify.compiled import doubt
 from dtpoly.verify.gathering import OF_BITS
 from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined, not_in_eight
@@ -47,6 +49,9 @@ from dtpoly.verify.whole import both, name, number, within
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
+PRECISIONS = ("tf32", "tf32x3", "ieee")
+# How many products a dot adds up at least, in each version of Triton; of 8 bits, twice as many.
+LEAST_SUM = 16
 EXTREMES = ("argmax", "argmin")
 # What functions that are known by their texts may be given. Of other types they compute other
 # values: of whole numbers by way of floats, of floats without a thought of NaN. Or Triton does not
@@ -211,6 +216,9 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
     if left.kind != right.kind:
         raise Unread(line, "a dot of tiles of two types")
     kind = left.kind
+    least = LEAST_SUM * (2 if kinds.may_be_eight(kind) else 1)
+    if (shape_of(machine, left.axes)[-1].constant or least) < least:
+        doubt(machine, line, f"a dot of fewer than {least} columns, which Triton does not compile")
     first, second = (_operand(tile, kind, precision, line) for tile in (left, right))
     *batch, m, k = left.axes
     *other_batch, k_too, n = right.axes
@@ -219,6 +227,7 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
         machine,
         (Tile((*batch, m, None, k), first), Tile((*other_batch, None, n, k_too), second)),
         line,
+        is_made=False,
     )
     start = args[2] if len(args) > 2 else named.get("acc")
     onto_tile = Nothing() if start is None else machine.value(start)
@@ -232,6 +241,8 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
         return total
     tile = onto_tile
     result, (old, new) = aligned(machine, (tile, total), line)
+    if shape_of(machine, tile.axes) != shape_of(machine, total.axes):
+        doubt(machine, line, "a dot onto a tile of another shape")
     onto = brought(as_term(old, line), tile.kind, out)
     return Tile(result, in_kind(Apply("add", (onto, as_term(new, line))), out, "add", line), out)
 
@@ -259,7 +270,9 @@ def _product_kind(
 def _operand(tile: Tile, kind: str, precision: Value | None, line: int) -> Item:
     """An operand of a product; unless told otherwise, Triton takes only 10 bits of an f32."""
     term = brought(as_term(tile.item, line), tile.kind, kind)
-    words = precision.text if isinstance(precision, Text) else "tf32"
+    words = precision.text if isinstance(precision, Text) else "" if precision else "tf32"
+    if words not in PRECISIONS:
+        raise Unread(line, "a dot in a precision that is not known")
     if words == "ieee" or kind in ("tl.float16", "tl.bfloat16", "tl.float64"):
         return term
     return rounded(words, term)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds, persistent
 from dtpoly.verify.carrying import after_loop, assigned
+from dtpoly.verify.compiled import check_carried
 from dtpoly.verify.flattened import coordinates
 from dtpoly.verify.terms import Carried, fresh
 from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, is_truth, lanes_of
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # Types of bounds that offsets need: no number of Python's is computed with there.
 LONG = ("tl.int64", kinds.OFFSET)
+# Triton writes the body of such a loop down again and again.
+STATIC = "tl.static_range"
 RANGES = ("range", "tl.range", "tl.static_range")
 
 
@@ -82,7 +85,7 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
     is_open = True
     while is_open:
         marks = (len(machine.accesses), len(machine.barriers))
-        noted = (len(machine.divided), len(machine.numbers))
+        noted = (len(machine.divided), len(machine.numbers), len(machine.doubts))
         known = set(machine.ranges)
         machine.names = {**before, counter: counted}
         for one in changed:
@@ -96,7 +99,10 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
         if is_open:
             del machine.accesses[marks[0] :], machine.barriers[marks[1] :]
             del machine.divided[noted[0] :], machine.numbers[noted[1] :]
+            del machine.doubts[noted[2] :]
     after = machine.names
+    if not ast.unparse(over).startswith(STATIC):
+        check_carried(machine, before, after, changed, node.lineno)
     machine.where, machine.loops, machine.time = outside, around, time
     machine.names = dict(before)
     carried = (_carried(one, loop) for one in changed)
@@ -233,10 +239,11 @@ def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, Whole, di
         case ast.Call(func=func, args=args, keywords=keywords) if ast.unparse(func) in RANGES:
             values = [machine.whole(arg) for arg in args]
             options = {str(k.arg): machine.value(k.value) for k in keywords}
-            is_static = ast.unparse(func) == "tl.static_range"
+            is_static = ast.unparse(func) == STATIC
             if (keywords and ast.unparse(func) == "range") or not (
                 all(map(_is_told, options.values()))
                 and (not is_static or all(one.constant is not None for one in values))
+                and not (is_static and keywords)
             ):
                 raise Unread(over.lineno, f"a loop over '{ast.unparse(over)}'")
         case _:
@@ -256,7 +263,8 @@ def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, Whole, di
 
 def _is_told(option: Value) -> bool:
     """Whether an option is known where a kernel is compiled."""
-    item = option.item if isinstance(option, Tile) and not option.axes else None
+    is_constant = isinstance(option, Tile) and not option.axes and option.kind == kinds.WEAK
+    item = option.item if isinstance(option, Tile) and is_constant else None
     return is_truth(item) or (isinstance(item, Whole) and item.constant is not None)
 
 

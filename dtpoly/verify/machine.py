@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify import calls, descriptors, loops, persistent, shifts, wrapping
+from dtpoly.verify import calls, descriptors, kinds, loops, persistent, shifts, wrapping
 from dtpoly.verify.access import Access, Array, Barrier, Computed, Launch, Ran, Shift
 from dtpoly.verify.asking import about
 from dtpoly.verify.axes import LaidOutAnewError
 from dtpoly.verify.building import literal
 from dtpoly.verify.carrying import merged
+from dtpoly.verify.compiled import check_named, check_side, check_sides
 from dtpoly.verify.digits import Digits, split
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.early import after_waiting
@@ -140,6 +141,8 @@ class Machine:
         """A new axis of lanes; None for one lane."""
         if extent.constant == 1:
             return None
+        if extent.constant is not None:
+            check_side(self, extent.constant)
         one = fresh("lane")
         self.bound_lanes(extent)
         self.extents[one] = extent
@@ -192,6 +195,7 @@ class Machine:
         """Bind a name, or several."""
         match target, value:
             case ast.Name(id=one), _:
+                check_named(target, value)
                 self.names[one] = kept(value)
             case ast.Tuple(elts=elements), Group(parts=parts) if len(elements) == len(parts):
                 for element, part in zip(elements, parts, strict=True):
@@ -201,7 +205,8 @@ class Machine:
 
     def branch(self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
         """Run both sides, each where its condition holds, and put their values together."""
-        condition = self.truth(test)
+        found = self.value(test)
+        condition = _said(found, test, self)
         if condition in (TRUE, FALSE):
             self.block(body if condition == TRUE else orelse)
             return
@@ -216,6 +221,8 @@ class Machine:
         self.where = both(outside, negation(condition))
         self.block(orelse)
         self.where = outside
+        if not isinstance(found, Tile) or found.kind != kinds.WEAK:
+            check_sides(self, after_yes, self.names, test.lineno)
         self.names = merged(self, condition, after_yes, self.names, test.lineno)
 
     # Values
@@ -301,15 +308,19 @@ class Machine:
 
     def truth(self, node: ast.expr) -> Truth:
         """The value of a condition, which must say something of sizes and indices."""
-        value = self.value(node)
-        if isinstance(value, Tile) and not value.axes:
-            item = value.item
-            if isinstance(item, Whole):
-                exact(self, value, node.lineno)
-                return compare("!=", item, number(0))
-            if is_truth(item):
-                return item
-        raise Unread(node.lineno, f"a branch on '{ast.unparse(node)}'")
+        return _said(self.value(node), node, self)
+
+
+def _said(value: Value, node: ast.expr, machine: Machine) -> Truth:
+    """What a value says that is a condition."""
+    if isinstance(value, Tile) and not value.axes:
+        item = value.item
+        if isinstance(item, Whole):
+            exact(machine, value, node.lineno)
+            return compare("!=", item, number(0))
+        if is_truth(item):
+            return item
+    raise Unread(node.lineno, f"a branch on '{ast.unparse(node)}'")
 
 
 def _constant(value: object, node: ast.expr) -> Value:

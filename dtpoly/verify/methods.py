@@ -9,6 +9,14 @@ from dtpoly.verify.values import Tile, Unread, Value
 LATE = frozenset(
     ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sqrt_rn", "sin", "cos", "erf", "ceil", "floor")
 )
+# What else tensors of Triton 3.6 to 3.9 have: the functions of these names, without the tensor.
+METHODS = frozenset(
+    (
+        *("abs", "atomic_add", "atomic_max", "atomic_min", "broadcast_to", "cast", "cdiv"),
+        *("expand_dims", "max", "min", "permute", "reduce", "reshape", "sigmoid", "split"),
+        *("store", "sum", "to", "trans"),
+    )
+)
 # Kinds of what may be a number of Python's where it has no lanes.
 PYTHONS = (kinds.WEAK, kinds.SIZE, kinds.TRUTH, kinds.NUMBER)
 
@@ -22,6 +30,8 @@ def check(value: Value, word: str, line: int) -> None:
     if word in LATE:
         what = f"'.{word}()', which Triton's interpreter has not before 3.9"
         raise Unread(line, f"{what}: write tl.{word}(...)")
+    if word not in METHODS:
+        raise Unread(line, f"'.{word}', which tensors have not")
     if isinstance(value, Tile) and not value.axes and (value.is_counter or value.kind in PYTHONS):
         what = f"'.{word}' of what may be a number of Python's, which has no such method"
         raise Unread(line, f"{what}: write tl.{'cast' if word == 'to' else word}(...)")

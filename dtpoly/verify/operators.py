@@ -11,6 +11,7 @@ from dtpoly.verify import kinds
 from dtpoly.verify.building import applied, rounded
 from dtpoly.verify.casts import as_kind, brought
 from dtpoly.verify.infinite import decided
+from dtpoly.verify.numerals import finite
 from dtpoly.verify.residues import leaving
 from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.tiles import aligned
@@ -56,6 +57,7 @@ WORDS: dict[type[ast.operator], str] = {
     ast.BitOr: "or",
     ast.BitXor: "xor",
 }
+DIVIDES = ("div", "floordiv", "rem")
 BITWISE = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
 BOTH = (Literal("True"), Literal("False"))
 # Words of the table where those of terms are others.
@@ -130,9 +132,17 @@ def met(
         in_type(item, tile.kind, found.within, word, line)
         for tile, item in zip(tiles, items, strict=True)
     ]
+    if found.within == kinds.WEAK and word in DIVIDES and is_zero(items[-1]):
+        raise Unread(line, "a constant divided by 0, where Python gives up")
     if found.within == kinds.WEAK and not (word in BITWISE and all(map(is_truth, made))):
         made = [counted(item) for item in made]
     return found.kind, made
+
+
+def is_zero(item: Item) -> bool:
+    """True for the number 0."""
+    is_whole = isinstance(item, Whole) and item.constant == 0
+    return is_whole or (isinstance(item, Literal) and finite(item.text) == 0)
 
 
 def counted(item: Item) -> Item:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING
 
 from dtpoly.verify.axes import extents_of, like
-from dtpoly.verify.values import Group, Item, Tile, Unread, Value, lanes_of, put_item
+from dtpoly.verify.values import MOST_LANES, Group, Item, Tile, Unread, Value, lanes_of, put_item
 from dtpoly.verify.whole import name
 
 if TYPE_CHECKING:
@@ -21,9 +22,13 @@ def at_rank(tile: Tile, rank: int) -> Tile:
 
 
 def aligned(
-    machine: Machine, tiles: Sequence[Tile], line: int
+    machine: Machine, tiles: Sequence[Tile], line: int, *, is_made: bool = True
 ) -> tuple[tuple[str | None, ...], list[Item]]:
-    """The axes that tiles have together, and their values over the lanes of those."""
+    """The axes that tiles have together, and their values over the lanes of those.
+
+    `is_made` says that Triton makes a tile with these lanes, and of a product of matrices it makes
+    none.
+    """
     rank = max(len(tile.axes) for tile in tiles)
     raised = [at_rank(tile, rank) for tile in tiles]
     axes: list[str | None] = []
@@ -38,6 +43,9 @@ def aligned(
             raise Unread(line, "tiles meet whose lanes are numbered in two ways")
         chosen = next((one for one in here if one not in axes), None)
         axes.append(chosen or like(machine, here[0]))
+    counts = (machine.extents[one].constant or 1 for one in axes if one is not None)
+    if (count := prod(counts)) > MOST_LANES and is_made:
+        machine.doubts.append((line, f"a tile of {count} lanes, which Triton does not compile"))
     items: list[Item] = []
     for tile in raised:
         put = {
