@@ -3,12 +3,14 @@
     for r: for s: body(r, s)  -->  for step in 0 .. R * S: s = step % S; r = step // S; body(r, s)
 
 So the loop that is pipelined is as long as all of them. They are made one if nothing but numbers
-and lanes is computed between them, and each is as long as a size, whatever the others count.
+and lanes is computed between them, and each is as long as a size, whatever the others count; or
+as a number, where the file fixes the size.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
+from math import prod
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
@@ -95,9 +97,11 @@ def _nest(flattening: Flattening, step: Step, group: tuple[str, ...]) -> Nest | 
 
 
 def _is_counted(loop: ForLoop, set_before: Set[str]) -> bool:
-    """Whether a loop goes from 0 to a size, and that is none of some names."""
+    """Whether a loop goes from 0 to a size that is none of some names, or to a number."""
     match loop:
         case ForLoop(start=Affine(terms=(), constant=0), stop=Affine() as stop, unroll=1):
+            if not stop.terms:
+                return stop.constant > loop.step
             return stop.plain is not None and stop.plain not in set_before
         case _:
             return False
@@ -107,11 +111,15 @@ def _as_one(flattening: Flattening, nest: Nest, origin: str) -> list[Step]:
     """One loop, and what it needs before it."""
     before: list[Step] = []
     counts: list[Affine] = []
-    factors: list[tuple[str, int]] = []
+    factors: list[tuple[str | int, int]] = []
     for label, loop in zip(nest.labels, nest.loops, strict=True):
         assert isinstance(loop.stop, Affine)
-        assert loop.stop.plain is not None
         count = loop.stop
+        if loop.stop.plain is None:
+            number_of = -(-loop.stop.constant // loop.step)
+            counts.append(Affine((), number_of))
+            factors.append((number_of, 1))
+            continue
         if loop.step != 1:
             name = flattening.name(f"{label}_steps")
             end = loop.stop + Affine((), loop.step - 1)
@@ -121,10 +129,8 @@ def _as_one(flattening: Flattening, nest: Nest, origin: str) -> list[Step]:
         counts.append(count)
         factors.append((loop.stop.plain, loop.step))
     counter = flattening.name("step")
-    rounds: Bound = Combined(WIDE, (counts[0],))
-    for count in counts[1:]:
-        rounds = Combined("*", (rounds, count))
-    names, body = _parts(flattening, nest)
+    rounds = _rounds(counts)
+    names, body = _parts(flattening, nest, is_wide=not isinstance(rounds, Affine))
     one = ForLoop(
         counter,
         Affine(),
@@ -138,10 +144,25 @@ def _as_one(flattening: Flattening, nest: Nest, origin: str) -> list[Step]:
     return [*before, Step(one, origin)]
 
 
-def _parts(flattening: Flattening, nest: Nest) -> tuple[list[str], tuple[Step, ...]]:
+def _rounds(counts: Sequence[Affine]) -> Bound:
+    """The product, as wide as offsets are; a number, if all are."""
+    if not any(count.terms for count in counts):
+        return Affine((), prod(count.constant for count in counts))
+    widened = next(at for at, count in enumerate(counts) if count.terms)
+    parts = [Combined(WIDE, (c,)) if at == widened else c for at, c in enumerate(counts)]
+    rounds: Bound = parts[0]
+    for part in parts[1:]:
+        rounds = Combined("*", (rounds, part))
+    return rounds
+
+
+def _parts(
+    flattening: Flattening, nest: Nest, *, is_wide: bool
+) -> tuple[list[str], tuple[Step, ...]]:
     """What the counters are called in the one loop, and its body.
 
-    They are as wide as offsets are: what only was a counter in that type is the counter itself.
+    They are as wide as offsets are, unless the end is a number: what only was a counter in that
+    type is the counter itself.
     """
     body = (*nest.between, *nest.body)
     names: list[str] = []
@@ -149,7 +170,7 @@ def _parts(flattening: Flattening, nest: Nest) -> tuple[list[str], tuple[Step, .
         name = loop.name if flattening.times[loop.name] == 1 else flattening.name(loop.name)
         if name != loop.name:
             body = renamed(body, {loop.name: name})
-        if loop.step == 1 and (wide := _wide(body, name)) is not None:
+        if is_wide and loop.step == 1 and (wide := _wide(body, name)) is not None:
             body = tuple(step for step in body if step is not wide)
             assert isinstance(wide.instruction, Let)
             body, name = renamed(body, {name: wide.instruction.name}), wide.instruction.name

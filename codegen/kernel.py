@@ -270,7 +270,7 @@ class ForLoop:
     """A sequential loop; not pipelined where values pass from iteration to iteration in memory.
 
     One that goes `over` several labels counts the rounds of all of them: so many are the product
-    of `factors`, which are sizes, each divided by a number and rounded up.
+    of `factors`, which are sizes or numbers, each divided by a number and rounded up.
     """
 
     name: str
@@ -281,7 +281,7 @@ class ForLoop:
     unroll: int = 1
     is_pipelined: bool = True
     over: tuple[str, ...] = ()
-    factors: tuple[tuple[str, int], ...] = ()
+    factors: tuple[tuple[str | int, int], ...] = ()
     is_specialized: bool = False  # warps of their own load, where the kernel is launched so
 
 

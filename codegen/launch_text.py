@@ -319,10 +319,17 @@ def _rounds(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
     for loop in inside_of(kernel.body):
         if isinstance(loop, ForLoop) and loop.factors:
             counts = [
-                _blocks(size_with(wrapping, own, kernel, size), step) for size, step in loop.factors
+                str(size)
+                if isinstance(size, int)
+                else _blocks(size_with(wrapping, own, kernel, size), step)
+                for size, step in loop.factors
             ]
             parts = [f"({count})" if " " in count else count for count in counts]
-            products = (" * ".join(parts[:end]) for end in range(2, len(parts) + 1))
+            products = (
+                " * ".join(parts[:end])
+                for end in range(2, len(parts) + 1)
+                if not all(part.isdigit() for part in parts[:end])
+            )
             found.update(dict.fromkeys(products))
     return [*found]
 

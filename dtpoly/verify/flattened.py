@@ -10,11 +10,11 @@ loops inside of each other, as far as its body looks at i only through `//` and 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.regions import Region, holds, is_affine, set_of
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.values import Radix
 from dtpoly.verify.whole import Truth, Whole, compare, number
@@ -32,17 +32,20 @@ class Coordinates:
     last: Mapping[str, Whole]
 
 
-def coordinates(machine: Machine, counter: str, over: ast.expr, high: Whole) -> Coordinates | None:
-    """The coordinates of a loop from 0 in steps of 1, where its end is written as a product."""
-    end = _end(over)
-    if end is None or is_affine(high):
+def coordinates(
+    machine: Machine, counter: str, node: ast.For, name: str, high: Whole
+) -> Coordinates | None:
+    """The coordinates of a loop from 0 in steps of 1, where its end is written as a product.
+
+    One of a single size and numbers has them only if the body divides by something that is no
+    number: otherwise its counter is a number like others, which sets know how to divide.
+    """
+    end = _end(node.iter)
+    if end is None or (is_affine(high) and not _is_divided(node.body, name)):
         return None
     factors = tuple(machine.whole(one) for one in _factors(end))
     calls = set_of(machine.facts)
-    if len(factors) < 2 or not all(
-        one.constant is None and is_affine(one) and holds(compare(">=", one, number(0)), calls)
-        for one in factors
-    ):
+    if len(factors) < 2 or not all(_is_extent(one, calls) for one in factors):
         return None
     digits = machine.digits
     # These are no extents of a grid, which would be known to be small.
@@ -64,6 +67,26 @@ def coordinates(machine: Machine, counter: str, over: ast.expr, high: Whole) -> 
         radix,
         {one: digits.ranges.pop(one) for one in names},
         {one: factor - 1 for one, factor in zip(names, factors, strict=True)},
+    )
+
+
+def _is_extent(one: Whole, calls: Region) -> bool:
+    """Whether it is a number of more than 1, or is known not to be negative."""
+    if one.constant is not None:
+        return one.constant > 1
+    return is_affine(one) and holds(compare(">=", one, number(0)), calls)
+
+
+def _is_divided(body: Sequence[ast.stmt], counter: str) -> bool:
+    """Whether a counter is divided by something that is no number."""
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.FloorDiv | ast.Mod)
+        and isinstance(node.left, ast.Name)
+        and node.left.id == counter
+        and not isinstance(node.right, ast.Constant)
+        for statement in body
+        for node in ast.walk(statement)
     )
 
 

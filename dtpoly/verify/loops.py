@@ -61,7 +61,8 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
     if step is None or step <= 0:
         raise Unread(over.lineno, "a loop whose step is not a positive number")
     loop = fresh(counter)
-    parts = coordinates(machine, loop, over, high) if (low, step) == (number(0), 1) else None
+    is_counted = (low, step) == (number(0), 1)
+    parts = coordinates(machine, loop, node, counter, high) if is_counted else None
     counter_at = name(loop) if parts is None else parts.counter
     counted = Tile((), counter_at, _kind(machine, over), is_counter=True)
     if parts is None:

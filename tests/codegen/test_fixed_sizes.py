@@ -4,11 +4,15 @@ import pytest
 import torch
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.algorithm.show import show_directive
+from dtpoly.autoschedule.schedules import schedules
+from dtpoly.compile import check, load
 from dtpoly.generate import code_of
+from dtpoly.remarks import remarked_soon
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.verify.verify import Verdict, verify
+from tests.autoschedule.asked import call_of
 from tests.codegen.running import imported
 
 functional = torch.nn.functional
@@ -112,3 +116,69 @@ def test_what_differs_in_one_number_is_refuted() -> None:
     ):
         assert old in text
         assert verify(program, text.replace(old, new)).verdict is not Verdict.PROVED
+
+
+CONV = (
+    "Func f; In A, W; Var b, h, o; RVar r: 3, s: 2, c;"
+    "f[b, h, o] = rdot(A[b, h + r, s, c], W[o, r, s, c], r, s, c);"
+    "f.block(b:1, h:16, o:16); f.tensorize(b:0, h:0, o:0, c:16);"
+)
+
+
+@pytest.mark.parametrize(
+    ("loops", "end"),
+    [
+        ("r, s, c", "tl.range(0, 3 * 2 * tl.cast(c_steps, offset))"),
+        ("r, s", "tl.range(0, 6)"),
+        ("s, c", "tl.range(0, 2 * tl.cast(c_steps, offset))"),
+    ],
+)
+def test_loops_of_fixed_sizes_are_one_with_others(loops: str, end: str) -> None:
+    order = "f.map(b, h, o); "
+    program, text = made(f"{CONV}{order}f.flatten({loops}); f.num_stages(2);")
+    assert end in text
+    module = imported(text)
+    for rows, channels in ((3, 1), (9, 16), (20, 33), (18, 0)):
+        A, W = torch.randn(2, rows, 2, channels), torch.randn(5, 3, 2, channels)
+        expected = torch.stack(
+            [torch.einsum("brsc,orsc->bo", A[:, h : h + 3], W) for h in range(rows - 2)], 1
+        )
+        torch.testing.assert_close(module.f(A, W), expected, atol=1e-4, rtol=1e-4)
+    assert verify(program, text).verdict is Verdict.PROVED
+    for old, new in (
+        (end, end.replace("3 * ", "2 * ").replace("6", "5").replace("(0, 2 *", "(0, 3 *")),
+        ("// c_steps % 2", "// c_steps % 3"),
+        ("// c_steps // 2", "// c_steps // 3"),
+        ("step % c_steps", "step % 2"),
+        ("step // c_steps", "step // 2"),
+        ("step // 2", "step // 3"),
+        ("step % 2", "step % 3"),
+    ):
+        if old in text and old != new:
+            assert verify(program, text.replace(old, new)).verdict is not Verdict.PROVED, (old, new)
+
+
+def test_the_autoscheduler_flattens_loops_of_fixed_sizes() -> None:
+    algorithm = CONV.partition("f.block")[0]
+    call = call_of(Source("test.dt", algorithm), "f16", b=16, h=64, o=64, c=64)
+    best = next(iter(schedules(call)))
+    chosen = " ".join(show_directive(line.directive) for line in best.lines)
+    assert "flatten" in chosen
+    source = Source("test.dt", algorithm + chosen)
+    assert "DT198" not in {one.code for one in remarked_soon(check(source)).diagnostics}
+    program = load(source)
+    assert verify(program, code_of(judge(program).scheduled).text).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("text", [POOL, AVERAGE])
+def test_pools_are_scheduled(text: str) -> None:
+    call = call_of(Source("test.dt", text), "f32", b=4, h=56, w=56)
+    best = next(iter(schedules(call)))
+    chosen = " ".join(show_directive(line.directive) for line in best.lines)
+    program = load(Source("test.dt", text + chosen))
+    made_text = code_of(judge(program).scheduled).text
+    assert verify(program, made_text).verdict is Verdict.PROVED
+    X = torch.randn(1, 9, 12)
+    module = imported(made_text)
+    if text == POOL:
+        assert torch.equal(module.f(X), functional.max_pool2d(X, 3, stride=2))
