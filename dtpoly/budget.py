@@ -47,6 +47,7 @@ class Budget:
     most_bytes: float
     # Is told of each stage that begins; a process that watches this one tells it when it ends us.
     watch: Callable[[str], None] | None = None
+    allowed: float = MOST_BYTES  # of memory, beyond what there was when it began
 
 
 class IslContext(Protocol):
@@ -66,18 +67,22 @@ _operations: ContextVar[int] = ContextVar("operations", default=0)  # 0 is no li
 
 @contextmanager
 def within(
-    seconds: float, watch: Callable[[str], None] | None = None, spent: float = 0.0
+    seconds: float,
+    watch: Callable[[str], None] | None = None,
+    spent: float = 0.0,
+    most_bytes: float = MOST_BYTES,
 ) -> Generator[None]:
     """Let what is done inside take so long, and not longer than what is around it.
 
-    Of the seconds some may be spent already.
+    Of the seconds some may be spent already. Memory is what it takes beyond what was there.
     """
     around = _budget.get()
-    end, most_bytes = time.thread_time() + seconds - spent, _peak() + MOST_BYTES
+    allowed = most_bytes
+    end, most_bytes = time.thread_time() + seconds - spent, _peak() + allowed
     if around is not None:
         end, most_bytes = min(end, around.end), min(most_bytes, around.most_bytes)
         watch = watch or around.watch
-    token = _budget.set(Budget(seconds, end, most_bytes, watch))
+    token = _budget.set(Budget(seconds, end, most_bytes, watch, allowed))
     try:
         yield
     finally:
@@ -115,7 +120,7 @@ def check() -> None:
     if time.thread_time() > one.end:
         raise OverBudgetError(_stage.get(), f"{one.seconds:g} seconds")
     if _peak() > one.most_bytes:
-        raise OverBudgetError(_stage.get(), f"{MOST_BYTES / 2**30:g} GB of memory")
+        raise OverBudgetError(_stage.get(), f"{one.allowed / 2**30:g} GB of memory")
 
 
 def left() -> float | None:

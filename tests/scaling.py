@@ -44,7 +44,7 @@ def operands(n: int) -> str:
 
 def affine(n: int) -> str:
     """A sum of n reads of one tensor at affine indices."""
-    value = " + ".join(f"A[{at + 1}*x + {at * 7}*y + {at}]" for at in range(n))
+    value = " + ".join(f"A[{at + 1}*x + {at * 7 + 1}*y + {at}]" for at in range(n))
     return _file("f", "A", "x, y", f"f[x, y] = {value};\nf.compile();")
 
 

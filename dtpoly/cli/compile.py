@@ -38,11 +38,13 @@ from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.targets.target import LIMITS, Target, parse_target
 from dtpoly.verdict_messages import of_emitted
-from dtpoly.verification import SECONDS, proved
+from dtpoly.verification import proved
 from dtpoly.verify.report import Verdict
 
 STANDARD_OUTPUT = "-"
 STAGES = ("ttir", "ttgir", "llir", "ptx", "cubin", "sass", "amdgcn", "hsaco")
+# Of the time, what the proof of one function may take; and how long what is not proved is run.
+ALMOST, RING = 0.9, 20.0
 # Names under which a file would hide what it needs itself.
 TAKEN = frozenset(sys.stdlib_module_names) | {"torch", "triton", "numpy", "dtpoly"}
 
@@ -171,14 +173,16 @@ def command(
     text = code.text
     if not no_verify:
         with limited(seconds, time.thread_time() - began):
-            found = proved(program, text, code.stages.outputs, seconds / 2)
+            # What proofs of several functions take is shared; one may take almost all there is.
+            each = seconds * (ALMOST if len(code.stages.outputs) == 1 else 1 / 2)
+            found = proved(program, text, code.stages.outputs, each)
         text, known = found.text, found.report
         # What is not proved may be wrong: it is run, unless triton is to compile in this process.
         is_run = known.verdict is Verdict.UNKNOWN and target is None and emit is None and can_run()
         if is_run:
             # A run that takes longer says nothing; it began in time.
-            with suppress(OverBudgetError), limited(2 * SECONDS):
-                known = in_ring(program, text, known, SECONDS, all_of_them=False) or known
+            with suppress(OverBudgetError), limited(RING):
+                known = in_ring(program, text, known, RING / 2, all_of_them=False) or known
         kernel = Source("<standard output>" if path is None else str(path), text)
         if told := of_emitted(known, kernel, source.name):
             report(told, sys.stderr)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.program import Program, Tensor
 from dtpoly.algorithm.sizes import size_rules
+from dtpoly.budget import OverBudgetError
 from dtpoly.frozen import dataclass
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.ring import field
@@ -142,9 +143,9 @@ def _called(
 
 
 def _first(error: BaseException) -> BaseException:
-    """What the interpreter stopped at, if it is about memory."""
+    """What the interpreter stopped at, if it is about memory or the budget."""
     one: BaseException | None = error
-    while one is not None and not isinstance(one, TouchError):
+    while one is not None and not isinstance(one, TouchError | OverBudgetError):
         one = one.__cause__
     return one or error
 

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 from dtpoly.algorithm.program import Program
+from dtpoly.budget import OverBudgetError, within
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.ring.execute import agreement
@@ -23,6 +24,9 @@ SEED = 1
 # The product of all sizes; of those that are not chosen to be small, it is less. Labels that
 # always have one size make it large where one number is.
 MOST_CHOSEN, MOST_ELEMENTS = 200_000, 20_000
+# The first sizes have so many seconds at least.
+LEAST = 1.0
+MOST_BYTES = 2**30  # tiles of a million lanes take a hundred million each
 # Whatever a text makes go wrong when it runs, it says nothing of the algorithm.
 FAILED = (
     *(ValueError, TypeError, NameError, AttributeError, LookupError, ArithmeticError),
@@ -80,7 +84,12 @@ def tried(
             break
         begin(sizes)
         try:
-            found = agreement(program, text, (func,), sizes, SEED)
+            with within(max(end - time.thread_time(), LEAST), most_bytes=MOST_BYTES):
+                found = agreement(program, text, (func,), sizes, SEED)
+        except OverBudgetError as error:
+            if done:
+                break
+            return NotRun(f"at {shown(sizes)} it takes more than {error.limit}")
         except TouchError as error:
             return Wrong(sizes, error.line, str(error))
         except NoRing as error:

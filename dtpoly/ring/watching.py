@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
 
+from dtpoly.budget import check
 from dtpoly.ring.interpreter import interpreter
 from dtpoly.ring.memory import How, Memory
 
@@ -45,6 +46,7 @@ def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:
     kind = cast(Any, type(builder))
 
     def set_grid_idx(*index: int) -> None:
+        check()
         memory.begin_program(index)
         place(*index)
 
@@ -53,10 +55,12 @@ def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:
         return barrier()
 
     def masked_load(ptrs: Any, mask: Any, *rest: Any, **named: Any) -> Any:
+        check()
         memory.touch(How.LOADED, ptrs.data, mask.data)
         return load(ptrs, mask, *rest, **named)
 
     def masked_store(ptrs: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
+        check()
         memory.touch(How.STORED, ptrs.data, mask.data, value.data)
         return store(ptrs, value, mask, *rest, **named)
 

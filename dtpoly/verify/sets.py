@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import islpy as isl
 
+from dtpoly.budget import counted, left
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.regions import Holds, Join, Meet, Minus, NotAffine, Region, Twins, Without
 from dtpoly.verify.whole import (
@@ -25,6 +26,8 @@ from dtpoly.verify.whole import (
 
 PARAM = isl.dim_type.param
 CONTEXT = isl.DEFAULT_CONTEXT
+# What isl does in a second where coefficients are large.
+FEWEST_A_SECOND = 100_000
 
 
 # What regions were found to be.
@@ -166,7 +169,20 @@ def params_of(of: isl.Set) -> list[str]:
 
 
 def is_empty(of: Region) -> bool:
-    """What isl says."""
+    """What isl says; it raises isl.Error if one question takes all the time that is left.
+
+    Time is looked at between questions alone, so each has a number of operations. With large
+    coefficients isl does few in a second, and then it does not see that the time is over.
+    """
+    check_time()
+    seconds = left()
+    if seconds is None:
+        return _is_empty(of)
+    with counted(CONTEXT, int(seconds * FEWEST_A_SECOND) + 1):
+        return _is_empty(of)
+
+
+def _is_empty(of: Region) -> bool:
     match of:
         case Minus(left=left, right=right):
             return polyhedra_of(left).is_subset(polyhedra_of(right))

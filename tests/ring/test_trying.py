@@ -1,11 +1,14 @@
 """Running in the ring: what differs, what reaches outside, what races, what does not run."""
 
+import time
 from collections.abc import Mapping
+from math import prod
 
 import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.ring.interpreter import in_ring
+from dtpoly.ring.sizes import few_sizes
 from dtpoly.ring.trying import Equal, NotRun, Wrong, tried
 from tests.verify.texts import ROOT, changed, program_of, text_of, written
 
@@ -124,3 +127,17 @@ def test_sizes_that_no_call_has_say_nothing() -> None:
     found = tried(program, text_of(program), "f", 5, [{"x": 2, "y": 3}])
     assert isinstance(found, Equal)
     assert {"x": 2, "y": 3} not in found.sizes
+
+
+def test_a_run_that_takes_long_is_stopped() -> None:
+    text = (
+        "Func f, t; In A; Var x, y; RVar k; t[x, y] = rsum(A[x, y, k], k); f[x, y] = t[x, y] + 1;"
+        "f.block(x:64, y:64); t.block(x:64, y:64); f.compile();"
+    )
+    program = written(text)
+    began = time.thread_time()
+    found = tried(program, text_of(program), "f", 0.5)
+    assert time.thread_time() - began < 10
+    assert isinstance(found, Equal)
+    largest = max(prod(one.values()) for one in found.sizes)
+    assert largest < max(prod(one.values()) for one in few_sizes(program))

@@ -119,3 +119,10 @@ def test_what_is_nearly_so_is_not_proved(name: str) -> None:
     wrong = text_of(program).replace(old, new)
     assert wrong != text_of(program)
     assert verify(program, wrong).verdict is not Verdict.PROVED
+
+
+def test_what_takes_all_the_time_is_not_proved() -> None:
+    program = written(RIGHT["groups of blocks that tiles do not divide"])
+    found = verify(program, text_of(program), 0.05)
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.is_late
