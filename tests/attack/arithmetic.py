@@ -161,6 +161,9 @@ def arithmetic(word: str, a: Number, b: Number) -> Number:
         of = float_type(a, b)
         if is_written or (a.floats is None and b.floats is None and _is_exact(near, of)):
             return made
+        if any(one.floats is None and not _is_exact(one.data, of) for one in (first, second)):
+            # To bring such a number to floats changes it, and the term would say that.
+            return made
         return replace(made, floats=arithmetic(word, as_float(a, of), as_float(b, of)))
     first, second = floats
     data = operation(first.data, second.data)
@@ -176,7 +179,7 @@ def arithmetic(word: str, a: Number, b: Number) -> Number:
 
 def _is_exact(data: Array, of: Any) -> bool:
     """True if whole numbers are small enough for a type of floats."""
-    return not bool(np.any(np.abs(data) > 1 / EPSILON[np.dtype(of)]))
+    return not bool(np.any(np.abs(data.astype(np.float64)) > 1 / EPSILON[np.dtype(of)]))
 
 
 def _size(number: Number) -> Number:

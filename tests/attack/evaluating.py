@@ -166,8 +166,11 @@ def _reduced_floats(
         if operation != "add":
             return None
         floats = as_float(values, values.lone)
-        sizes = float(np.max(np.abs(floats.data), initial=0.0))
-        if sizes * points_in(inside) <= 1 / EPSILON[np.dtype(values.lone)]:
+        sizes, most = (
+            float(np.max(np.abs(floats.data), initial=0.0)),
+            EPSILON[floats.data.dtype] ** -1,
+        )
+        if sizes > most or sizes * points_in(inside) <= most:
             return None
     return _reduced(operation, floats, where, axes, outer, inside)
 

@@ -51,6 +51,8 @@ VALUES = (
     "tl.maximum(a.TO * b.TO, b.TO) * a.TO",
     "(a.TO * b.TO < b.TO * b.TO + b.TO).TO / 3.0",
     "-(a.TO * b.TO) + b.TO",
+    "(a + 0).TO",
+    "(0 + a).TO * b.TO",
 )
 
 
@@ -74,6 +76,15 @@ def test_a_product_of_floats_is_rounded_though_its_operands_are_whole() -> None:
     assert not found.slack.any()
     # If the numbers were not rounded, other ones would come out.
     assert (found.data != a.astype(np.float64) * b + a).any()
+
+
+@pytest.mark.parametrize("dtype", ["i32", "i64"])
+@pytest.mark.parametrize("value", ["a + 0", "0 + a", "a * 1", "a - 0"])
+def test_whole_numbers_that_are_stored_in_floats_are_not_rounded_before(
+    value: str, dtype: str
+) -> None:
+    outcome = judged(case_with(value, dtype, "f64"))
+    assert outcome.verdict is Verdict.AGREE, outcome.what
 
 
 @pytest.mark.parametrize("value", ["a / 3.0", "(a > b).to(tl.float32) / 3"])
