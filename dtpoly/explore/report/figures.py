@@ -15,6 +15,12 @@ Draw = Callable[[Any, Study], None]
 WIDTH = 9.5
 # Without a date, the same results make the same file; the rest is no use within a page.
 UNSAID = ("Date", "Creator", "Format", "Type")
+# What matplotlib says of itself and of the time, in each form.
+METADATA = {
+    "png": ("Software",),
+    "svg": UNSAID,
+    "pdf": ("Creator", "Producer", "CreationDate"),
+}
 STYLE = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -54,8 +60,11 @@ def as_svg(study: Study, draw: Draw, height: float) -> str:
     return text[text.index("<svg") :]
 
 
-def as_png(given: Sequence[Study]) -> bytes:
-    """All figures of all studies, one below the other. Raises MissingExtra."""
+def as_picture(given: Sequence[Study], form: str) -> bytes:
+    """All figures of all studies, one below the other, as `png`, `svg` or `pdf`.
+
+    Raises MissingExtra.
+    """
     pyplot = _pyplot()
     wanted = [(study, *one) for study in given for one in figures_of(study)]
     heights = [height for *_, height in wanted]
@@ -74,7 +83,7 @@ def as_png(given: Sequence[Study]) -> bytes:
             axes.set_title(f"{heading(study)}\n{title}" if is_first else title)
             told.append(study)
         file = io.BytesIO()
-        figure.savefig(file, format="png", dpi=150, metadata={"Software": None})
+        figure.savefig(file, format=form, dpi=150, metadata=dict.fromkeys(METADATA[form]))
         pyplot.close(figure)
     return file.getvalue()
 

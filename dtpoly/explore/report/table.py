@@ -1,0 +1,56 @@
+"""Studies in; a row for each schedule that was tried, as CSV or as JSON, out."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from dtpoly.explore.report.study import Study
+
+VERSION = 1  # of the JSON document
+
+
+def rows(given: Sequence[Study]) -> Iterator[tuple[Mapping[str, int], dict[str, object]]]:
+    """What is known of each schedule, in the order in which they were tried; its sizes apart."""
+    for study in given:
+        asked, device = study.question.asked, study.question.facts.device
+        for row in study.rows:
+            one = row.result
+            yield (
+                dict(asked.sizes),
+                {
+                    "name": asked.name,
+                    "sizes": dict(asked.sizes),
+                    "dtype": asked.dtype,
+                    "device": device,
+                    "point": row.point,
+                    "outcome": str(one.outcome),
+                    "kind": one.kind,
+                    "median_ms": one.median,
+                    "quarter_ms": one.quarter,
+                    "three_quarters_ms": one.three_quarters,
+                    "samples": one.samples,
+                    "error": one.error,
+                    "allowed": one.allowed,
+                    "seconds": one.seconds,
+                },
+            )
+
+
+def as_json(given: Sequence[Study]) -> str:
+    """A document with all rows."""
+    results = [row for _, row in rows(given)]
+    return json.dumps({"version": VERSION, "results": results}, indent=2) + "\n"
+
+
+def as_csv(given: Sequence[Study]) -> str:
+    """A line with the names of columns, and one for each row; sizes are written as `x=4 y=8`."""
+    file = io.StringIO()
+    writer: csv.DictWriter[str] | None = None
+    for sizes, row in rows(given):
+        if writer is None:
+            writer = csv.DictWriter(file, [*row], lineterminator="\n")
+            writer.writeheader()
+        words = " ".join(f"{label}={size}" for label, size in sizes.items())
+        writer.writerow({**row, "sizes": words})
+    return file.getvalue()
