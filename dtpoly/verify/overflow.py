@@ -105,7 +105,9 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
             assume(Lemma.REACH, one.value)
         return
     # The grid has less than 2^31 programs, and the wrapper has looked at some products.
-    if one.value in ran.divisors:
+    if one.value in ran.divisors or any(
+        _is_part_of_blocks(one.value, extents) for extents in _extents(launch)
+    ):
         assume(Lemma.LOOKED_AT, one.value, (), one.value)
         return
     if one.kind == kinds.OFFSET and (factors := _factors(one.value, launch)) is not None:
@@ -153,14 +155,20 @@ def _few_programs(launch: Launch) -> Truth:
     """
     parts: dict[Whole, None] = {}
     # Blocks that programs take in turn are as few (see launching).
-    for axis in (*launch.grid, launch.turns or ()):
-        extents = [part for one in axis for part in launch.factors.get(one, (one,))]
+    for extents in (*_extents(launch), launch.turns or ()):
         for count in range(1, min(len(extents), MOST_EXTENTS) + 1):
             parts |= dict.fromkeys(
                 _product(number(1), some) for some in combinations(extents, count)
             )
     small = (one for one in parts if one.constant is None and is_affine(one))
     return both(*(compare("<", one, number(HALF)) for one in small))
+
+
+def _extents(launch: Launch) -> list[list[Whole]]:
+    """What the number of programs along each axis is the product of."""
+    return [
+        [part for one in axis for part in launch.factors.get(one, (one,))] for axis in launch.grid
+    ]
 
 
 def _is_part_of_blocks(value: Whole, turns: Sequence[Whole]) -> bool:

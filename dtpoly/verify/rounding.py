@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from dtpoly.verify import kinds
-from dtpoly.verify.building import applied
+from dtpoly.verify.building import SIGNS, applied
 from dtpoly.verify.numerals import options
-from dtpoly.verify.terms import Apply, Literal, Term, Total, children, rebuilt
+from dtpoly.verify.terms import Apply, Literal, Place, Term, Total, children, rebuilt
 
 
 @cache
@@ -48,8 +48,24 @@ def without_may(
     if word == "may" and not any(allows(kind, one) for one in kept):
         is_other = isinstance(parts[0], Literal) and options(term) - {parts[0].text}
         return term if texts and is_other else parts[0]
+    if isinstance(term, Apply) and term.operation in SIGNS and any(map(_is_index, parts)):
+        # Beside an index only the number itself is carried out, unless the kernel has another.
+        parts = tuple(_as_written(one, texts) for one in parts)
     # Without it, arithmetic of whole numbers can be carried out.
     return applied(term.operation, parts) if isinstance(term, Apply) else rebuilt(term, parts)
+
+
+def _is_index(term: Term) -> bool:
+    return isinstance(term, Place)
+
+
+def _as_written(term: Term, texts: frozenset[str]) -> Term:
+    """A number without leave to round, unless it may be one of these."""
+    match term:
+        case Apply(operands=(Literal() as number,)) if split(term)[0] == "may":
+            return term if options(term) - {number.text} & texts else number
+        case _:
+            return term
 
 
 def without_steps(operation: str, term: Term) -> Term:

@@ -54,6 +54,14 @@ RIGHT = {
         "Func f; In A; Var x, y; f[y, x] = A[x + 1, y]; f.tensorize(x:16); f.map(x:xi/8, y, xi);"
         "f.reorder(x, y); f.block(y:1, x:100); f.compile();"
     ),
+    "a number of blocks that groups could have, too": (
+        "Func f; In A; Var x, y, z: 100, w; f[x, y, z, w] = 2 * A[x, y, z, w];"
+        "f.tensorize(x:0, y:2, z:1); f.block(x:32, y:7, z:4, w:8); f.compile();"
+    ),
+    "a small number beside a size": (
+        "Func f; In A: f32; Var x; f[x] = where(A[x] < 0.5 and len(x) < 1e-6, A[x], 2);"
+        "f.tensorize(x:0); f.compile();"
+    ),
     "blocks of which one size is 1": (
         "Func f; In A; Var x, y: 1, z, w;"
         "f[x, y, z, w] = reshape(A[x, y], x, y, 1, 1) + A[z, w];"
@@ -103,6 +111,11 @@ WRONG = {
         "blocks taken in turn, of which one size is fixed",
         "y_blocks * x_blocks, tl.num_programs(0)",
         "y_blocks * x_blocks + 1, tl.num_programs(0)",
+    ),
+    "a number of blocks that is none": (
+        "a number of blocks that groups could have, too",
+        "(pid // (z_blocks * y_blocks * x_blocks)) * 8",
+        "(pid // (26 * y_blocks * x_blocks)) * 8",
     ),
     "a quotient that is not 0": (
         "blocks of which one size is 1",
