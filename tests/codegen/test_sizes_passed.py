@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+import dtpoly
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
@@ -117,3 +118,23 @@ def test_torch_compile_sees_sizes_that_are_passed_and_left_out() -> None:
     compile_of_torch: Any = vars(torch)["compile"]
     compiled = compile_of_torch(pooled, fullgraph=True, backend="eager")
     assert torch.equal(compiled(X, 3), functional.max_pool2d(X, 3, stride=2) * 2)
+
+
+def test_a_schedule_in_python_is_called_with_sizes() -> None:
+    pool, X = (
+        dtpoly.parse(f"{POOL} f.block(h:4); f.tensorize(w:4); f.compile();"),
+        torch.randn(1, 9, 9),
+    )
+    assert torch.equal(pool(X, r=3, s=3), functional.max_pool2d(X, 3, stride=2))
+    with pytest.raises(ValueError, match=r"2 \* h \+ r reaches 9 for r=10"):
+        pool(X, r=10, s=3)
+
+
+def test_a_test_of_a_file_passes_its_sizes() -> None:
+    program = load(Source("test.dt", f"{POOL} f.compile();"))
+    sizes = {"b": 1, "h": 5, "w": 9, "r": 3, "s": 2}
+    text = code_of(judge(program).scheduled, "", sizes).text
+    assert "f(X, h=h, r=r, w=w, s=s)" in text
+    module = imported(text)
+    module.test()
+    module.test(h=2, r=5, w=1)
