@@ -14,8 +14,11 @@ from dtpoly.verify.interface import check_call
 from dtpoly.verify.launching import GRID, TURNS, launch
 from dtpoly.verify.values import Unread
 from dtpoly.verify.weakened import weakened
+from dtpoly.verify.whole import Whole
 
 LAUNCHER = "dt_launcher"
+# What a launcher is told of an axis whose length is not passed, or which tiles begin anywhere in.
+UNNAMED = ("_", "-")
 
 
 def launch_by(wrapper: Wrapper, call: ast.Call, launcher: str) -> None:
@@ -33,7 +36,7 @@ def launch_by(wrapper: Wrapper, call: ast.Call, launcher: str) -> None:
         ) if made == LAUNCHER:
             wrapper.must_know(made, call.lineno)
             _check_grid(grid)
-            given = _check_places(wrapper, args, axes, call.lineno)
+            given = _check_places(wrapper, args, axes, kernel.id, call.lineno)
             _check_blocks(wrapper, given, kernel, more, call.lineno)
             definition = wrapper.file.jitted.get(kernel.id)
             if definition is not None:
@@ -56,7 +59,7 @@ def _check_grid(grid: ast.expr) -> None:
 
 
 def _check_places(
-    wrapper: Wrapper, args: Sequence[ast.expr], axes: Sequence[ast.expr], line: int
+    wrapper: Wrapper, args: Sequence[ast.expr], axes: Sequence[ast.expr], kernel: str, line: int
 ) -> Sequence[Held]:
     """A launcher must be told where tensors are: each, and then its strides, before the rest.
 
@@ -73,6 +76,12 @@ def _check_places(
         rank = len(str(one.value).split()) if isinstance(one, ast.Constant) else -1
         places.append((at, rank))
         at += 1 + rank
+    definition = wrapper.file.jitted.get(kernel)
+    parameters = [] if definition is None else [one.arg for one in definition.args.args]
+    sizes = {one for one, held in zip(parameters, found, strict=False) if isinstance(held, Whole)}
+    words = [word for one in axes for word in ast.literal_eval(one).split()]
+    if unknown := [word for word in words if word not in {*sizes, *UNNAMED}]:
+        raise Unread(line, f"a launcher that is told of '{unknown[0]}', which is no size")
     tensors = [
         (at, len(one.array.shape)) for at, one in enumerate(found) if isinstance(one, TensorOf)
     ]

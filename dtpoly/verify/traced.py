@@ -67,6 +67,11 @@ def _check_schema(
     """The arguments, in their order, and what they are; numbers may be tensors."""
     text = schema.value if isinstance(schema, ast.Constant) else None
     words = text.split(", ") if isinstance(text, str) else []
+    # Where names alone bind arguments, a star says so, in the text as in the wrapper.
+    named = [one.arg for one in wrapper.file.plain[wrapper.wanted].args.kwonlyargs]
+    stars = [given.index(one) for one in given if one in named][:1]
+    if [at for at, one in enumerate(words) if one == "*"] != stars:
+        raise Unread(schema.lineno, f"an operator that takes {ast.unparse(schema)}")
     words = [one.removesuffix("_") for one in words if one != "*"]
     if words != [_declared(wrapper, one, are_tensors).removesuffix("_") for one in given]:
         raise Unread(schema.lineno, f"an operator that takes {ast.unparse(schema)}")

@@ -46,6 +46,8 @@ def check_unit(unit: Unit) -> None:
         _check_value(unit, one, value)
     if unit.again and not is_own(unit, AGAIN):
         raise Unread(1, f"the text of '{AGAIN}', which is called when the file is loaded")
+    if unit.again and (late := sorted({*needed_by(unit.texts, AGAIN)} - unit.ready)):
+        raise Unread(1, f"'{AGAIN}' needs '{late[0]}', which is not there yet where it is called")
     _check_operators(unit)
     _check_launches(unit)
     _check_imports(unit)
@@ -114,13 +116,18 @@ def _is_own_name(part: ast.expr) -> bool:
 
 
 def _check_operators(unit: Unit) -> None:
-    """No two operators have one name: torch would run the first for both. Raises Unread."""
+    """Each operator has a name that torch takes, and one of its own. Raises Unread.
+
+    Of two with one name, torch would run the first for both.
+    """
     names = set[str]()
     for value in unit.values.values():
         match value:
             case ast.Call(func=ast.Name(id=maker), args=[ast.Constant(value=str() as one), *_]) if (
                 maker in OPERATORS
             ):
+                if not one.isidentifier():
+                    raise Unread(value.lineno, f"an operator '{one}', which torch cannot name so")
                 if one in names:
                     raise Unread(value.lineno, f"a second operator '{one}'")
                 names.add(one)

@@ -11,6 +11,7 @@ from dtpoly.verify.said import Said, said_in
 from dtpoly.verify.unit.characters import check_tokens, lines_of
 from dtpoly.verify.unit.forms import is_docstring
 from dtpoly.verify.unit.scopes import MEANING
+from dtpoly.verify.unit.texts import needed_by
 from dtpoly.verify.unit.words import FIXED, IMPORTS
 from dtpoly.verify.values import Unread
 
@@ -40,6 +41,8 @@ class Unit:
     said: tuple[Said, ...] = ()
     # The wrappers that do again what they did for a like call.
     again: frozenset[str] = frozenset()
+    # What is there of that which does so, where it is called first.
+    ready: frozenset[str] = frozenset()
     # The function that the file runs if it is run itself.
     test: str | None = None
 
@@ -55,6 +58,7 @@ class _Reading:
     values: dict[str, ast.expr] = field(default_factory=dict[str, ast.expr])
     imported: set[str] = field(default_factory=set[str])
     again: set[str] = field(default_factory=set[str])
+    ready: frozenset[str] = frozenset()
     test: str | None = None
     # The last line of what has been read.
     last: int = 0
@@ -87,6 +91,7 @@ def read_unit(text: str) -> Unit:
         frozenset(reading.imported),
         said_in("\n".join(lines)),
         frozenset(reading.again),
+        reading.ready,
         reading.test,
     )
 
@@ -109,6 +114,7 @@ def _read(reading: _Reading, node: ast.stmt) -> None:
             targets=[ast.Name(id=one)],
             value=ast.Call(func=ast.Name(id="dt_again"), args=[ast.Name(id=same)], keywords=[]),
         ) if one == same and AGAIN in reading.plain and _is_wrapper(reading, one):
+            reading.ready = reading.ready or frozenset(needed_by(reading.texts, AGAIN))
             reading.again.add(one)
             return
         case ast.Assign(targets=[ast.Name(id=one)], value=value):
