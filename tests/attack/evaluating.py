@@ -186,8 +186,9 @@ def _fused(made: Number, operands: Sequence[Term], numbers: Sequence[Number]) ->
     for term, value in zip(operands, numbers, strict=True):
         if isinstance(term, Apply) and term.operation == "mul":
             # One rounding of the product, and the sum may be rounded to the other side.
-            sizes = np.abs(value.data.astype(np.float64)) + np.abs(made.data.astype(np.float64))
-            error = np.where(np.isfinite(sizes), sizes, 0.0) * EPSILON[made.data.dtype] * 2
+            total = np.where(np.isfinite(made.data), np.abs(made.data.astype(np.float64)), 0.0)
+            sizes = np.abs(value.data.astype(np.float64)) + total
+            error = sizes * EPSILON[made.data.dtype] * 2
             more = slack_of(more, error)
     return made if more is None else Number(made.data, slack_of(made.slack, more))
 

@@ -74,6 +74,8 @@ def test_truths_are_not_added_up_as_numbers(value: str) -> None:
         "tl.where(YES, a_i32, b_f32)",
         "tl.where(NO, 3.0, a_i32)",
         "tl.fma(a_i32, 1.0, b_f32)",
+        "tl.fma(a_f16, b_f16, c_f16)",
+        "tl.fma(a_f32, b_f32, c_f32)",
         "(a_i8 + (NO - -2))",
         "(a_i8 * (YES + YES))",
         "(a_i16 + (YES * 3))",
