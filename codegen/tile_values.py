@@ -4,6 +4,8 @@ A value varies along axes, which are named by their lane variables, in order; it
 value by axis. Indices and conditions are affine over variables of the kernel.
 """
 
+from collections.abc import Sequence
+
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
@@ -108,3 +110,17 @@ Value = Variable | Number | Place | Call | Converted | Masked | Holds | Merged
 def axes_of(value: Value) -> Axes:
     """The axes a value varies along."""
     return () if isinstance(value, Number) else value.axes
+
+
+def all_hold(tests: Sequence[Test], order: Axes) -> Value:
+    """Whether every one of some tests holds.
+
+    Each part varies along its own axes alone: it may be computed before a loop, under a name that
+    is indexed as what it is.
+    """
+    first, *others = tests
+    value: Value = Holds(first, first.axes)
+    for test in others:
+        axes = tuple(name for name in order if name in (*axes_of(value), *test.axes))
+        value = Call("and", (value, Holds(test, test.axes)), axes, DType.BOOL)
+    return value

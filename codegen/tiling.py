@@ -14,7 +14,7 @@ from dtpoly.poly.tiles import Tiles
 from .building import Building
 from .kernel import Let, Scalar
 from .names import plain
-from .tile_values import Axes, Call, Holds, Number, Test, Value
+from .tile_values import Axes, Call, Number, Test, all_hold
 from .widths import is_large
 
 Chosen = Callable[[tuple[Test, ...]], tuple[Test, ...]]
@@ -124,12 +124,7 @@ def _tests(
 def _either(building: Building, ways: list[tuple[Test, ...]], order: Axes, origin: str) -> Test:
     """One of several conjunctions, under a name."""
     axes = tuple(n for n in order if any(n in test.axes for way in ways for test in way))
-    values: list[Value] = []
-    for way in ways:
-        value: Value = Holds(way[0], way[0].axes)
-        for test in way[1:]:
-            value = Call("and", (value, Holds(test, test.axes)), axes, DType.BOOL)
-        values.append(value)
+    values = [all_hold(way, order) for way in ways]
     value = values[0]
     for other in values[1:]:
         value = Call("or", (value, other), axes, DType.BOOL)

@@ -36,13 +36,13 @@ from .tile_values import (
     Axes,
     Call,
     Converted,
-    Holds,
     Masked,
     Number,
     Place,
     Test,
     Value,
     Variable,
+    all_hold,
     axes_of,
 )
 from .tiling import Tiling, tests_on
@@ -243,10 +243,7 @@ def _padded(tiling: Tiling, read: Read, order: Axes) -> Value:
     tile = converted(load_where(tiling, read.tensor, indices, (*tests, *inside), order, 0), element)
     axes = axes_of(tile)
     tests = tuple(replace(t, axes=tuple(n for n in axes if n in t.axes)) for t in inside)
-    condition: Value = Holds(tests[0], tests[0].axes)
-    for test in tests[1:]:
-        condition = Call("and", (condition, Holds(test, test.axes)), axes, DType.BOOL)
-    return Call("where", (condition, tile, converted(padding, element)), axes, element)
+    return Call("where", (all_hold(tests, axes), tile, converted(padding, element)), axes, element)
 
 
 def _is_written(building: Building, array: str) -> bool:

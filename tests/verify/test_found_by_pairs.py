@@ -62,6 +62,12 @@ RIGHT = {
         "Func f; In A: f32; Var x; f[x] = where(A[x] < 0.5 and len(x) < 1e-6, A[x], 2);"
         "f.tensorize(x:0); f.compile();"
     ),
+    "a mask that is known before a loop, of one row": (
+        "Func a; In A, B: f32, I; SIn alpha; Var x, y, z; RVar k; a[x, y, z] ="
+        "where(I[x, y, z] == alpha, 1, rdot(pad(A, -inf)[x, y - 1, k + 1], B[z, k], k))"
+        "* rsum(I[y, z, k], k); a.block(x:32, y:48, z:16);"
+        "a.tensorize(x:0, y:1, z:0, k:128); a.compile();"
+    ),
     "blocks of which one size is 1": (
         "Func f; In A; Var x, y: 1, z, w;"
         "f[x, y, z, w] = reshape(A[x, y], x, y, 1, 1) + A[z, w];"
