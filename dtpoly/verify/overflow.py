@@ -258,7 +258,7 @@ def _strides_in(value: Whole) -> set[str]:
 
 def _factors(value: Whole, launch: Launch) -> tuple[Whole, ...] | None:
     """Extents of the grid, which are not 0, that make it a number that was looked at."""
-    extents = [extent for axis in launch.grid for extent in axis]
+    extents = [extent for axis in _extents(launch) for extent in axis]
     for count in range(len(extents) + 1):
         for chosen in combinations(extents, count):
             if _product(value, chosen) in launch.largest:

@@ -68,6 +68,11 @@ RIGHT = {
         "* rsum(I[y, z, k], k); a.block(x:32, y:48, z:16);"
         "a.tensorize(x:0, y:1, z:0, k:128); a.compile();"
     ),
+    "groups of blocks, of which one size is fixed": (
+        "Func f; In A; Var x, y: 17, z, w; f[x, y, z, w] = A[x, y, z, w] > 0;"
+        "f.block(x:100, y:8, z:3, w:5); f.map(x:xi/8, z, y, w, xi);"
+        "f.tensorize(x:1, y:8, z:1, w:0); f.compile();"
+    ),
     "blocks of which one size is 1": (
         "Func f; In A; Var x, y: 1, z, w;"
         "f[x, y, z, w] = reshape(A[x, y], x, y, 1, 1) + A[z, w];"
