@@ -189,12 +189,14 @@ def command(
     chosen = _form(stage, form, as_json, output)
     if sizes and stage != "map":
         raise click.BadParameter(f"stage {stage} is the same for all sizes", param_hint="--size")
-    checked = check(read_source(file, point), primitives)
+    asked = Asked(check(read_source(file, point), primitives), sizes)
+    checked = asked.checked
     with deep_recursion():
         try:
-            made = STAGES[stage][chosen](Asked(checked, sizes))
+            made = STAGES[stage][chosen](asked)
         except TooLongError as error:
-            lists = "" if chosen == "json" else f"; --json lists tables up to {LISTED}"
+            is_listed = chosen != "json" and max(asked.sizes.values(), default=0) <= LISTED
+            lists = f"; --json lists tables up to {LISTED}" if is_listed else ""
             raise click.BadParameter(f"{error}{lists}", param_hint="--size") from None
         except SizesError as error:
             raise click.BadParameter(str(error), param_hint="--size") from None

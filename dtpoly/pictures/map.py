@@ -4,10 +4,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 from dtpoly.render.grid import Cell, Grid, Section, draw_grids
+from dtpoly.render.shortened import shortened
 from dtpoly.schedule.fused_table import FusedTable, fused_tables
 from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.state import State
-from dtpoly.schedule.table import Element, Spot, Table, tables
+from dtpoly.schedule.table import (
+    LISTED,
+    LONGEST,
+    Element,
+    Sizes,
+    Spot,
+    Table,
+    TooLongError,
+    tables,
+)
 
 LONG = 9  # letters in a cell
 
@@ -24,9 +34,39 @@ def map_picture(state: State, sizes: Mapping[str, int]) -> str:
 
 
 def map_sections(state: State, sizes: Mapping[str, int]) -> tuple[Section, ...]:
-    """The same as grids of cells, for a picture or a text."""
-    found = tables(state, sizes)
-    fused = tuple(fused_tables(state, sizes, found))
+    """The same as grids of cells, for a picture or a text.
+
+    Of large sizes, rows and columns that are alike are shown as one: so they are of programs, of
+    iterations sometimes, and never of lanes.
+    """
+    try:
+        return _sections_of(state, sizes, LONGEST)
+    except TooLongError:
+        large = _sections_of(state, sizes, LISTED)
+    if len(large) > LONGEST:
+        raise TooLongError(f"there are {len(large)} tables; choose smaller sizes")
+    return tuple(map(_short, large))
+
+
+def _short(section: Section) -> Section:
+    """Rows and columns that are alike once; without grids that are too large all the same.
+
+    Raises TooLongError if that is the first one, which says where programs are.
+    """
+    grids = [shortened(grid) for grid in section.grids]
+    first = max(len(grids[0].heads_down), len(grids[0].heads_across)) if grids else 0
+    if first > LONGEST:
+        raise TooLongError(
+            f"of {first} rows or columns no two neighbours are alike, and a table has up to "
+            f"{LONGEST}; choose smaller sizes"
+        )
+    kept = (grid for grid in grids if max(len(grid.heads_down), len(grid.heads_across)) <= LONGEST)
+    return Section(f"{section.title}; what is alike is shown once", tuple(kept))
+
+
+def _sections_of(state: State, sizes: Sizes, longest: int) -> tuple[Section, ...]:
+    found = tables(state, sizes, longest)
+    fused = tuple(fused_tables(state, sizes, found, longest))
     sections = [Section(_whole(one), ()) for one in panelled(state)]
     for table in found:
         sections.extend(_sections(table))

@@ -33,12 +33,27 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows of cells under a title; across and down are the names of the two directions."""
+    """Rows of cells under a title; across and down are the names of the two directions.
+
+    Where a row or a column stands for several, they have heads; else they are numbered.
+    """
 
     title: str
     down: str
     across: str
     rows: tuple[tuple[Cell, ...], ...]
+    row_heads: tuple[str, ...] = ()
+    column_heads: tuple[str, ...] = ()
+
+    @property
+    def heads_down(self) -> tuple[str, ...]:
+        """What is written before each row."""
+        return self.row_heads or tuple(map(str, range(len(self.rows))))
+
+    @property
+    def heads_across(self) -> tuple[str, ...]:
+        """What is written above each column."""
+        return self.column_heads or tuple(map(str, range(len(self.rows[0]) if self.rows else 0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +98,11 @@ def _way(grid: Grid) -> str:
 
 def _side(grid: Grid) -> float:
     """The room on the left, for the numbers of rows."""
-    return float(round(width_of(str(len(grid.rows) - 1)) + 8)) if grid.down else 0.0
+    return float(round(_widest(grid.heads_down) + 8)) if grid.down else 0.0
+
+
+def _widest(texts: Sequence[str]) -> float:
+    return max(map(width_of, texts), default=0.0)
 
 
 def _head(grid: Grid) -> float:
@@ -93,7 +112,7 @@ def _head(grid: Grid) -> float:
 
 def _cell_width(grid: Grid) -> int:
     longest = max((len(cell.text) for row in grid.rows for cell in row), default=0)
-    columns = len(str(len(grid.rows[0]) - 1)) if grid.rows else 0
+    columns = max(map(len, grid.heads_across), default=0)
     return max(HEIGHT, round(width_of("0" * max(longest, columns))) + 6)
 
 
@@ -102,10 +121,10 @@ def _grid(grid: Grid, left: float, top: float) -> Iterator[str]:
     way = tag("tspan", attributes(dx=8, fill=PALE), escape(_way(grid)))
     yield tag("text", attributes(x=x, y=top + SIZE), escape(grid.title) + way)
     yield f"<g {attributes(font_size=SIZE - 2, fill=PALE, text_anchor='middle')}>"
-    for column in range(len(grid.rows[0]) if grid.across and grid.rows else 0):
-        yield words(x + (column + 0.5) * across, y - 5, str(column))
-    for row in range(len(grid.rows) if grid.down else 0):
-        yield words(left + _side(grid) / 2 - 2, y + (row + 0.5) * HEIGHT + 4, str(row))
+    for column, head in enumerate(grid.heads_across if grid.across else ()):
+        yield words(x + (column + 0.5) * across, y - 5, head)
+    for row, head in enumerate(grid.heads_down if grid.down else ()):
+        yield words(left + _side(grid) / 2 - 2, y + (row + 0.5) * HEIGHT + 4, head)
     yield "</g>"
     yield from _cells(grid, x, y, across)
     yield tag(

@@ -20,15 +20,14 @@ def _grid(grid: Grid) -> Iterator[str]:
     directions = ((grid.down, "down"), (grid.across, "across"))
     ways = [f"{name} {way}" for name, way in directions if name]
     yield f"  {grid.title}" + (f": {', '.join(ways)}" if ways else "")
-    columns = [str(column) for column in range(len(grid.rows[0]) if grid.rows else 0)]
+    columns = grid.heads_across
     texts = [cell.text for row in grid.rows for cell in row]
     width = max(map(len, (*texts, *columns)), default=0)
-    side = len(str(len(grid.rows) - 1)) if grid.down else 0
+    side = max(map(len, grid.heads_down), default=0) if grid.down else 0
     if grid.across:
         yield _row("", columns, side, width)
-    for number, row in enumerate(grid.rows):
-        head = str(number) if grid.down else ""
-        yield _row(head, (cell.text for cell in row), side, width)
+    for head, row in zip(grid.heads_down, grid.rows, strict=True):
+        yield _row(head if grid.down else "", (cell.text for cell in row), side, width)
 
 
 def _row(head: str, texts: Iterable[str], side: int, width: int) -> str:

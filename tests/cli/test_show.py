@@ -244,8 +244,7 @@ def test_a_file_that_cannot_be_written(call: Entry, blocks: Path, tmp_path: Path
     ("options", "words"),
     [
         (("--stage", "map"), "the table needs the size of 'x' and of 'y'"),
-        (("--stage", "map", "--size", "x=4,y=99"), "--json lists tables up to 256"),
-        (("--stage", "map", "--size", "x=4,y=99"), "'y' goes up to 99, a table up to 64"),
+        (("--stage", "map", "--size", "x=4,y=999"), "'y' goes up to 999, a table up to 256"),
         (("--stage", "map", "--size", "x=4,q=4"), "the program has no label 'q'"),
         (("--stage", "tree", "--size", "x=4"), "stage tree is the same for all sizes"),
         (("--stage", "program", "--form", "svg"), "stage program has no form svg; it has text"),
@@ -262,20 +261,37 @@ def test_what_cannot_be_shown(
 
 
 def test_a_map_that_is_too_large_to_look_at_is_listed(call: Entry, tmp_path: Path) -> None:
-    """What the refusal says works: blocks of 128 are there to be seen."""
+    """What the refusal says works: neighbours that differ are there to be seen."""
     file = tmp_path / "f.dt"
-    file.write_text("Func f; In A; Var m; f[m] = exp(A[m]); f.block(m:128);")
+    file.write_text("Func f; In A; Var m; f[m] = exp(A[m]); f.block(m:2);")
     asked = ("show", "--stage", "map", "--size", "m=256", str(file))
     assert "--json lists tables up to 256" in " ".join(call(*asked)[2].split())
     code, out, _ = call(*asked, "--json")
     assert code == 0
     (table,) = json.loads(out)["map"]
     assert table["extents"] == [256]
-    assert [one["program"] for one in table["elements"]] == [0] * 128 + [1] * 128
+    assert [one["program"] for one in table["elements"]] == [m // 2 for m in range(256)]
     too_large = (*asked[:3], "--size", "m=257", str(file), "--json")
     code, _, err = call(*too_large)
     assert code == 2
     assert "a table up to 256" in " ".join(err.split())
+
+
+def test_a_map_of_large_blocks_has_a_row_for_each(call: Entry, tmp_path: Path) -> None:
+    file = tmp_path / "f.dt"
+    file.write_text("Func f; In A; Var m, n; f[m, n] = exp(A[m, n]); f.block(m:128, n:64);")
+    asked = ("show", "--stage", "map", "--size", "m=200,n=130", str(file))
+    code, out, _ = call(*asked)
+    assert code == 0
+    assert out.splitlines()[2:6] == [
+        "  program: m down, n across",
+        "                0-63   64-127  128-129",
+        "    0-127          0        2        4",
+        "  128-199          1        3        5",
+    ]
+    code, svg, _ = call(*asked, "--form", "svg")
+    assert code == 0
+    assert ">128-199<" in svg
 
 
 @pytest.mark.parametrize("stage", ["program", "model", "deps", "tree"])
