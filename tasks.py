@@ -81,10 +81,10 @@ def demo() -> None:
     run([dtpoly, "run", EXAMPLE, "--size", SIZES])
 
 
-def test(arguments: Sequence[str], long: bool, part: bool) -> None:
+def test(arguments: Sequence[str], long: bool) -> None:
     """Install, then lint, type-check and test; `--long` adds the tests that take minutes.
 
-    `--part` adds some of those, for about two minutes: which, the commit decides.
+    Without it some of those are run, for about two minutes of two cores: the commit says which.
     """
     make_environment(ENVIRONMENT)
     pip_install(ENVIRONMENT, "--editable", ".[dev]")
@@ -102,7 +102,7 @@ def test(arguments: Sequence[str], long: bool, part: bool) -> None:
     run([*pytest, f"{chosen} and not alone", "-n", workers, "--dist=worksteal", *arguments])
     if not arguments:
         run([*pytest, f"{chosen} and alone"])
-    if part and not long:
+    if not arguments and not long:
         some = "long and not gpu and not alone"
         seed = ["--rotating", str(seed_of_commit())]
         run([*pytest, some, "-n", workers, "--maxschedchunk=1", *seed])
@@ -192,7 +192,6 @@ def main() -> None:
     tasks.add_parser("demo", help=demo.__doc__)
     tests = tasks.add_parser("test", help=test.__doc__)
     tests.add_argument("--long", action="store_true", help="add the tests that take minutes")
-    tests.add_argument("--part", action="store_true", help="add some of them, for two minutes")
     tests.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     other = tasks.add_parser("triton", help=triton.__doc__)
     other.add_argument("version", help="such as 3.6.0")
@@ -206,7 +205,7 @@ def main() -> None:
         case "demo":
             demo()
         case "test":
-            test(chosen.pytest, chosen.long, chosen.part)
+            test(chosen.pytest, chosen.long)
         case "triton":
             triton(chosen.version, chosen.pytest)
         case "attack":

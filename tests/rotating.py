@@ -1,13 +1,15 @@
 """A part of the long suite, another one for each seed, in a bounded time.
 
-    pytest -m "long and not gpu and not alone" --rotating SEED --rotating-seconds 120
+    pytest -m "long and not gpu and not alone" --rotating SEED --rotating-seconds 60
 
 One case of every test comes first, then a second one of each, and so on, in an order that follows
 from the seed. What has not begun when the time is over is skipped: another seed begins elsewhere.
+What has begun has as much time again, and is skipped if it is not over by then.
 """
 
+import signal
 import time
-from collections.abc import Hashable, Iterable
+from collections.abc import Generator, Hashable, Iterable
 from itertools import zip_longest
 from random import Random
 from typing import TypeVar
@@ -15,7 +17,7 @@ from typing import TypeVar
 import pytest
 
 T = TypeVar("T")
-SECONDS = 120.0
+SECONDS = 60.0  # With two workers these are two minutes of tests.
 
 
 def rotated(items: Iterable[tuple[Hashable, T]], seed: int) -> list[T]:
@@ -58,3 +60,20 @@ class Rotation:
         self.end = min(self.end, now + self.seconds)
         if now > self.end:
             pytest.skip("the time of this part of the long suite is over")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Generator[None]:
+        """End a test that would make the whole run long."""
+        if not hasattr(signal, "SIGALRM"):  # there is no such thing on Windows
+            return (yield)
+
+        def ended(_number: int, _frame: object) -> None:
+            raise pytest.skip.Exception("it was not over in the time of this part")
+
+        before = signal.signal(signal.SIGALRM, ended)
+        signal.setitimer(signal.ITIMER_REAL, max(self.end - time.monotonic(), 0) + self.seconds)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)

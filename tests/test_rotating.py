@@ -2,7 +2,10 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
 
 from tests.rotating import rotated
 
@@ -24,10 +27,23 @@ def test_each_group_has_its_turn() -> None:
 
 
 def test_what_does_not_begin_in_time_is_skipped() -> None:
+    assert "1 passed" in run_of("turn", "60")
+    assert "1 skipped" in run_of("turn", "-1")
+
+
+def test_what_is_not_over_in_time_is_skipped() -> None:
+    assert "1 skipped" in run_of("sleeps", "0.3")
+
+
+@pytest.mark.long
+def test_one_that_sleeps() -> None:
+    time.sleep(1)
+
+
+def run_of(name: str, seconds: str) -> str:
     command = [sys.executable, "-m", "pytest", "-q", "-m", "", "-p", "no:cacheprovider"]
-    options = ["--rotating", "7", "tests/test_rotating.py", "-k", "turn", "--rotating-seconds"]
-    for seconds, said in (("60", "1 passed"), ("-1", "1 skipped")):
-        done = subprocess.run(
-            [*command, *options, seconds], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        assert said in done.stdout
+    options = ["--rotating", "7", "--rotating-seconds", seconds, "tests/test_rotating.py"]
+    done = subprocess.run(
+        [*command, *options, "-k", name], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout

@@ -69,7 +69,12 @@ def test_how_kernels_are_launched_and_where_rows_begin_changes_nothing(first: in
     assert not found[Outcome.REFUSED]
 
 
-@pytest.mark.parametrize("first", range(0, TOGETHER, 100))
+def ordinary_and_long(firsts: range) -> list[object]:
+    """The first one for every run, the others for the longer suite."""
+    return [firsts[0], *(pytest.param(one, marks=pytest.mark.long) for one in firsts[1:])]
+
+
+@pytest.mark.parametrize("first", ordinary_and_long(range(0, TOGETHER, 100)))
 def test_two_kernels_in_one_launch_compute_the_same(first: int) -> None:
     cases = [random_case(seed) for seed in range(first, first + 100)]
     pairs = [in_one_launch(case) for case in cases if verdict(case).is_legal]
@@ -78,7 +83,7 @@ def test_two_kernels_in_one_launch_compute_the_same(first: int) -> None:
     assert not found[Outcome.REFUSED]
 
 
-@pytest.mark.parametrize("first", range(0, 1400, 350))
+@pytest.mark.parametrize("first", ordinary_and_long(range(0, 1400, 350)))
 def test_panels_compute_the_same(first: int) -> None:
     cases = [random_case(seed) for seed in range(first, first + 350)]
     panels = [in_panels(case) for case in cases if verdict(case).is_legal]

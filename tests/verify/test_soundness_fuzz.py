@@ -26,7 +26,7 @@ def test_a_false_proof_is_seen() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", range(5))
-def test_nothing_wrong_is_proved_of_many(part: int) -> None:
-    found = rows(3000 + 40 * part, 3040 + 40 * part, 2)
+@pytest.mark.parametrize("first", range(3000, 3200, 10))
+def test_nothing_wrong_is_proved_of_many(first: int) -> None:
+    found = rows(first, first + 10, 2)
     assert not [row for row in found if is_false_proof(row)]
