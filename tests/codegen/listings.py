@@ -108,7 +108,7 @@ def size_cases(name: str) -> Iterator[dict[str, int]]:
     wanted.append(({}, {label: max(sizes | {4}) for label, sizes in found.items()}))
     wanted.append(({}, {label: max(sizes | {2}) + 1 for label, sizes in found.items()}))
     # A tensor in which a window fits nowhere is refused: there is none for these labels at 0.
-    with_room = {label for label, _ in needing_room(given)}
+    with_room = {label for labels in needing_room(given).values() for label in labels}
     seen: list[dict[str, int]] = []
     for chosen, others in wanted:
         sizes = filled(given, chosen, others)
