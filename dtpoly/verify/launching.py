@@ -9,7 +9,7 @@ from math import prod
 from dtpoly.verify import expressions, kinds
 from dtpoly.verify.access import Launch
 from dtpoly.verify.early import EARLY, panel_of
-from dtpoly.verify.held import Blocks, Bound, Held, Kind, Opaque, Product, TensorOf, Wrapper
+from dtpoly.verify.held import Blocks, Bound, Held, Kind, Maybe, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.interface import (
     CONSTANTS,
     LAUNCH,
@@ -307,7 +307,7 @@ def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, lin
             return Descriptor(pointer, array.shape, array.strides, block, there)
         case Opaque():
             raise Unread(line, f"what '{parameter}' is given")
-        case Product() | Bound() | tuple():
+        case Maybe() | Product() | Bound() | tuple():
             raise Unread(line, f"what '{parameter}' is given")
         case _:
             return scalar(held)
