@@ -83,6 +83,8 @@ def condition(wrapper: Wrapper, node: ast.expr) -> Truth:
             return both(*parts) if isinstance(op, ast.And) else one_of(*parts)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return negation(condition(wrapper, operand))
+        case ast.Constant(value=bool() as constant):
+            return TRUE if constant else FALSE
         case _:
             found = value(wrapper, node)
             if isinstance(found, Whole):
@@ -273,7 +275,8 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             return value(wrapper, args[1])
         case "dt_int":
             given = value(wrapper, args[1])
-            if isinstance(given, Whole):
+            # What was launched before ran for numbers that this refuses, too.
+            if isinstance(given, Whole) and not wrapper.launches:
                 for word, bound in zip((">=", "<="), args[2:4], strict=True):
                     limit = wrapper.size(value(wrapper, bound), node)
                     wrapper.facts.append(compare(word, given, limit))

@@ -30,6 +30,7 @@ LAUNCH = frozenset(
     )
 )
 MOST_WARPS = 32
+MOST_STAGES = 2**31 - 1  # Triton takes a number of 32 bits
 
 
 def check_signature(definition: ast.FunctionDef, inputs: Sequence[str]) -> None:
@@ -80,7 +81,7 @@ def check_options(call: ast.Call) -> None:
             case ast.keyword(arg="num_warps", value=ast.Constant(value=int() as count)):
                 is_so = 0 < count <= MOST_WARPS and count & (count - 1) == 0
             case ast.keyword(arg="num_stages", value=ast.Constant(value=int() as count)):
-                is_so = count >= 0
+                is_so = 0 <= count <= MOST_STAGES
             case ast.keyword(arg="num_warps" | "num_stages"):
                 is_so = False
             case _:

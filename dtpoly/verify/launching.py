@@ -234,7 +234,8 @@ def _grid(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[tuple[Whole,
         # More are refused.
         product = prod(blocks, start=number(1))
         wrapper.below = (*wrapper.below, (product, HALF - NEAR))
-        if is_affine(product):
+        # What was launched before ran for such calls, too.
+        if is_affine(product) and not wrapper.launches:
             wrapper.facts.append(compare("<=", product, number(HALF - NEAR)))
         # At least one, if there are blocks; how many more is the device's.
         some = name(f"programs in turn, line {node.lineno}")

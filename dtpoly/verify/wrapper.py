@@ -118,6 +118,9 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
             return
         case [ast.Return(value=ast.Name(id=one))] if text == f"not {one}.numel()" and not orelse:
             array = wrapper.tensor(wrapper.names.get(one), test)
+            if wrapper.launches:
+                # What was launched before ran for tensors without elements, too.
+                raise Unread(test.lineno, f"'if {text}' behind a launch")
             wrapper.empty.append((test.lineno, array.name))
             wrapper.facts.extend(compare(">=", extent, number(1)) for extent in array.shape)
             return
@@ -366,6 +369,8 @@ def wrapper_of(
     check_calls(file, definition)
     if not _block(wrapper, definition.body):
         raise Unread(definition.lineno, f"'{wanted}' returns nothing")
+    if is_affine(facts := both(*wrapper.facts)) and set_of(facts).is_empty():
+        raise Unread(definition.lineno, f"'{wanted}' refuses every call")
     if wrapper.launches and not wrapper.is_there:
         raise Unread(definition.lineno, "launches on a device that may not be that of the tensors")
     for one in scalars:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Sequence
 
 from dtpoly.verify.helpers import HELPERS
+from dtpoly.verify.unit.depth import check_depth
 from dtpoly.verify.unit.extraction import check_extracted
 from dtpoly.verify.unit.forms import KERNEL, PYTHON, check_forms, is_constant, is_known_word
 from dtpoly.verify.unit.scopes import Scope, check_names, check_new
@@ -29,6 +30,7 @@ def check_unit(unit: Unit) -> None:
     if unit.said and (found := sorted(_own(unit))):
         what = f"the file has '{found[0]}' of a generated file, which says itself what it launches"
         raise Unread(unit.said[0].line, what)
+    check_depth(unit)
     for one, function in unit.jitted.items():
         check_new(one, function.lineno, INTERPRETER)
         check_extracted(unit.lines, function)
