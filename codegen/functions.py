@@ -149,8 +149,26 @@ TEXTS = {
     return tl.minimum(tl.maximum(a, low), high)
 """,
     "dt_mod": """def dt_mod(a, b):
-    # The sign of the divisor, as in Python.
-    rest = a % b
+    # The sign of the divisor, as in Python. For `a % b` a GPU rounds the quotient, which is wrong
+    # if that is large. Here 26 binary digits of the quotient are found at a time: 64 bits hold
+    # exactly what that many digits take away.
+    steps = 11
+    if a.dtype == tl.float64:
+        steps = 81
+    divisor = tl.abs(b).to(tl.float64)
+    rest = tl.where(divisor > 0, tl.abs(a).to(tl.float64), float("nan"))
+    for step in tl.range(0, steps):
+        power = (steps - 1) - tl.cast(step, tl.int64)
+        nine = (((9 * power) + 1023) << 52).to(tl.float64, bitcast=True)
+        eight = (((8 * power) + 1023) << 52).to(tl.float64, bitcast=True)
+        larger = divisor * nine * nine * eight
+        by = tl.where(larger <= rest, larger, 1.0)
+        times = tl.where(larger <= rest, tl.floor(rest / by), 0.0)
+        head = (by.to(tl.int64, bitcast=True) & -134217728).to(tl.float64, bitcast=True)
+        rest = (rest - times * head) - times * (by - head)
+        rest = tl.where(rest < 0, rest + by, rest)
+    rest = tl.where(tl.abs(a) < float("inf"), rest, float("nan")).to(a.dtype)
+    rest = tl.where(a < 0, -rest, rest)
     return tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 """,
     "dt_mod_whole": """def dt_mod_whole(a, b):

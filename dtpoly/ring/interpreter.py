@@ -22,6 +22,7 @@ tl: Any = import_module("triton.language")
 interpreter: Any = import_module("triton.runtime.interpreter")
 
 # Functions of the file that compute by a series, on which the ring has no hold: here they are tags.
+# A remainder is put together from its binary digits, which elements do not have.
 # Small whole powers are products, however they are written.
 TAGS = {
     "dt_tanh": "def dt_tanh(a):\n    return tl.sin(tl.erf(a))\n",
@@ -31,6 +32,10 @@ TAGS = {
         found = tl.where(b == exponent, product, found)
         product = product * a
     return found
+""",
+    "dt_mod": """def dt_mod(a, b):
+    rest = a % b
+    return tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 """,
 }
 OPERATOR = re.compile(r'(dt_operator(?:_with_numbers)?\(\s*"\w+)"')

@@ -231,9 +231,13 @@ def _elementwise(
                 is_cut = any(one.is_cut for one in tiles)
                 return Tile(axes, extreme(word == "maximum", a, b), kind, is_cut)
             not_in_eight(kind, line)
+            left = [
+                leaving(item, tile.kind, kind, word)
+                for item, tile in zip((a, b), tiles, strict=True)
+            ]
             operands = [
                 settled(kind, typed(as_term(item, line), tile, kind))
-                for item, tile in zip((a, b), tiles, strict=True)
+                for item, tile in zip(left, tiles, strict=True)
             ]
             return Tile(axes, applied(_of_floats(machine, word, kind, nans), operands), kind)
         case "fma" if len(args) == 3:

@@ -59,8 +59,15 @@ IDENTITY: dict[str, Term] = {
     "argmax": Pair(Literal("-inf"), Literal("inf")),
     "argmin": Pair(Literal("inf"), Literal("inf")),
 }
+# Bits of numbers are others than truths: no bit may be lost where there is nothing.
+TRUTHS = (kinds.BOOL, kinds.TRUTH)
 STARTS = {"maximum": "least ", "minimum": "most "}
 NO_PLACE = ("inf", str(2**63 - 1), "most tl.int64")
+
+
+def has_identity(operation: str, kind: str) -> bool:
+    """True for an operation on values of a kind, of which IDENTITY says what changes nothing."""
+    return operation in IDENTITY and (operation not in ("and", "or") or kind in TRUTHS)
 
 
 def is_identity(operation: str, term: Term) -> bool:
@@ -134,6 +141,8 @@ def after_loop(
     if taken is None:
         return lost
     variables, operation, pieces = taken
+    if not has_identity(operation, new.kind):
+        return lost
     if not _is_updated(one, variables, whole, after):
         return lost
     start = _start(variables, before, after, is_one=operation not in RING)
@@ -293,12 +302,14 @@ def _either(machine: Machine, condition: Truth, first: Tile, second: Tile, line:
     yes, no = (
         brought(as_term(item, line), tile.kind, kind) for item, tile in ((a, first), (b, second))
     )
-    return Tile(axes, _grown(condition, yes, no), kind)
+    return Tile(axes, _grown(condition, yes, no, kind), kind)
 
 
-def _grown(condition: Truth, yes: Term, no: Term) -> Term:
+def _grown(condition: Truth, yes: Term, no: Term, kind: str) -> Term:
     match yes:
-        case Apply(operation=operation, operands=(old, new)) if operation in IDENTITY and old == no:
+        case Apply(operation=operation, operands=(old, new)) if old == no and has_identity(
+            operation, kind
+        ):
             return Apply(operation, (old, choose(condition, new, IDENTITY[operation])))
         case _:
             return choose(condition, yes, no)

@@ -15,7 +15,7 @@ from dtpoly.verify.building import (
     rounded,
     whole_in,
 )
-from dtpoly.verify.residues import is_less, settled
+from dtpoly.verify.residues import SHORT, is_less, refuse_opposite, settled
 from dtpoly.verify.terms import Literal, Place, Term, choose
 from dtpoly.verify.values import Pointer, Radix, Tile, Unread, as_term, is_truth
 from dtpoly.verify.whole import Whole
@@ -58,6 +58,8 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
         return term
     kind = kinds.BOOL if kind == kinds.TRUTH else kind
     term = plain(term)
+    if kind == SHORT and not is_less(kind, to):
+        refuse_opposite(term)
     if not is_less(kind, to):
         term = settled(kind, term)
     if to == kinds.BOOL:
@@ -91,6 +93,8 @@ def brought(term: Term, kind: str, to: str) -> Term:
     if kind == to:
         return term
     term = plain(term)
+    if kind == SHORT and not is_less(kind, to):
+        refuse_opposite(term)
     if to == kinds.BOOL and kind == kinds.WEAK and term in TRUTHS:
         return TRUTHS[term]  # of another number Triton stores the last 8 bits
     if kinds.is_whole(to) and kind == kinds.WEAK and isinstance(term, Literal):
@@ -102,6 +106,9 @@ def brought(term: Term, kind: str, to: str) -> Term:
         term = settled(kind, term)
     if kind == kinds.WEAK and to == "tl.float32" and isinstance(term, Literal):
         return rounded(to, term)
+    if kind == kinds.NUMBER and not kinds.is_narrow(to) and to != "tl.float32":
+        # What a call passes has 32 bits by then; of a literal it is known that it has no more.
+        term = rounded("tl.float32", term)
     if kinds.holds(to, kind) or (kind == kinds.WEAK and not kinds.is_narrow(to)):
         return term
     if kinds.is_whole(to) and kinds.is_float(kind):
@@ -133,3 +140,13 @@ def full(tile: Tile, to: str, line: int) -> Tile:
             value = brought(literal(float(item.constant)), kinds.WEAK, to)
             return replace(tile, item=value, kind=to)
     return cast(tile, to, line)
+
+
+def refuse_negative(item: Whole, kind: str, within: str, line: int) -> None:
+    """Refuse a negative number as written beside numbers without a sign. Raises Unread.
+
+    Some versions of Triton take its residue for it, others refuse it.
+    """
+    is_negative = kind == kinds.WEAK and item.constant is not None and item.constant < 0
+    if is_negative and kinds.LEAST.get(within) == 0:
+        raise Unread(line, "a negative number beside numbers without a sign")

@@ -60,7 +60,14 @@ OF_FLOATS = ("dt_clamp", "dt_mod", "dt_cdiv", "dt_div_rn", "dt_sqrt_rn", "dt_tan
 OF_WHOLES = ("dt_clamp_whole", "dt_mod_whole", "dt_cdiv_whole", "dt_pow_whole")
 FULL_FLOATS = ("tl.float32", "tl.float64", kinds.REAL)
 # How the table calls what functions known by their text do to the types of their operands.
-SPELLED = {"mod": "mod", "div_rn": "div", "maximum": "maximum of all", "minimum": "minimum of all"}
+# A remainder of floats is put together from what is exact: Triton's own, `%`, is not read.
+SPELLED = {
+    "dt_mod": "div",
+    "mod": "mod",
+    "div_rn": "div",
+    "maximum": "maximum of all",
+    "minimum": "minimum of all",
+}
 # Where the steps of a reduction are rounded, its order counts: so it has a name of its own.
 STEPS = ("add", "mul")
 
@@ -99,7 +106,8 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
             return Group((first, Tile(axes, PlaceOf(both), types[1])))
         kind = of_tile(tiles[0])
         for tile in tiles[1:]:
-            kind = meaning(SPELLED.get(meaning_of, "add"), (kind, of_tile(tile)), line).kind
+            word = SPELLED.get(of) or SPELLED.get(meaning_of, "add")
+            kind = meaning(word, (kind, of_tile(tile)), line).kind
         kind = kinds.SIZE if kind == LANES else MADE.get(kind, kind)
         if not (meaning_of == "pow" and is_product(operands)):
             operands = [

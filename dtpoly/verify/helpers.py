@@ -93,7 +93,7 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "dt_argmin": ("cf5e899ae6fd1905c00dbfecdcb167cc", "argmin"),
     "dt_clamp": ("e7f2a6e6c6f987fefc30024ac3656321", "clamp"),
     "dt_clamp_whole": ("31e2aa5a20bb0432fae8b237041f8572", "clamp"),
-    "dt_mod": ("6be15a5f8eb0f1c598b01cb0909c22ff", "mod"),
+    "dt_mod": ("1dd9893e197fca2e77eecedbc5e67abd", "mod"),
     "dt_mod_whole": ("b7c99e5ec4c3ec5028e2d733ee47fc07", "mod"),
     "dt_cdiv": ("0de58ddce698cdd31bef998b65af0e7a", "cdiv"),
     "dt_cdiv_whole": ("cc667679ff2e3ab2162303a906b4c66a", "cdiv"),

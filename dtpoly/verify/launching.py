@@ -281,6 +281,18 @@ def _types(wrapper: Wrapper, held: Held) -> tuple[str, ...]:
             return ()
 
 
+def _float_kind(wrapper: Wrapper, annotation: str) -> str:
+    """The kind of a float that a call passes.
+
+    Triton makes a tensor of 32 bits of it unless the parameter says 64 bits or is a constant; its
+    interpreter leaves it a float of Python's. What dtpoly emits says 64 bits and brings it to the
+    type that it computes in before it uses it.
+    """
+    if annotation in CONSTANTS or not wrapper.file.said:
+        return kinds.WEAK
+    return annotation or kinds.NUMBER
+
+
 def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, line: int) -> Value:
     types = ("", *CONSTANTS, *_types(wrapper, held))
     if isinstance(held, Given) and not wrapper.file.said:
@@ -299,7 +311,7 @@ def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, lin
         case Whole():
             return scalar(held, kinds.WEAK if annotation in CONSTANTS else kinds.SIZE)
         case Given(name=one):
-            return scalar(held, wrapper.scalars[one])
+            return scalar(held, wrapper.scalars[one] or _float_kind(wrapper, annotation))
         case Kind(name=kind):
             return Type(kind)
         case Blocks(array=array, block=block, there=there):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
 from dtpoly.verify.building import applied, rounded
-from dtpoly.verify.casts import as_kind, brought
+from dtpoly.verify.casts import as_kind, brought, refuse_negative
 from dtpoly.verify.infinite import decided
 from dtpoly.verify.numerals import finite
 from dtpoly.verify.residues import leaving
@@ -126,8 +126,9 @@ def met(
     name: str, tiles: Sequence[Tile], items: Sequence[Item], word: str, line: int
 ) -> tuple[str, list[Item]]:
     """The kind of a result, and operands in the type that it is computed in (see semantics)."""
-    of = [of_operand(tile, item) for tile, item in zip(tiles, items, strict=True)]
-    found = meaning(name, of, line)
+    found = meaning(name, [of_operand(*one) for one in zip(tiles, items, strict=True)], line)
+    if name == "mod" and kinds.is_float(found.within):
+        raise Unread(line, "a remainder of floats, whose quotient is rounded on a GPU")
     made = [
         in_type(item, tile.kind, found.within, word, line)
         for tile, item in zip(tiles, items, strict=True)
@@ -159,6 +160,7 @@ def in_type(item: Item, kind: str, within: str, word: str, line: int) -> Item:
     if within == kinds.LOST:
         raise Unread(line, "an operation in a type that is not known")
     if isinstance(item, Whole):
+        refuse_negative(item, kind, within, line)
         if not kinds.is_float(within) or not kinds.is_narrow(within):
             return item
         return brought(as_term(item, line), kind, within)
@@ -193,7 +195,6 @@ def _is_product(item: Item) -> bool:
 
 # What gives one of its operands, or a value that every type holds, rounds nothing.
 EXACT = ("and", "or", "xor", "not", "neg", "abs", "maximum", "minimum", "ceil", "floor", "where")
-
 # But not of whole numbers: the least of a type has no opposite in it.
 WRAPPING = ("neg", "abs")
 

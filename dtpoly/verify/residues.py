@@ -28,6 +28,8 @@ LONG = ("tl.int32", "tl.int64", kinds.SIZE, kinds.OFFSET)
 AMBIGUOUS = (kinds.SIZE, kinds.OFFSET)
 # Operations of which residues of the operands give that of the result.
 RING = ("add", "sub", "mul", "neg", "fma")
+# The type of which a GPU does not wrap an opposite where that becomes a value of another type.
+SHORT = "tl.int16"
 # Operations that give a number of a type if their operands are such.
 KEEPS = ("maximum", "minimum", "rem", "mod", "or", "and", "xor")
 
@@ -80,6 +82,8 @@ def _is_one(kind: str, term: Term) -> bool:
 def leaving(item: Item, kind: str, to: str, word: str) -> Item:
     """An operand of an operation that is done in a type; wrapped, unless residues are enough."""
     is_value = not (isinstance(item, Whole | Pointer | Radix) or is_truth(item))
+    if kind == SHORT and is_value and word not in (*RING, "where"):
+        refuse_opposite(as_term(item, 0))
     if kind not in LONG or not is_value or (word in RING and kind == to):
         return item
     return settled(kind, as_term(item, 0))
@@ -89,3 +93,32 @@ def is_less(kind: str, to: str) -> bool:
     """True if residues of one type give those of another: that has at most as many bits."""
     bits = kinds.WIDTHS.get(kind, kinds.LEAST_WIDTH if kind in LONG else 0)
     return 0 < kinds.WIDTHS.get(to, 0) <= bits
+
+
+def refuse_opposite(term: Term) -> None:
+    """Refuse an i16 that may be an opposite, where that becomes another type. Raises Unread.
+
+    Of -32768 a GPU makes 32768 then, since what converts it negates it at the same time.
+    """
+    if _is_opposite(term):
+        what = "the opposite or the size of an i16 as another value, which a GPU does not wrap"
+        raise Unread(0, f"{what}: bring it to 32 bits first")
+
+
+def _is_opposite(term: Term) -> bool:
+    """True for what Triton's compiler may make a negation, or the size, of a number of 16 bits."""
+    match term:
+        case Choose(yes=yes, no=no) | Apply(operation="where", operands=(_, yes, no)):
+            return _is_opposite(yes) or _is_opposite(no)
+        case Apply(operation="neg" | "abs"):
+            return True
+        case Apply(operation="mul", operands=operands):
+            texts = (one.text for one in operands if isinstance(one, Literal))
+            return any(one.startswith(("-", "least")) for one in texts)
+        case Apply(operation="sub", operands=(Literal(), _)):
+            return True
+        case Apply(operation=operation, operands=operands):
+            is_same = operation.partition(" ")[0] in ("round", "may") or operation in KEEPS
+            return is_same and any(map(_is_opposite, operands))
+        case _:
+            return False

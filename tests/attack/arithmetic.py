@@ -238,7 +238,12 @@ def _divided(a: Number, b: Number, looseness: float) -> Number:
         more = np.where(np.isnan(more), 0.0, more)
         error = more if error is None else error + more
     is_written = a.is_written and b.is_written
-    return Number(data, None if error is None else _grown(data, error), is_written)
+    grown = None if error is None else _grown(data, error)
+    # The sign of 0 is not proved, so that an infinity may have either sign.
+    is_open = (second.data == 0) & np.isinf(data)
+    if np.any(is_open):
+        grown = slack_of(grown, np.where(is_open, np.inf, 0.0))
+    return Number(data, grown, is_written)
 
 
 def _quotient(word: str, a: Number, b: Number) -> Number:

@@ -43,6 +43,7 @@ LEAST_STEP = {
     "tl.float8e5": 2.0**-16,
 }
 EIGHTS = {"tl.float8e4nv": torch.float8_e4m3fn, "tl.float8e5": torch.float8_e5m2}
+LARGEST_OF_EIGHTS = {one: float(torch.finfo(dtype).max) for one, dtype in EIGHTS.items()}
 
 
 class CannotSayError(Exception):
@@ -160,6 +161,18 @@ def nearest(kind: str, data: Array) -> Array:
                 raise CannotSayError(f"rounded to '{kind}'")
 
 
+def left_open(kind: str, data: Array) -> Array | None:
+    """The slack of what is brought to a type: the language says nothing of some 8-bit floats.
+
+    That is what is too large or infinite there: some machines make an infinity of it, others the
+    largest number.
+    """
+    if kind not in EIGHTS:
+        return None
+    with np.errstate(all="ignore"):
+        return np.where(np.abs(data) > LARGEST_OF_EIGHTS[kind], np.inf, 0.0)
+
+
 def _bfloat16(data: Array) -> Array:
     """Rounded once, also from 64 bits: f32 with the last bit set where digits were cut off."""
     narrow = data.astype(np.float32)
@@ -196,6 +209,9 @@ def rounded(kind: str, number: Number) -> Number:
         loose = np.abs(number.data) * 2.0 ** (-10 if kind == "tf32" else -20)
         return replace(number, slack=slack_of(number.slack, loose.astype(np.float64)))
     data = nearest(kind, number.data if number.is_float else number.data.astype(np.float64))
+    more = left_open(kind, number.data)
+    if more is not None and np.any(more):
+        number = replace(number, slack=slack_of(number.slack, more))
     if number.slack is None:
         return Number(data)
     with np.errstate(all="ignore"):

@@ -24,7 +24,7 @@ from tests.attack.elements import KINDS, numbers_of
 from tests.attack.executing import Execution, Tensor, points
 from tests.attack.faults import Fault, Faulty
 from tests.attack.frames import free_names, truth, whole
-from tests.attack.numbers import BITS, Number
+from tests.attack.numbers import BITS, Number, left_open
 
 SECONDS = 20.0
 
@@ -72,7 +72,8 @@ def memory_of(case: Case, tensors: Mapping[str, torch.Tensor]) -> dict[str, Tens
     for one in case.tensors:
         kind = KINDS[one.dtype]
         data = numbers_of(kind, tensors[one.name]).copy()
-        found[one.name] = Tensor(kind, data, np.zeros(data.shape))
+        slack = left_open(kind, data)
+        found[one.name] = Tensor(kind, data, np.zeros(data.shape) if slack is None else slack)
     return found
 
 
