@@ -276,7 +276,10 @@ class Machine:
             ) if isinstance(self.tile(value).item, Pointer):
                 return Type(self.tile(value).kind)
             case ast.Attribute(value=value, attr="dtype"):
-                return Type(self.tile(value).kind)
+                of = self.tile(value)
+                if isinstance(of.item, Pointer):
+                    raise Unread(node.lineno, "the type of an address: write '.dtype.element_ty'")
+                return Type(of.kind)
             case ast.Call():
                 return calls.call(self, node)
             case _:

@@ -214,7 +214,8 @@ def _literal(text: str) -> Number:
         value = Fraction(text)
     except ValueError as error:
         raise CannotSayError(f"the number '{text}'") from error
-    return written(value.numerator if value.denominator == 1 else float(value))
+    is_whole = value.denominator == 1 and abs(value) < 2**63
+    return written(value.numerator if is_whole else float(value))
 
 
 def _end(head: str, kind: str) -> int:

@@ -240,6 +240,7 @@ TWO: Mapping[str, Callable[[Floats, Floats, Precision], Floats]] = {
     "fdiv": lambda a, b, p: widened(divided(a, b, p), p, 6),
     "div_rn": lambda a, b, p: widened(divided(a, b, p), p, 2),
     "mod": _mod,
+    "cdiv": lambda a, b, p: _growing(torch.ceil, widened(divided(a, b, p), p, 2)),
     "maximum": lambda a, b, _: _larger(a, b),
     "minimum": lambda a, b, _: _smaller(a, b),
     "pow": _pow,
