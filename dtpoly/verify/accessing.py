@@ -26,10 +26,13 @@ def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None,
     given = [one for one in (pointer, mask, other) if one is not None]
     axes, items = aligned(machine, given, line)
     address = items[0]
-    if shape_of(machine, axes) != shape_of(machine, pointer.axes) or not isinstance(
-        address, Pointer
-    ):
+    if not isinstance(address, Pointer):
         raise Unread(line, "a load from what is not an address")
+    # Triton spreads addresses along the axes of the mask, but not the mask along those of 'other';
+    # and it takes a mask with axes for no single address.
+    spread = (pointer,) if mask is None or not pointer.axes else (pointer, mask)
+    if shape_of(machine, axes) != shape_of(machine, aligned(machine, spread, line)[0]):
+        raise Unread(line, "a load whose mask, or 'other', has lanes that its addresses lack")
     where = TRUE if mask is None else _mask(items[1], line)
     inside = wrapping.unwrapped(address.offset)
     if inside.where != TRUE:

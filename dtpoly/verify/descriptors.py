@@ -24,7 +24,7 @@ from dtpoly.verify.values import (
     Value,
     scalar,
 )
-from dtpoly.verify.whole import TRUE, Truth, Whole, both, name, number, within
+from dtpoly.verify.whole import FALSE, TRUE, Truth, Whole, both, name, number, within
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -100,7 +100,8 @@ def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
     pointer = Tile(tuple(axes), Pointer(of.pointer.item.tensor, offset), of.pointer.kind)
     mask = Tile(tuple(axes), where)
     if word == "load":
-        return accessing.load(machine, pointer, mask, scalar(literal(0)), node.lineno)
+        outside = FALSE if machine.arrays[of.pointer.item.tensor].kind == kinds.BOOL else literal(0)
+        return accessing.load(machine, pointer, mask, scalar(outside), node.lineno)
     value = machine.tile(args[1])
     if len(value.axes) != len(axes):
         raise Unread(node.lineno, f"'{ast.unparse(node)}': what is stored has other axes")

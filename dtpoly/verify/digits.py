@@ -141,12 +141,12 @@ def id_name(radix: Radix) -> str:
 
 
 def programs_of(extents: tuple[Whole, ...]) -> Whole:
-    """The product of some numbers, as a number of which nothing is known but how it came."""
+    """The product of some numbers; of several sizes nothing is known of it but how it came."""
     ordered = sorted((e for e in extents if e.constant != 1), key=rank)
     constant = number(1)
     for one in ordered:
         constant = constant * one
-    if constant.constant is not None or len(ordered) == 1:
+    if len([one for one in ordered if one.constant is None]) <= 1:
         return constant
     return name(f"programs({' '.join(rank(one) for one in ordered)})")
 

@@ -86,3 +86,17 @@ def test_blocks_that_start_anywhere_have_descriptors(served: Server) -> None:
     assert code == 0, err
     for access in ("load %A_blocks", "load %B_blocks", "store %f_blocks"):
         assert f"tt.descriptor_{access}[" in out
+
+
+def test_addresses_are_spread_along_the_lanes_of_a_mask(served: Server) -> None:
+    """A row is read where columns are on a diagonal: the mask has lanes that the address lacks."""
+    text = (
+        "Func b, f; In A: f32, B: f32, C: f32; Var x, y, z, w;"
+        "b[x, y, z, w] = reshape(A[x, y, z], x, y, z, 1) * B[x, y, z, w];"
+        "f[x, y] = C[x, y] + b[x, y, x, x]; f.compile(); f.block(x:4);"
+        "f.tensorize(x:2, z:64, w:0); b.fuse_at(f, x);"
+    )
+    words = ("compile", "--no-verify", "--emit", "ttir", "--target", "cuda:90")
+    code, out, err = served(*words, "--size", "x=8,y=8", "-", stdin=text.encode())
+    assert code == 0, err
+    assert "tensor<2x2x1x!tt.ptr<f32>> -> tensor<2x2x2x!tt.ptr<f32>>" in out

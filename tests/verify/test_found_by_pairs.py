@@ -78,6 +78,20 @@ RIGHT = {
         "f[x, y, z, w] = reshape(A[x, y], x, y, 1, 1) + A[z, w];"
         "f.block(x:64, z:16, w:5); f.tensorize(z:4); f.compile();"
     ),
+    "groups of blocks, of which one size is fixed, and scratch memory of each program": (
+        "Func f; In A: bool, B: bool; Var x, y: 17; RVar k; f[x, y] = rany(A[y, k], k) and B[x, y];"
+        "f.tensorize(x:0, k:512); f.block(x:5, y:4); f.compile(); f.map(x:xi/3, y, xi);"
+    ),
+    "truths through a descriptor": (
+        "Func f; In A: bool; Var x; f[x] = 1 < 2 and A[x]; f.tensorize(x:4); f.descriptor(A);"
+        "f.block(x:5); f.compile();"
+    ),
+    "addresses that are spread along the lanes of the mask": (
+        "Func b, f; In A: f32, B: f32, C: f32; Var x, y, z, w;"
+        "b[x, y, z, w] = reshape(A[x, y, z], x, y, z, 1) * B[x, y, z, w];"
+        "f[x, y] = C[x, y] + b[x, y, x, x]; f.compile(); f.block(x:4);"
+        "f.tensorize(x:2, z:64, w:0); b.fuse_at(f, x);"
+    ),
 }
 
 
@@ -133,6 +147,26 @@ WRONG = {
         "(pid // (z_blocks * x_blocks)) * 5",
         "(pid // (z_blocks * x_blocks + 1)) * 5",
     ),
+    "scratch memory of fewer programs": (
+        "groups of blocks, of which one size is fixed, and scratch memory of each program",
+        "torch.empty((programs,",
+        "torch.empty((programs - 1,",
+    ),
+    "scratch memory of the programs of one row": (
+        "groups of blocks, of which one size is fixed, and scratch memory of each program",
+        "torch.empty((programs,",
+        "torch.empty(((x_size + 4) // 5,",
+    ),
+    "a number beside truths": (
+        "truths through a descriptor",
+        "other=False",
+        "other=256",
+    ),
+    "a mask that lacks a condition": (
+        "addresses that are spread along the lanes of the mask",
+        "& (w[None, None, :] <= x[:, None, None])\n",
+        "\n",
+    ),
 }
 
 
@@ -150,3 +184,25 @@ def test_what_takes_all_the_time_is_not_proved() -> None:
     found = verify(program, text_of(program), 0.05)
     assert found.verdict is Verdict.UNKNOWN
     assert found.is_late
+
+
+def _with_row(load: str) -> Verdict:
+    """The verdict on a kernel that loads one number for a row, where the load is another."""
+    program = written(
+        "Func f; In A: f32, B: f32; Var x, y; f[y, x] = A[x] * B[y, x]; f.compile();"
+        "f.tensorize(y:4, x:1);"
+    )
+    text = text_of(program)
+    assert (old := "tl.load(A_ptr + x * A_stride_0)") in text
+    return verify(program, text.replace(old, load)).verdict
+
+
+def test_addresses_are_spread_as_triton_spreads_them() -> None:
+    """Along the lanes of the mask; what Triton does not compile is not read, either."""
+    place, one = "A_ptr + x * A_stride_0", "tl.zeros((1,), offset)"
+    assert _with_row(f"tl.load({place} + {one}, mask=y_mask, other=0.0)") is Verdict.PROVED
+    assert _with_row(f"tl.load({place}, mask=y_mask, other=0.0)") is Verdict.UNKNOWN
+    mask = f"mask={one} == 0"
+    assert _with_row(f"tl.load({place} + {one}, {mask}, other=0.0)") is Verdict.PROVED
+    other = "other=tl.zeros((4,), real)"
+    assert _with_row(f"tl.load({place} + {one}, {mask}, {other})") is Verdict.UNKNOWN
