@@ -109,6 +109,19 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
+class Divided:
+    """A whole number that may not be negative where it is divided.
+
+    It may be where it is divided by a number, if nothing is left.
+    """
+
+    number: Whole
+    by: int | None
+    where: Truth
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
     """A launch as it runs: its accesses and barriers, and what holds of the names in them."""
 
@@ -120,8 +133,8 @@ class Ran:
     ranges: Mapping[str, Truth]
     # Loops that Triton may pipeline, with their lines.
     pipelined: Mapping[str, int]
-    # What must not be negative where it is divided; whole numbers and their types.
-    divided: tuple[tuple[Whole, Truth, int], ...]
+    # What is divided, by which number, where, in which line; whole numbers and their types.
+    divided: tuple[Divided, ...]
     computed: tuple[Computed, ...]
     # Products of extents of the grid.
     divisors: frozenset[Whole]

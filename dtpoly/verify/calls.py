@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import accessing, descriptors, kinds, methods
+from dtpoly.verify.access import Divided
 from dtpoly.verify.axes import axis_of, shape_of
 from dtpoly.verify.building import applied
 from dtpoly.verify.casts import as_kind, brought, cast, full
@@ -347,7 +348,7 @@ def _made(
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
             raised = value.item + by - 1
             machine.computed(raised, value.kind, node.lineno)
-            machine.divided.append((raised, machine.here(), node.lineno))
+            machine.divided.append(Divided(raised, by, machine.here(), node.lineno))
             return replace(value, item=raised.floor(by))
         case _:
             value = machine.tile(args[1]) if word == "full" else scalar(number(0))

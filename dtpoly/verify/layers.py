@@ -93,18 +93,19 @@ def bounds(proof: Proof) -> Iterator[Finding]:
 
 
 def guards(proof: Proof) -> Iterator[Finding]:
-    """What is divided is not negative: Triton rounds quotients of those to 0."""
+    """What is divided is not negative, or a multiple: Triton rounds other quotients to 0."""
     for ran in proof.runs:
-        for number_there, where, line in ran.divided:
-            about(line, "what is divided is not negative")
-            here = both(
-                proof.facts,
-                where,
-                ranged(ran.programs, ran.ranges, names_of(both(where, sign(number_there)))),
-            )
-            left = set_of(both(here, compare("<", number_there, number(0))))
+        for one in ran.divided:
+            about(one.line, "what is divided is not negative, or a multiple")
+            names = names_of(both(one.where, sign(one.number)))
+            here = both(proof.facts, one.where, ranged(ran.programs, ran.ranges, names))
+            less = both(here, compare("<", one.number, number(0)))
+            left = set_of(less)
+            if one.by is not None and not left.is_empty():
+                left = set_of(both(less, compare(">", one.number.modulo(one.by), number(0))))
             if not left.is_empty():
-                yield Finding("bounds", line, "divides what may be negative", left, is_exact=False)
+                what = "divides what may be negative"
+                yield Finding("bounds", one.line, what, left, is_exact=False)
 
 
 ARGUMENTS: Mapping[str, Callable[[Proof], Iterator[Finding]]] = {

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify import calls, descriptors, kinds, loops, persistent, shifts, wrapping
-from dtpoly.verify.access import Access, Array, Barrier, Computed, Launch, Ran, Shift
+from dtpoly.verify.access import Access, Array, Barrier, Computed, Divided, Launch, Ran, Shift
 from dtpoly.verify.asking import about
 from dtpoly.verify.axes import LaidOutAnewError
 from dtpoly.verify.building import literal
@@ -79,7 +79,7 @@ class Machine:
     where: Truth = TRUE
     loops: tuple[str, ...] = ()
     # Numbers that must not be negative, since Triton does not round their quotients down.
-    divided: list[tuple[Whole, Truth, int]] = field(default_factory=list[tuple[Whole, Truth, int]])
+    divided: list[Divided] = field(default_factory=list[Divided])
     numbers: list[Computed] = field(default_factory=list[Computed])
     time: tuple[Whole, ...] = ()
     clock: int = 0

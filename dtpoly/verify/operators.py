@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
+from dtpoly.verify.access import Divided
 from dtpoly.verify.building import applied, rounded
 from dtpoly.verify.casts import as_kind, brought, refuse_negative
 from dtpoly.verify.infinite import decided
@@ -96,6 +97,10 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
                 kind, (a, b) = met(NAMES.get(word, word), (left, right), (a, b), word, line)
                 if kind == kinds.BOOL and word in ("add", "sub"):
                     raise Unread(line, "a sum of truths, of which Triton keeps one bit")
+            if word == "add" and kinds.is_whole(kind):
+                for zero, other, of in ((a, b, right), (b, a, left)):
+                    if is_zero(zero) and of.kind == kind and not isinstance(other, Whole | Pointer):
+                        return Tile(axes, other, kind, left.is_cut or right.is_cut)
             item = joined(machine, word, a, b, line)
             machine.computed(item, kind, line)
             if word == "sub" and isinstance(item, Whole) and _is_product(b):
@@ -278,7 +283,7 @@ def whole(machine: Machine, word: str, left: Whole, right: Whole, line: int) -> 
             if by is None or by <= 0:
                 raise Unread(line, "a division by what is not a positive number")
             if left.constant is None or left.constant < 0:
-                machine.divided.append((left, machine.here(), line))
+                machine.divided.append(Divided(left, by, machine.here(), line))
             return left.floor(by) if word == "floordiv" else left.modulo(by)
         case "and" | "or" | "xor" if left.constant is not None and right.constant is not None:
             return number(BITWISE[word](left.constant, right.constant))

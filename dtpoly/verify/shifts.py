@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from dtpoly.verify.access import Access, Array, Shift
+from dtpoly.verify.access import Access, Array, Divided, Shift
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.terms import Case, fresh, names
 from dtpoly.verify.values import Tile, Unread, Value, scalar
@@ -63,7 +63,8 @@ def _named(machine: Machine, first: Whole, stride: Whole, unit: Whole, line: int
             raise Unread(line, "a line that begins at a difference")
         for atom in monomial:
             if not (isinstance(atom, str) and ".stride(" in atom):
-                machine.divided.append((Whole((((atom,), 1),)), machine.here(), line))
+                factor = Whole((((atom,), 1),))
+                machine.divided.append(Divided(factor, None, machine.here(), line))
     one = fresh(MARK)
     machine.shifts[one] = shift
     machine.ranges[one] = within(number(0), name(one), number(by))

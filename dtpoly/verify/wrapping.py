@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dtpoly.frozen import dataclass
+from dtpoly.verify.access import Divided
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.terms import fresh, names
 from dtpoly.verify.values import Unread
@@ -50,8 +51,8 @@ def remainder(machine: Machine, value: Whole, size: Whole, line: int) -> Whole:
     machine.wraps[beyond] = line
     # There is a program: so the size is not 0, or this divides by 0.
     there = both(machine.here(), *machine.digits.ranges.values())
-    machine.divided.append((value, machine.here(), line))
-    machine.divided.append((size - 1, there, line))
+    machine.divided.append(Divided(value, None, machine.here(), line))
+    machine.divided.append(Divided(size - 1, None, there, line))
     return either(within(number(0), value, size), value, name(beyond))
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from dtpoly.verify.report import Verdict
 from dtpoly.verify.verify import verify
-from tests.verify.texts import text_of, written
+from tests.verify.texts import changed, text_of, written
 
 RIGHT = {
     "a truth of scratch memory begins as a number": (
@@ -92,6 +92,15 @@ RIGHT = {
         "f[x, y] = C[x, y] + b[x, y, x, x]; f.compile(); f.block(x:4);"
         "f.tensorize(x:2, z:64, w:0); b.fuse_at(f, x);"
     ),
+    "a negative number of which nothing is left when it is divided": (
+        "Func f, g; In S; Var x; g[x] = S[x] * 2;"
+        "f[x] = pad(g, 0)[x - 1] - 2 * g[x] + pad(g, 0)[x + 1]; g.fuse_at(f, x, recompute);"
+        "f.tensorize(x:2); f.block(x:3); f.compile();"
+    ),
+    "numbers that are passed, in operations that do not wrap": (
+        "Func f; In A: i32; SIn t: i32, u: i64; Var x;"
+        "f[x] = A[x] + cdiv(t, u) + t % u + clamp(u, 1, t) + pow(t, 3); f.compile();"
+    ),
 }
 
 
@@ -167,6 +176,26 @@ WRONG = {
         "& (w[None, None, :] <= x[:, None, None])\n",
         "\n",
     ),
+    "a negative number of which something is left": (
+        "a negative number of which nothing is left when it is divided",
+        "-x_start // 3",
+        "(-x_start - 1) // 3",
+    ),
+    "a quotient of a negative number, rounded up": (
+        "a negative number of which nothing is left when it is divided",
+        "-x_start // 3",
+        "(2 - x_start) // 3",
+    ),
+    "a number that is passed, and one more": (
+        "numbers that are passed, in operations that do not wrap",
+        "tl.zeros((), tl.int64) + u",
+        "tl.full((), 1, tl.int64) + u",
+    ),
+    "a number that is passed, in too few bits": (
+        "numbers that are passed, in operations that do not wrap",
+        "tl.zeros((), tl.int64) + u",
+        "(tl.zeros((), tl.int64) + u).to(tl.int32)",
+    ),
 }
 
 
@@ -193,8 +222,7 @@ def _with_row(load: str) -> Verdict:
         "f.tensorize(y:4, x:1);"
     )
     text = text_of(program)
-    assert (old := "tl.load(A_ptr + x * A_stride_0)") in text
-    return verify(program, text.replace(old, load)).verdict
+    return verify(program, changed(text, "tl.load(A_ptr + x * A_stride_0)", load)).verdict
 
 
 def test_addresses_are_spread_as_triton_spreads_them() -> None:
