@@ -60,6 +60,10 @@ COMPARED: Mapping[str, Callable[[float, float], bool]] = {
 # Up to here a power is a product.
 LARGEST_PRODUCT = 4
 
+# How deep a value is nested in one statement of a kernel. Triton's compiler calls itself several
+# times for each level, and Python stops after 1,000 calls.
+MOST_LEVELS = 64
+
 
 def union(lanes: Axes, *parts: Axes) -> Axes:
     """All axes of several values, in the order of lanes."""
@@ -90,7 +94,7 @@ def value_of(tiling: Tiling, expr: Expr, order: Axes | None = None) -> Value:
         case Cast(operand=operand, dtype=dtype):
             return cast_to(value_of(tiling, operand, order), dtype)
         case Apply():
-            return _apply(tiling, expr, order)
+            return _not_too_deep(tiling, _apply(tiling, expr, order))
         case Reduce() | Dot():
             raise AssertionError("reductions are statements of their own")
 
@@ -129,6 +133,23 @@ def _apply(tiling: Tiling, expr: Apply, order: Axes) -> Value:
         values = [converted(value, element) for value in values]
     axes = union(order, *map(axes_of, values))
     return Call(operation, tuple(values), axes, element)
+
+
+def _not_too_deep(tiling: Tiling, value: Value) -> Value:
+    """The value; under a name, if what it is made of is nested so deeply that compilers fail."""
+    pending = [(value, 1)]
+    while pending:
+        one, level = pending.pop()
+        if level > MOST_LEVELS:
+            return named(tiling, value, "part")
+        match one:
+            case Call(operands=operands):
+                pending += [(operand, level + 1) for operand in operands]
+            case Converted(value=inner) | Masked(value=inner):
+                pending.append((inner, level + 1))
+            case _:
+                pass
+    return value
 
 
 def _is_kept(common: Element, value: Value, kind: Kind) -> bool:

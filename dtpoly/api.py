@@ -20,6 +20,7 @@ from dtpoly.codegen.header import header
 from dtpoly.compile import Checked, understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors, in_source_order
 from dtpoly.directive_words import directive_text
+from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frontend.parse import parse as parse_source
 from dtpoly.frontend.reading import read_file
 from dtpoly.frontend.syntax import File
@@ -89,7 +90,7 @@ def load(
     schedules each call takes that which is nearest to its device, dtype and sizes. Of a space of
     schedules (.dts) a point is taken, as `dtpoly space` lists them: point="block=x:4 num_warps=8".
     """
-    with told():
+    with told(), deep_recursion():
         source = read_file(str(path)) if point is None else source_at(str(path), point)
         found = _read(source, plugins, verify)
         return found if tuned is None else _tuned(found, tuned)
@@ -116,7 +117,7 @@ def parse(
     text: str, plugins: Plugins = (), name: str = "<text>", *, verify: bool = True
 ) -> "Scheduled":
     """A .dt text; `name` stands for its file in messages. Raises DtpolyError if it is wrong."""
-    with told():
+    with told(), deep_recursion():
         return _read(Source(name, text), plugins, verify)
 
 
@@ -139,7 +140,7 @@ def _read_again(
     verify: bool,
 ) -> "Scheduled":
     """What `Scheduled.__reduce__` took apart, maybe in another process."""
-    with told():
+    with told(), deep_recursion():
         known = read(tuple(starmap(Source, texts)))
         checked = understand(known.file, known.found, from_portable(plugins))
         return _understood(checked, focus, verify)
@@ -164,7 +165,7 @@ class Scheduled(Judged):
 
     def _with(self, directives: str) -> tuple["Scheduled", int]:
         """The same with more directives, and how many these are."""
-        with told():
+        with told(), deep_recursion():
             added = add(self.checked.file, Source(TYPED, directives))
             if has_errors(added.found):
                 raise DtpolyError(in_source_order(added.found))
@@ -176,14 +177,14 @@ class Scheduled(Judged):
         `k.without("f.block")` leaves every block of f out, `k.without("f.block(x:4)")` that one.
         """
         known, sources = self.program.directives, sources_of(self.checked.file)
-        with told():
+        with told(), deep_recursion():
             gone = [named(known, one, sources, self.primitives) for one in directives]
             spans = [one.span for ones in gone for one in ones if one.span is not None]
             return self._of(read(without(sources, spans)).file)
 
     def instead(self, directives: str) -> "Scheduled":
         """The same with these directives, each in the place of those that contradict it."""
-        with told():
+        with told(), deep_recursion():
             sources, text = sources_of(self.checked.file), Source(TYPED, directives)
             return self._of(read(instead(sources, text, self.primitives)).file)
 
@@ -294,14 +295,15 @@ class Scheduled(Judged):
 
     @cached_property
     def _proof(self) -> Proved:
-        return proved(self.program, self._generated, outputs(self.program))
+        with deep_recursion():
+            return proved(self.program, self._generated, outputs(self.program))
 
     @cached_property
     def _generated(self) -> str:
         heading = header(__version__, self.name)
 
         def make() -> str:
-            with told():
+            with told(), deep_recursion():
                 return code_of(self.check().verdict.scheduled, heading).text
 
         # What a primitive of one's own does, its name does not say.

@@ -25,7 +25,7 @@ MOST_LEVELS = 400
 def check_depth(unit: Unit) -> None:
     """No function is nested more deeply than compilers go. Raises Unread."""
     for one, function in unit.plain.items():
-        if _deepest(function, lambda _: 1) > MOST_LEVELS:
+        if _deepest(function, lambda _: (1, 0)) > MOST_LEVELS:
             raise Unread(function.lineno, f"'{one}' is nested more deeply than Python reads")
     known: dict[str, int] = {}
     for one, function in unit.jitted.items():
@@ -34,13 +34,17 @@ def check_depth(unit: Unit) -> None:
             raise Unread(function.lineno, what)
 
 
-def _deepest(root: ast.AST, cost: Callable[[ast.AST], int]) -> int:
-    """The largest sum of costs on a way from the root of a tree to a leaf."""
+def _deepest(root: ast.AST, cost: Callable[[ast.AST], tuple[int, int]]) -> int:
+    """The largest sum of costs on a way from the root of a tree down.
+
+    A node costs something for what is below it, and something more for a moment.
+    """
     most, pending = 0, [(root, 0)]
     while pending:
         node, before = pending.pop()
-        own = before + cost(node)
-        most = max(most, own)
+        own, more = cost(node)
+        own += before
+        most = max(most, own + more)
         pending += [(child, own) for child in ast.iter_child_nodes(node)]
     return most
 
@@ -51,18 +55,19 @@ def _calls(one: str, jitted: Mapping[str, ast.FunctionDef], known: dict[str, int
         return known[one]
     known[one] = MOST_CALLS + 1  # a function that calls itself is never compiled
 
-    def cost(node: ast.AST) -> int:
+    def cost(node: ast.AST) -> tuple[int, int]:
         match node:
             case ast.Call(func=ast.Name(id=other)) if other in jitted:
-                return OTHER + INTO_FUNCTION + _calls(other, jitted, known)
+                # Arguments are compiled before the function is.
+                return OTHER, INTO_FUNCTION + _calls(other, jitted, known)
             case ast.BinOp():
-                return BINARY
+                return BINARY, 0
             case ast.Compare():
-                return COMPARED
+                return COMPARED, 0
             case ast.stmt():
-                return STATEMENT
+                return STATEMENT, 0
             case _:
-                return OTHER
+                return OTHER, 0
 
     known[one] = min(_deepest(jitted[one], cost), MOST_CALLS + 1)
     return known[one]
