@@ -1,6 +1,7 @@
 """What all tests share: golden files, tables in the documentation, a process that compiles."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import gettempdir
@@ -15,6 +16,10 @@ from tests.cli.server import Server
 os.environ.setdefault("TRITON_INTERPRET", "1")
 # What they keep, they keep apart from what the user has.
 os.environ.setdefault("DTPOLY_CACHE_DIR", str(Path(gettempdir()) / f"dtpoly-tests-{os.getuid()}"))
+
+# What a shell starts in the background ignores interruptions, and so would all that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # So many examples has each property; where tests that take minutes run, they are more.
 settings.register_profile("ordinary", max_examples=40, deadline=None)

@@ -111,11 +111,14 @@ def _die_with(end: int) -> None:
     """Who ends the parent by force shall not leave a child behind.
 
     The parent has the other end of a pipe. When that is closed the system sends a signal, of which
-    a process ends.
+    a process ends. A parent that is gone before the signal was asked for has closed it already.
     """
     if fcntl is not None:
         fcntl.fcntl(end, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(end, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+        with suppress(BlockingIOError):  # There is nothing to read as long as it is there.
+            os.read(end, 1)
+            os._exit(INTERRUPTED)
 
 
 def _waited(child: int, page: mmap.mmap) -> int:

@@ -17,14 +17,14 @@ from tests.cli.process import COMMAND, ROOT, environment
 HARD = """\
 Func f, g;
 In A;
-Var x, y;
+Var x, y, z;
 
 g[x] = A[x] * 2;
-f[x, y] = g[997*x + 1009*y] + g[1013*x + 991*y] + g[983*x + 977*y];
+f[x, y, z] = g[997*x + 1009*y + 1013*z] + g[1013*x + 991*y + 983*z] + g[983*x + 977*y + 1009*z];
 
-f.block(x:37, y:41);
-f.tensorize(x:32, y:32);
-g.fuse_at(f, y, recompute);
+f.block(x:37, y:41, z:43);
+f.tensorize(x:16, y:16, z:16);
+g.fuse_at(f, z, recompute);
 f.compile();
 """
 MANY = """\
@@ -49,13 +49,13 @@ COMMANDS = {
     "check": ["check"],
     "compile": ["compile", "-o", "out.py"],
     "verify": ["verify"],
-    "schedule": ["schedule"],
+    "schedule": ["schedule", "--size", "x=4096,y=4096,z=4096"],
     "space": ["space"],
     "legal": ["legal", "f"],
     "show": ["show"],
     "explain": ["explain"],
     "why-not": ["why-not", "f.num_warps(8);"],
-    "cost": ["cost", "--size", "x=4096,y=4096"],
+    "cost": ["cost", "--size", "x=4096,y=4096,z=4096"],
 }
 # What computes no longer than it is told to, as a command without a file to write.
 TIMED = ("legal", "show", "explain", "why-not", "cost")
