@@ -19,6 +19,7 @@ from dtpoly.verify.operators import chosen, in_kind, in_type, joined, not_in_eig
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.reshaping import halves, reshaped
 from dtpoly.verify.residues import leaving, settled
+from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.signatures import check_written
 from dtpoly.verify.terms import Literal, Term
 from dtpoly.verify.tiles import aligned
@@ -152,7 +153,11 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
                 raise Unread(line, f"'{ast.unparse(args[0])}' is not sure to be true")
             return Nothing()
         case _ if word in HINTS:
-            return machine.value(args[0])
+            hinted, given = machine.tile(args[0]), args[1]
+            count = len(given.elts) if isinstance(given, ast.Tuple | ast.List) else 1
+            if count != max(len(hinted.axes), 1):
+                raise Unread(line, f"'tl.{word}' of another number of axes")
+            return hinted
         case "dot":
             return dot(machine, args, named, line)
         case "sum" | "max" | "min":
@@ -262,7 +267,10 @@ def _elementwise(
         case _ if word in BINARY and len(args) == 2:
             tiles = [machine.tile(arg) for arg in args]
             axes, (a, b) = aligned(machine, tiles, line)
-            kind = meaning(word, list(map(of_tile, tiles)), line).kind
+            of = list(map(of_tile, tiles))
+            if not all(kinds.is_float(MADE.get(one, one)) for one in of):
+                raise Unread(line, f"'tl.{word}' of what is no float, which Triton 3.6 refuses")
+            kind = meaning(word, of, line).kind
             a, b = (
                 settled(tile.kind, typed(as_term(item, line), tile, kind))
                 for item, tile in zip((a, b), tiles, strict=True)

@@ -313,7 +313,7 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
                     return replace(
                         operand, item=in_kind(negative, operand.kind, "neg", node.lineno)
                     )
-        case ast.Not() | ast.UAdd() if operand.axes:
+        case ast.Not() | ast.UAdd() if operand.axes or (isinstance(op, ast.UAdd) and operand.kind):
             # Triton's interpreter asks Python, which takes all lanes for one truth or knows no `+`.
             raise Unread(node.lineno, f"'{ast.unparse(node)}' of several lanes")
         case ast.Not():

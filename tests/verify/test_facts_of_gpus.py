@@ -116,3 +116,31 @@ def test_bits_of_numbers_are_kept_where_a_branch_is_not_taken() -> None:
     lines = ("v = x", "if n > 18:", "    v = x & 12", "tl.store(out + i, v, mask=m)")
     for meant in ("X[i] % 2", "where(len(i) > 18, X[i], X[i])", "X[i]"):
         assert judged(meant, *lines, dtype="i32").verdict is not Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "tl.fdiv(x, 2)",
+        "tl.fdiv(x, n)",
+        "x.to(out.dtype)",
+        "tl.multiple_of(x, (8, 8))",
+        "x * (+n)",
+    ],
+)
+def test_what_some_version_of_triton_refuses_is_not_read(stored: str) -> None:
+    report = judged("X[i]", f"tl.store(out + i, {stored}, mask=m)")
+    assert report.verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("meant", "stored"),
+    [
+        ("X[i] / 2.0", "tl.fdiv(x, 2.0)"),
+        ("X[i]", "x.to(out.dtype.element_ty)"),
+        ("X[i]", "tl.multiple_of(x, 8)"),
+        ("X[i]", "tl.multiple_of(x, [8])"),
+    ],
+)
+def test_what_every_version_takes_is_read(meant: str, stored: str) -> None:
+    assert is_proved(judged(meant, f"tl.store(out + i, {stored}, mask=m)"))
