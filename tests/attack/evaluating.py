@@ -190,11 +190,7 @@ def _fused(made: Number, operands: Sequence[Term], numbers: Sequence[Number]) ->
             sizes = np.abs(value.data.astype(np.float64)) + total
             error = sizes * EPSILON[made.data.dtype] * 2
             more = slack_of(more, error)
-    if more is None:
-        return made
-    # What is nearest may then be the next number.
-    step = np.abs(made.data.astype(np.float64)) * EPSILON[made.data.dtype] * 2
-    return Number(made.data, slack_of(made.slack, more, np.where(np.isfinite(step), step, 0.0)))
+    return made if more is None else Number(made.data, slack_of(made.slack, more))
 
 
 def _literal(text: str) -> Number:
