@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -110,26 +110,37 @@ def broken_rules(proof: Proof, execution: Execution) -> list[str]:
     """
     found: list[str] = []
     for ran in proof.runs:
-        for value, where, line in ran.divided:
-            if _is_anywhere(ran, execution, where, value, 0, None):
-                found.append(f"line {line}: a negative number is divided")
+        for divided in ran.divided:
+            is_wrong = partial(_is_rounded, divided.by)
+            if _is_anywhere(ran, execution, divided.where, divided.number, is_wrong):
+                found.append(f"line {divided.line}: a negative number is divided")
         for one in ran.computed:
             if one.kind in BITS:
                 bits = BITS[one.kind]
                 is_signed = not one.kind.startswith("tl.uint")
                 high = (1 << (bits - is_signed)) - 1
                 low = -high - 1 if is_signed else 0
-                if _is_anywhere(ran, execution, one.where, one.value, low, high):
+                fits = range(low, high + 1)
+                if _is_anywhere(ran, execution, one.where, one.value, partial(_is_outside, fits)):
                     found.append(f"line {one.line}: a number does not fit {one.kind}")
         if ran.doubts:
             found.append(f"line {ran.doubts[0][0]}: {ran.doubts[0][1]}")
     return found
 
 
+def _is_rounded(by: int | None, number: int) -> bool:
+    """Whether a quotient is rounded as Triton rounds it, and not as the verifier reads it."""
+    return number < 0 and (by is None or number % by != 0)
+
+
+def _is_outside(fits: range, number: int) -> bool:
+    return number not in fits
+
+
 def _is_anywhere(
-    ran: Ran, execution: Execution, where: Truth, value: Any, low: int, high: int | None
+    ran: Ran, execution: Execution, where: Truth, value: Any, is_wrong: Callable[[int], bool]
 ) -> bool:
-    """Whether a number is outside of a range at some point of a domain."""
+    """Whether a number is wrong at some point of a domain."""
     known = {**ran.programs, **ran.ranges}
     pending, domain = sorted(free_names(value) | free_names(where)), [where]
     names: list[str] = []
@@ -142,7 +153,6 @@ def _is_anywhere(
     for point in points(names, both(*domain), execution.frame({})):
         frame = execution.frame(point)
         if bool(truth(where, frame)):
-            found = int(whole(value, frame))
-            if found < low or (high is not None and found > high):
+            if is_wrong(int(whole(value, frame))):
                 return True
     return False
