@@ -54,7 +54,7 @@ REFUSED = [
     ("a = tl.zeros((16, 16), tl.float16)\nz = tl.dot(a, a, input_precision='no')", "precision"),
     ("a = tl.zeros((16, 16), tl.float32)\nz = tl.dot(a, a, input_precision=5)", "precision"),
     ("a = tl.zeros((16, 16), tl.float32)\nz = tl.dot(a, a, a[0:1])", "a[0:1]"),
-    ("z = tl.load(X + tl.arange(0, 1), mask=n > 0, other=x)", "not an address"),
+    ("z = tl.load(X + tl.arange(0, 1), mask=n > 0, other=x)", "has lanes that its addresses lack"),
     # What Triton makes no tensor of.
     ("a = 'text'", "makes no tensor"),
     ("a = k", "makes no tensor"),
