@@ -148,8 +148,16 @@ def _beside(terms: Sequence[Term], formats: Sequence[Format], numbers: str) -> l
     they meet, which may not hold them.
     """
     met = joined(formats)
-    if met.category < 2 or TYPES[DType.F64] in met.held:
+    if met.category < 2:
         return list(terms)
+    if (wide := TYPES[DType.F64]) in met.held:
+        # f64 holds all whole numbers but those of 64 bits.
+        return [
+            rounded(wide, term, may=True)
+            if f.category == 1 and kinds.WIDTHS.get(f.kind, 0) > kinds.DIGITS[wide]
+            else term
+            for term, f in zip(terms, formats, strict=True)
+        ]
     kind = kinds.REAL if met.is_callers else "tl.float32"
     of_floats = numbers if met.weak else kind
     return [

@@ -101,6 +101,10 @@ RIGHT = {
         "Func f; In A: i32; SIn t: i32, u: i64; Var x;"
         "f[x] = A[x] + cdiv(t, u) + t % u + clamp(u, 1, t) + pow(t, 3); f.compile();"
     ),
+    "whole numbers of 64 bits beside f64": (
+        "Func f; In A: i64, B: f64, C: i32; SIn u: f64; Var x; f[x] = (A[x] + 7) * B[x]"
+        "+ where(A[x] > u, A[x], u) + x * C[x]; f.compile();"
+    ),
 }
 
 
@@ -195,6 +199,21 @@ WRONG = {
         "numbers that are passed, in operations that do not wrap",
         "tl.zeros((), tl.int64) + u",
         "(tl.zeros((), tl.int64) + u).to(tl.int32)",
+    ),
+    "whole numbers of 64 bits that f32 rounds before f64 does": (
+        "whole numbers of 64 bits beside f64",
+        "(A_value + 7).to(tl.float64)",
+        "(A_value + 7).to(tl.float32).to(tl.float64)",
+    ),
+    "whole numbers of 64 bits that f64 rounds too early": (
+        "whole numbers of 64 bits beside f64",
+        "(A_value + 7).to(tl.float64)",
+        "(A_value.to(tl.float64) + 7.0)",
+    ),
+    "whole numbers of 64 bits that become ones of 32": (
+        "whole numbers of 64 bits beside f64",
+        "(A_value + 7).to(tl.float64)",
+        "(A_value + 7).to(tl.int32).to(tl.float64)",
     ),
 }
 
