@@ -30,7 +30,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.building import SIGNS, applied, is_product, literal, place, rounded, whole_in
-from dtpoly.verify.casts import as_kind, fits
+from dtpoly.verify.casts import as_kind, brought, fits
 from dtpoly.verify.extents import extent, sizes_of
 from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined, of_numbers
 from dtpoly.verify.infinite import decided
@@ -378,6 +378,9 @@ class _Reading:
         own = self.meaning.formats[read.tensor]
         if own.category > 0 and self.format(read.padding).category == 0:
             padding = as_kind(padding, kinds.BOOL, kinds.REAL)
+        if own.kind in kinds.WHOLES and self.format(read.padding).weak:
+            # The least number of its type changes nothing in a maximum: of u8 that is 0.
+            padding = brought(padding, kinds.WEAK, own.kind)
         return choose(inside, value, padding)
 
     def index(self, index: Affine) -> Whole:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -255,8 +255,17 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
 
 
 def _ways(first: Term, second: Term) -> list[tuple[str, str]]:
-    """The numbers that two terms can be; nothing if they are not all known."""
-    return list(product(options(first), options(second)))
+    """The numbers that two terms can be, if they are compared; nothing if not all are known."""
+    return list(product(_compared_as(first), _compared_as(second)))
+
+
+def _compared_as(term: Term) -> Iterable[str]:
+    """The numbers that a term can be: an infinite one is what it is."""
+    match term:
+        case Literal(text=("inf" | "-inf") as text):
+            return (text,)
+        case _:
+            return options(term)
 
 
 def is_product(operands: Sequence[Term]) -> bool:

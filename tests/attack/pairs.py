@@ -69,11 +69,22 @@ def _outcome(code: int, said: str, text: str, figures: dict[str, int]) -> Outcom
         first = next((line for line in said.splitlines() if "error" in line), "exit code 3")
         return Outcome(Verdict.CRASH, first, case, figures)
     if code == GOOD and UNKNOWN in said:
-        lines = said[said.index(UNKNOWN) :].splitlines()
-        why = next((line.strip() for line in lines if " ^" in line), "")
-        return Outcome(Verdict.UNKNOWN, why.strip("|^ "), case, {**figures, "good": 1})
+        return Outcome(Verdict.UNKNOWN, why_not(said), case, {**figures, "good": 1})
     if code == GOOD:
         return Outcome(Verdict.PROVED, figures={**figures, "good": 1})
     if code == WRONG_INPUT and (found := REFUSAL.search(said)):
         return Outcome(Verdict.REFUSED, found[1], figures={**figures, f"refused {found[1]}": 1})
     return Outcome(Verdict.CRASH, f"exit code {code} without a message", case, figures)
+
+
+def why_not(said: str) -> str:
+    """What the warning says that something is not proved: at its caret, or in its first note.
+
+    Up to the next empty line: messages behind it are of other things.
+    """
+    lines = said[said.index(UNKNOWN) :].partition("\n\n")[0].splitlines()
+    ends = (i for i, line in enumerate(lines[1:], 1) if re.match(r"(note|warning|error)\b", line))
+    lines = lines[: next(ends, len(lines))]
+    carets = (line.strip("|^ ") for line in lines if " ^" in line)
+    notes = (line.partition("= note: ")[2] for line in lines if "= note: " in line)
+    return next(carets, "") or next(notes, "")

@@ -9,7 +9,7 @@ from dtpoly.diagnostics import Severity
 from dtpoly.source import Source
 from tests.attack.outcome import Verdict
 from tests.attack.pair_algorithms import algorithm
-from tests.attack.pairs import checked, compiled, written
+from tests.attack.pairs import checked, compiled, why_not, written
 
 
 def test_algorithms_are_sound_and_most_schedules_legal() -> None:
@@ -34,3 +34,21 @@ def test_a_pair_is_checked(seed: int) -> None:
 def test_a_pair_is_compiled(seed: int) -> None:
     outcome = compiled(seed)
     assert outcome.verdict in (Verdict.PROVED, Verdict.REFUSED), outcome.case
+
+
+WARNING = "warning[DT311]: 'f' is not proved\n"
+CARET = "  --> pair.py:3:1\n3 | x = y\n  | ^^^^^ other values\n"
+LATE = "  = note: it takes too long\n  = note: not proved: value\n"
+OTHER = "note: overflow\n  --> pair.py:4:1\n4 | z = y\n  | ^^^^^ is of something else\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (f"{OTHER}\n{WARNING}{CARET}\n1 warning", "other values"),
+        (f"{WARNING}{LATE}\n{OTHER}", "it takes too long"),
+        (f"{WARNING}{LATE}{OTHER}", "it takes too long"),
+    ],
+)
+def test_the_cause_is_what_the_warning_says(said: str, why: str) -> None:
+    assert why_not(said) == why

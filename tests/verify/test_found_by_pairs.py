@@ -105,6 +105,14 @@ RIGHT = {
         "Func f; In A: i64, B: f64, C: i32; SIn u: f64; Var x; f[x] = (A[x] + 7) * B[x]"
         "+ where(A[x] > u, A[x], u) + x * C[x]; f.compile();"
     ),
+    "a number that is rounded beside one that is infinite": (
+        "Func f; In A: bf16; Var x, y; f[x, y] = (1e-6 < inf and y == x)"
+        "+ where(-inf < 0.1, A[x, y], 2); f.compile();"
+    ),
+    "padding that is the least number of its type": (
+        "Func f; In A: u8; Var x; RVar k; f[x] = rmax(pad(A, 0)[x, k + 1], k) * A[x, x]"
+        "+ rmin(pad(A, 255)[x, k + 1], k) + pad(A, 0)[x + 1, x]; f.compile();"
+    ),
 }
 
 
@@ -214,6 +222,21 @@ WRONG = {
         "whole numbers of 64 bits beside f64",
         "(A_value + 7).to(tl.float64)",
         "(A_value + 7).to(tl.int32).to(tl.float64)",
+    ),
+    "a comparison with an infinite number that does not hold": (
+        "a number that is rounded beside one that is infinite",
+        "(True & (",
+        "(False & (",
+    ),
+    "padding that is the least number of its type, and one more": (
+        "padding that is the least number of its type",
+        "other=0,",
+        "other=1,",
+    ),
+    "padding that is the largest number of its type, and one less": (
+        "padding that is the least number of its type",
+        "other=255,",
+        "other=254,",
     ),
 }
 
