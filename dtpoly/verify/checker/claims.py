@@ -14,6 +14,8 @@ from dtpoly.verify.whole import Whole, name, number
 
 MOST_CHARACTERS = 2**26
 MOST_DEPTH = 50
+# How many lists the witnesses of a function are made of: each is looked at, whatever it says.
+MOST_LISTS = 20_000
 Object = dict[str, object]
 
 
@@ -99,6 +101,8 @@ def _claim(said: Object) -> Claim:
     witnesses = said.get("witnesses")
     if not isinstance(witnesses, dict):
         raise MalformedError("'witnesses' is not a JSON object")
+    if _lists_in(cast(Object, witnesses)) > MOST_LISTS:
+        raise MalformedError(f"the witnesses of a function are more than {MOST_LISTS} lists")
     ways = {
         int(at): _listed(one, "a witness")
         for at, one in cast(Object, witnesses).items()
@@ -106,6 +110,17 @@ def _claim(said: Object) -> Claim:
     }
     section = {key: one for key, one in said.items() if key != "witnesses"}
     return Claim(section, Table.of(sets), frozenset(empty), ways)
+
+
+def _lists_in(witnesses: Object) -> int:
+    """How many lists there are in all."""
+    pending = [one for one in witnesses.values() if isinstance(one, list)]
+    count = 0
+    while pending:
+        found = cast(list[object], pending.pop())
+        count += 1
+        pending += [one for one in found if isinstance(one, list)]
+    return count
 
 
 def _listed(value: object, what: str) -> list[object]:
