@@ -369,8 +369,6 @@ def wrapper_of(
     check_calls(file, definition)
     if not _block(wrapper, definition.body):
         raise Unread(definition.lineno, f"'{wanted}' returns nothing")
-    if is_affine(facts := both(*wrapper.facts)) and set_of(facts).is_empty():
-        raise Unread(definition.lineno, f"'{wanted}' refuses every call")
     if wrapper.launches and not wrapper.is_there:
         raise Unread(definition.lineno, "launches on a device that may not be that of the tensors")
     for one in scalars:

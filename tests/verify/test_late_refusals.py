@@ -71,21 +71,6 @@ def test_what_is_refused_early_needs_no_proof(check: str) -> None:
     assert verdict((PARTS, FEW), (before, f"    {check}\n{before}")) is Verdict.PROVED
 
 
-@pytest.mark.parametrize(
-    "check",
-    [
-        "if x_size >= 0:\n        raise ValueError('x')",
-        "if True:\n        raise ValueError('x')",
-        "if not k_size or k_size:\n        raise ValueError('k')",
-        "if x_size > 4 or x_size < 5:\n        raise ValueError('k')",
-        'x_size = dt_int("x", x_size, 5, 4)',
-    ],
-)
-def test_a_wrapper_that_refuses_every_call_is_not_proved(check: str) -> None:
-    before = "    real = dt_real(A.dtype)\n"
-    assert verdict((before, f"    {check}\n{before}")) is Verdict.UNKNOWN
-
-
 @pytest.mark.parametrize("count", ["2147483648", "10000000000000000000000", "-1", "2.0"])
 def test_a_number_of_stages_that_triton_does_not_take(count: str) -> None:
     given = "            real=real,\n"
