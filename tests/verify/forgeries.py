@@ -339,7 +339,7 @@ def with_the_verdicts_turned(base: Base, random: Random) -> Forged:
 
 def by_an_engine_that_finds_all_empty(base: Base, random: Random) -> Forged:
     """Of a kernel with a mistake: what is asked is what is listed, and the answers are wrong."""
-    # Of some mistakes no answer makes a proof: Triton's compiler refuses them, and so are they read.
+    # Of some mistakes no answer makes a proof: what Triton refuses is not read.
     kernels = random.sample(base.wrong_kernels, len(base.wrong_kernels))
     lies = ((kernel, lied_about(kernel, base.path, -1)) for kernel in kernels)
     kernel, found = next((kernel, found) for kernel, found in lies if found)
