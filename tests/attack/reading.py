@@ -152,7 +152,6 @@ def _is_anywhere(
             pending.extend(free_names(known[one]))
     for point in points(names, both(*domain), execution.frame({})):
         frame = execution.frame(point)
-        if bool(truth(where, frame)):
-            if is_wrong(int(whole(value, frame))):
-                return True
+        if bool(truth(where, frame)) and is_wrong(int(whole(value, frame))):
+            return True
     return False
