@@ -153,8 +153,8 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
                 raise Unread(line, f"'{ast.unparse(args[0])}' is not sure to be true")
             return Nothing()
         case _ if word in HINTS:
-            hinted, given = machine.tile(args[0]), args[1]
-            count = len(given.elts) if isinstance(given, ast.Tuple | ast.List) else 1
+            hinted, hint = machine.tile(args[0]), args[1]
+            count = len(hint.elts) if isinstance(hint, ast.Tuple | ast.List) else 1
             if count != max(len(hinted.axes), 1):
                 raise Unread(line, f"'tl.{word}' of another number of axes")
             return hinted

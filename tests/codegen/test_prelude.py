@@ -54,6 +54,7 @@ PROGRAMS = (
     "f.panels(m:64); f.compile();",
     "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k + 1], B[k, n], k);"
     "f.block(m:4, n:4); f.tensorize(m:0, n:0, k:16); f.descriptor(A, B, f); f.compile();",
+    "Func f; In A; Var h; RVar r; f[h] = rsum(A[h + r], r); f.compile();",
 )
 
 

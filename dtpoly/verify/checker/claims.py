@@ -114,12 +114,13 @@ def _claim(said: Object) -> Claim:
 
 def _lists_in(witnesses: Object) -> int:
     """How many lists there are in all."""
-    pending = [one for one in witnesses.values() if isinstance(one, list)]
+    pending = [*witnesses.values()]
     count = 0
     while pending:
-        found = cast(list[object], pending.pop())
-        count += 1
-        pending += [one for one in found if isinstance(one, list)]
+        found = pending.pop()
+        if isinstance(found, list):
+            count += 1
+            pending += cast(list[object], found)
     return count
 
 
