@@ -152,7 +152,7 @@ def dt_outside(name, axis, extent, index, reached, sizes=""):
     """A tensor is read outside."""
     return ValueError(
         f"'{name}' is read outside of axis {axis}: {name}.shape[{axis}] is {extent}, "
-        f"and {index} reaches {reached}{' for ' if sizes else ''}{sizes}"
+        f"and {index} reaches {reached}{' for sizes ' if sizes else ''}{sizes}"
     )
 ''',
     "dt_nothing": '''\

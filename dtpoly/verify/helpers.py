@@ -23,7 +23,7 @@ HELPERS: dict[str, str] = {
     "dt_fit": "fa78b04fa94797de1cc549ae3408099d",
     "dt_disagree": "360ec925d64012bffab79f8ba70816da",
     "dt_other_shape": "987df39f70796daf56bb971feb6ff389",
-    "dt_outside": "8fdfff777973c66858cc48c089c4dba7",
+    "dt_outside": "b3bcb87f1aa3c6ae11e257d70711ae18",
     "dt_nothing": "d418d76a4cc5f1489f6bec208604ce90",
     "dt_promoted": "21ead0a3f54ff345e751b33d3e075dd7",
     "dt_real": "1d732d356f0b83ddf9a1bdfc14c024e4",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import pairwise
+from time import thread_time
 from weakref import WeakKeyDictionary
 
 import islpy as isl
 
-from dtpoly.budget import counted, left
+from dtpoly.budget import OPERATIONS_A_SECOND, counted, left
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.regions import Holds, Join, Meet, Minus, NotAffine, Region, Twins, Without
 from dtpoly.verify.whole import (
@@ -26,8 +28,8 @@ from dtpoly.verify.whole import (
 
 PARAM = isl.dim_type.param
 CONTEXT = isl.DEFAULT_CONTEXT
-# What isl does in a second where coefficients are large.
-FEWEST_A_SECOND = 100_000
+# What isl does in a second: little where coefficients are large, more where they are small.
+RATES = (100_000, 400_000, OPERATIONS_A_SECOND)
 
 
 # What regions were found to be.
@@ -172,13 +174,23 @@ def is_empty(of: Region) -> bool:
     """What isl says; it raises isl.Error if one question takes all the time that is left.
 
     Time is looked at between questions alone, so each has a number of operations. With large
-    coefficients isl does few in a second, and then it does not see that the time is over.
+    coefficients isl does few in a second, and then it does not see that the time is over. So a
+    question has few at first, and is asked again with more where these were done quickly.
     """
     check_time()
     seconds = left()
     if seconds is None:
         return _is_empty(of)
-    with counted(CONTEXT, int(seconds * FEWEST_A_SECOND) + 1):
+    for rate, following in pairwise(RATES):
+        began = thread_time()
+        try:
+            with counted(CONTEXT, int(seconds * rate) + 1):
+                return _is_empty(of)
+        except isl.Error:
+            took = thread_time() - began
+            if took * following / rate > (left() or 0.0):
+                raise
+    with counted(CONTEXT, int(seconds * RATES[-1]) + 1):
         return _is_empty(of)
 
 

@@ -180,7 +180,8 @@ def test_the_cpu_only_in_the_interpreter(tmp_path: Any) -> None:
         (
             "Func f; In A, W, B; Var y; RVar r; f[y] = rsum(A[y + r] * W[r], r) + B[y];",
             [(5,), (3,), (4,)],
-            "'A' is read outside of axis 0: A.shape[0] is 5, and y + r reaches 5",
+            "'A' is read outside of axis 0: A.shape[0] is 5, "
+            "and y + r reaches 5 for sizes y=4, r=3",
         ),
         (
             "Func f; In A; Var x; f[x] = A[x] + A[3];",
@@ -191,7 +192,8 @@ def test_the_cpu_only_in_the_interpreter(tmp_path: Any) -> None:
             "Func f; In A, B, C; Var x; RVar k;"
             "f[x] = rsum(A[x - k + 2] * reshape(B[x], x, 1) * C[k], k);",
             [(9,), (4,), (4,)],
-            "'A' is read outside of axis 0: A.shape[0] is 9, and x - k + 2 reaches -1",
+            "'A' is read outside of axis 0: A.shape[0] is 9, "
+            "and x - k + 2 reaches -1 for sizes x=4, k=4",
         ),
         (
             "Func g, f; In A; Var x, y; g[x] = A[x]; f[y] = g[y] + g[4];",

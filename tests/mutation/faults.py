@@ -81,7 +81,7 @@ FAULTS = (
     Fault(
         "no two instances of a statement write one element",
         _poly("dependences"),
-        "if is_alone and before.relation.is_injective():",
+        "if is_alone and _is_injective(before.relation):",
         "if before is after:",
         (_HARD.format("steps in lanes"), _HARD.format("strided steps")),
     ),

@@ -30,7 +30,7 @@ BASES: dict[Path, tuple[tuple[str, str], tuple[tuple[str, str], ...]]] = {
         ("matmul[m, n] = rdot(", "matmul[m, n] = 2 * rdot("),
         (
             ("range(0, k_size - 31, 32)", "range(0, k_size - 32, 32)"),
-            ("            mask=n_mask[None, :],\n", ""),
+            ("n_mask = (n < n_size)", "n_mask = (n <= n_size)"),
             ("if not even and k_size % 32 != 0:", "if not even and k_size % 32 == 1:"),
         ),
     ),
