@@ -1,33 +1,37 @@
-"""`python -m dtpoly` and the `dtpoly` command: arguments in, exit code out.
+"""`python -m dtpoly` and the `dtpoly` command: they run the command line and give its exit code.
 
-What takes time is loaded when it is settled what an interruption does.
+The first thing is to settle what an interruption does. All that takes time is loaded after that.
 """
 
+import os
 import sys
-from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
 
-from dtpoly.cli.apart import apart, is_apart
-from dtpoly.cli.interruption import end_at_once
-from dtpoly.garbage import look_seldom
+try:
+    from dtpoly.cli.interruption import end_at_once
+except KeyboardInterrupt:
+    os._exit(130)
 
 
 def entry() -> int:
     """Run the command line of the process."""
     end_at_once()
     arguments = sys.argv[1:]
-    return apart(_run, partial(_late, arguments)) if is_apart(arguments) else _run()
+    processes = import_module("dtpoly.cli.apart")
+    if not processes.is_apart(arguments):
+        return _run()
+    code: int = processes.apart(_run, lambda stage: _late(arguments, stage))
+    return code
 
 
 def _run() -> int:
-    look_seldom()
+    import_module("dtpoly.garbage").look_seldom()
     code: int = import_module("dtpoly.cli.main").entry()
     end_at_once()
     return code
 
 
-def _late(arguments: Sequence[str], stage: str) -> int:
+def _late(arguments: list[str], stage: str) -> int:
     """Say that the time is over."""
     code: int = import_module("dtpoly.cli.late").tell(arguments, stage)
     return code

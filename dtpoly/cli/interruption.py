@@ -5,21 +5,25 @@ KeyboardInterrupt; in the middle of a module it may come out as another exceptio
 """
 
 import os
-import signal
+from importlib import import_module
 
 INTERRUPTED = 130
+
+# Python's own `signal` takes a millisecond to load, in which an interruption would be told at
+# length. What it is built on is part of the interpreter.
+_signal = import_module("_signal")
 
 
 def end_at_once() -> None:
     """Let an interruption end the process. One that the caller of the process ignores still is."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _end)
 
 
 def be_raised() -> None:
     """Let an interruption be raised again, as a KeyboardInterrupt."""
-    if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if _signal.getsignal(_signal.SIGINT) is _end:
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
 
 def _end(_number: int, _frame: object) -> None:
