@@ -20,20 +20,28 @@ def entry() -> int:
     processes = import_module("dtpoly.cli.apart")
     if not processes.is_apart(arguments):
         return _run()
-    code: int = processes.apart(_run, lambda stage: _late(arguments, stage))
+    code: int = processes.apart(_run, lambda stage, limit: _late(arguments, stage, limit))
     return code
 
 
 def _run() -> int:
-    import_module("dtpoly.garbage").look_seldom()
-    code: int = import_module("dtpoly.cli.main").entry()
+    try:
+        import_module("dtpoly.garbage").look_seldom()
+        command = import_module("dtpoly.cli.main")
+    except (EOFError, ValueError, TypeError) as error:
+        said: str | None = import_module("dtpoly.cli.bytecode").damaged(error)
+        if said is None:
+            raise
+        print(said, file=sys.stderr)
+        return 1
+    code: int = command.entry()
     end_at_once()
     return code
 
 
-def _late(arguments: list[str], stage: str) -> int:
-    """Say that the time is over."""
-    code: int = import_module("dtpoly.cli.late").tell(arguments, stage)
+def _late(arguments: list[str], stage: str, limit: str) -> int:
+    """Say that the time or the memory is over."""
+    code: int = import_module("dtpoly.cli.late").tell(arguments, stage, limit)
     return code
 
 

@@ -129,6 +129,12 @@ def left() -> float | None:
     return None if one is None else max(one.end - time.thread_time(), 0.0)
 
 
+def most_bytes() -> float:
+    """How much memory the process may have had at its peak; infinite without a budget."""
+    one = _budget.get()
+    return float("inf") if one is None else one.most_bytes
+
+
 @contextmanager
 def counted(context: IslContext, most: int) -> Generator[None]:
     """At most so many of isl's operations inside, and no more than there is time for.

@@ -3,7 +3,8 @@
 isl computes in C, where neither an interruption nor a clock of Python gets a word in. So the
 process that a user starts forks; the child does the work, and the parent waits. An interruption
 ends the child at once. A child that has used up its time and does not see it is ended by the
-system; the parent then says in which stage that was, from a page of memory that both have.
+system, one that takes far more memory than it may, by the parent; the parent then says in which
+stage that was, from a page of memory that both have.
 
 Where there is no fork (Windows), the command runs in the process itself.
 """
@@ -11,6 +12,7 @@ Where there is no fork (Windows), the command runs in the process itself.
 import mmap
 import os
 import signal
+import struct
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -34,6 +36,10 @@ MORE = 5.0  # of the time to compute, for what does not see that it is over
 OFTEN = 0.25  # between two looks at the budget
 OVER = signal.SIGVTALRM if hasattr(signal, "SIGVTALRM") else None
 PAGE = 4096
+TEXT_AT = 8  # of the page: behind a number of bytes, what the child is doing
+MORE_BYTES = 2**28  # of memory, for a child that does not see that it has too much
+TIME = "the time that it has"
+MEMORY = "the memory that it may take"
 
 # In the child: what it shares with its parent.
 _page: list[mmap.mmap] = []
@@ -45,8 +51,8 @@ def is_apart(arguments: Sequence[str]) -> bool:
     return hasattr(os, "fork") and named in COMMANDS
 
 
-def apart(work: Callable[[], int], told: Callable[[str], int]) -> int:
-    """What the work comes to in a child; `told` says that it ran out of time, in which stage."""
+def apart(work: Callable[[], int], told: Callable[[str, str], int]) -> int:
+    """What the work comes to in a child; `told` says in which stage it was ended, and what for."""
     page = mmap.mmap(-1, PAGE)
     end, other = os.pipe()
     child = os.fork()
@@ -56,10 +62,12 @@ def apart(work: Callable[[], int], told: Callable[[str], int]) -> int:
         _page.append(page)
         return work()
     os.close(end)
-    status = _waited(child, page)
+    status, is_too_large = _waited(child, page)
+    if is_too_large:
+        return told(_noted(page), MEMORY)
     if os.WIFSIGNALED(status):
         if os.WTERMSIG(status) == OVER:
-            return told(_noted(page))
+            return told(_noted(page), TIME)
         return 128 + os.WTERMSIG(status)
     return os.WEXITSTATUS(status)
 
@@ -67,9 +75,8 @@ def apart(work: Callable[[], int], told: Callable[[str], int]) -> int:
 def note(stage: str) -> None:
     """Write down for the parent what this process is doing."""
     if _page:
-        text = stage.encode()[: PAGE - 1]
-        _page[0][: len(text) + 1] = text + b"\0"
-        _page[0][len(text) :] = bytes(PAGE - len(text))
+        text = stage.encode()[: PAGE - TEXT_AT - 1]
+        _page[0][TEXT_AT:] = text + bytes(PAGE - TEXT_AT - len(text))
 
 
 def tidying_up() -> None:
@@ -83,7 +90,7 @@ def tidying_up() -> None:
 
 
 @contextmanager
-def ended_after(seconds: float, look: Callable[[], None]) -> Generator[None]:
+def ended_after(seconds: float, most_bytes: float, look: Callable[[], None]) -> Generator[None]:
     """Let a child look at its budget often, and be ended when it does not see that it is over."""
     if not _page:
         yield
@@ -92,6 +99,7 @@ def ended_after(seconds: float, look: Callable[[], None]) -> Generator[None]:
     def looked(_number: int, _frame: object) -> None:
         look()
 
+    _page[0][:TEXT_AT] = struct.pack("<q", int(most_bytes) + MORE_BYTES)
     before = signal.signal(signal.SIGPROF, looked)
     signal.setitimer(signal.ITIMER_PROF, OFTEN, OFTEN)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds + MORE)
@@ -101,10 +109,11 @@ def ended_after(seconds: float, look: Callable[[], None]) -> Generator[None]:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        _page[0][:TEXT_AT] = bytes(TEXT_AT)
 
 
 def _noted(page: mmap.mmap) -> str:
-    return bytes(page).rstrip(b"\0").decode(errors="replace")
+    return bytes(page)[TEXT_AT:].rstrip(b"\0").decode(errors="replace")
 
 
 def _die_with(end: int) -> None:
@@ -121,8 +130,23 @@ def _die_with(end: int) -> None:
             os._exit(INTERRUPTED)
 
 
-def _waited(child: int, page: mmap.mmap) -> int:
-    """How the child ended. What the parent is told to do, it tells the child."""
+def _is_too_large(child: int, page: mmap.mmap) -> bool:
+    """Whether the child has more memory now than it said that it may have."""
+    most: int = struct.unpack("<q", page[:TEXT_AT])[0]
+    try:
+        with open(f"/proc/{child}/statm", encoding="ascii") as file:
+            pages = int(file.read().split()[1])
+    except OSError:  # The child is gone, or this system says it otherwise.
+        return False
+    return 0 < most < pages * mmap.PAGESIZE
+
+
+def _waited(child: int, page: mmap.mmap) -> tuple[int, bool]:
+    """How the child ended, and whether it was ended since it took too much memory.
+
+    What the parent is told to do, it tells the child.
+    """
+    is_too_large = False
 
     def interrupted(_number: int, _frame: object) -> None:
         _interrupt(child, page)
@@ -132,9 +156,19 @@ def _waited(child: int, page: mmap.mmap) -> int:
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, interrupted)
+
+    def weighed(_number: int, _frame: object) -> None:
+        nonlocal is_too_large
+        if _is_too_large(child, page):
+            is_too_large = True
+            os.kill(child, signal.SIGKILL)
+
     signal.signal(signal.SIGTERM, terminated)
+    signal.signal(signal.SIGALRM, weighed)
+    signal.setitimer(signal.ITIMER_REAL, OFTEN, OFTEN)
     _, status = os.waitpid(child, 0)
-    return status
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return status, is_too_large
 
 
 def _interrupt(child: int, page: mmap.mmap) -> None:

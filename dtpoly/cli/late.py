@@ -1,4 +1,4 @@
-"""What is said of a command that was ended because its time was over."""
+"""What is said of a command that was ended because its time or its memory was over."""
 
 import sys
 from collections.abc import Sequence
@@ -9,12 +9,11 @@ from dtpoly.cli.output import report, write
 from dtpoly.render.as_json import render
 
 AS_JSON = ("--json", "--sarif")
-LIMIT = "the time that it has"
 
 
-def tell(arguments: Sequence[str], stage: str) -> int:
+def tell(arguments: Sequence[str], stage: str, limit: str) -> int:
     """The exit code; what the command prints as JSON is a document here, too."""
-    found = [told(stage or "beginning", LIMIT)]
+    found = [told(stage or "beginning", limit)]
     if "--json" in arguments:
         write(render(found))
     else:

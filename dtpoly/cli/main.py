@@ -95,6 +95,11 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError) and _is_named(error.filename, given):
             _say(printable(f"error: cannot use '{error.filename}': {error.strerror or error}"))
             return WRONG_INPUT
+        if isinstance(error, EOFError | ValueError | TypeError):
+            about_python: str | None = load("dtpoly.cli.bytecode").damaged(error)
+            if about_python is not None:
+                _say(about_python)
+                return WRONG_INPUT
         tell: Callable[[Exception, Sequence[str]], str] = load("dtpoly.cli.bug").tell
         _say(tell(error, given))
         return BUG

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dtpoly.budget import SECONDS, check, within
+from dtpoly.budget import SECONDS, check, most_bytes, within
 from dtpoly.cli.apart import ended_after, note
 
 
@@ -41,5 +41,5 @@ def limited(seconds: float, spent: float = 0.0) -> Generator[None]:
     Of the seconds some may be spent already.
     """
     left = max(seconds - spent, 0.0)
-    with within(seconds, note, spent), ended_after(left, check):
+    with within(seconds, note, spent), ended_after(left, most_bytes(), check):
         yield

@@ -102,7 +102,7 @@ def run_apart(words: tuple[str, ...], folder: Path, stdin: bytes, *, is_short: b
         done = subprocess.run(
             [sys.executable, "-m", "dtpoly", *words],
             cwd=folder,
-            env=environment(),
+            env=environment(**({"PYTHONDONTWRITEBYTECODE": "1"} if is_short else {})),
             input=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -114,13 +114,18 @@ def run_apart(words: tuple[str, ...], folder: Path, stdin: bytes, *, is_short: b
 
 @contextlib.contextmanager
 def little_room() -> Generator[None]:
-    """No file may grow beyond some bytes, as on a disk that is full."""
+    """No file may grow beyond some bytes, as on a disk that is full.
+
+    Python would leave compiled modules cut off, which other processes of the tests load.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    is_compiled, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = is_compiled
 
 
 def misdeed(

@@ -7,6 +7,7 @@ import json
 import random
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -189,3 +190,26 @@ def test_who_is_ended_by_force_leaves_no_process_behind(tmp_path: Path) -> None:
         process.kill()
         process.communicate(timeout=60)  # the pipes close when the child is gone, too
     assert time.monotonic() - began < 10
+
+
+FILLS = """\
+from dtpoly.cli.apart import apart, ended_after, note
+
+def work():
+    note("filling memory")
+    with ended_after(60, 2**26, lambda: None):
+        kept = bytearray(b"x") * 2**30
+        while kept:
+            pass
+
+raise SystemExit(apart(work, lambda stage, limit: print(stage, "/", limit) or 5))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system says no sizes there")
+def test_a_process_that_takes_too_much_memory_and_does_not_see_it_is_ended() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FILLS], capture_output=True, env=environment(), timeout=60, cwd=ROOT
+    )
+    assert done.stdout == b"filling memory / the memory that it may take\n"
+    assert (done.returncode, done.stderr) == (5, b"")

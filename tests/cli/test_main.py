@@ -155,6 +155,25 @@ def test_interrupted_while_reading(arguments: tuple[str, ...]) -> None:
         assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
 
 
+@pytest.mark.parametrize(
+    "module", ["dtpoly/cli/check.py", "dtpoly/source.py", "dtpoly/cli/main.py"]
+)
+def test_a_compiled_module_that_is_cut_off(module: str, tmp_path: Path) -> None:
+    (tmp_path / "softmax.dt").write_text(SOFTMAX)
+    words = [*COMMAND, "check", "softmax.dt"]
+    # Without the folder that tests share, and with one of its own for what Python compiles.
+    own = environment(PYTHONPYCACHEPREFIX=str(tmp_path / "compiled"))
+    assert subprocess.run(words, cwd=tmp_path, env=own, check=False).returncode == 0
+    name = f"{Path(module).stem}.{sys.implementation.cache_tag}.pyc"
+    (kept,) = (tmp_path / "compiled").rglob(f"{Path(module).parent}/{name}")
+    kept.write_bytes(kept.read_bytes()[:100])
+    done = subprocess.run(words, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Python cannot load a module that it has compiled before" in done.stderr
+    assert f"delete it: {kept}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("arguments", [("--help",), ("check", "-"), ("fmt", "-"), ("show", "-")])
 def test_a_reader_that_goes_away(arguments: tuple[str, ...]) -> None:
     with subprocess.Popen(
