@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,9 @@ TOGETHER = 25
 NUMBERS = 1 + BATCH // TOGETHER
 # So many seeds are given to the workers before it is looked at how many cases there are.
 AT_ONCE = 32
+# After so many rounds the workers are replaced, since they keep what they have met. A pool does not
+# do that by itself (max_tasks_per_child): in Python 3.11 it may wait for ever.
+ROUNDS = 16
 Wanted = dict[str, Array]
 
 
@@ -131,14 +135,18 @@ def operations_made(folder: Path, seed: int) -> Counter[str]:
 
 
 def made(
-    pool: ProcessPoolExecutor, make: Callable[[int], Counter[str]], word: str, most: int, seed: int
+    workers: int, make: Callable[[int], Counter[str]], word: str, most: int, seed: int
 ) -> Counter[str]:
     """Make cases of one seed after the other, until there are enough of them."""
     counted: Counter[str] = Counter()
     while counted[word] < most:
-        for one in pool.map(make, range(seed, seed + AT_ONCE)):
-            counted += one
-        seed += AT_ONCE
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            for _ in range(ROUNDS):
+                for one in pool.map(make, range(seed, seed + AT_ONCE)):
+                    counted += one
+                seed += AT_ONCE
+                if counted[word] >= most:
+                    break
     return counted
 
 
@@ -153,12 +161,10 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(asked.workers, max_tasks_per_child=500) as pool:
-        counted = made(
-            pool, partial(kernel_made, asked.folder), "kernels", asked.kernels, asked.seed
-        )
-        make = partial(operations_made, asked.folder)
-        counted += made(pool, make, "operations", asked.operations, asked.seed)
+    kernels = partial(kernel_made, asked.folder)
+    counted = made(asked.workers, kernels, "kernels", asked.kernels, asked.seed)
+    batches = partial(operations_made, asked.folder)
+    counted += made(asked.workers, batches, "operations", asked.operations, asked.seed)
     size = sum(one.stat().st_size for one in asked.folder.iterdir())
     print(dict(counted), f"types: {', '.join(KINDS)}; {size / 2**20:.1f} MiB")
 

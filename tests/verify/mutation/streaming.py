@@ -27,7 +27,8 @@ from rich.progress import (
 ROOT = Path(__file__).parents[3]
 Row: TypeAlias = dict[str, Any]
 Job = TypeVar("Job")
-# A process is replaced after so many jobs: not everything forgets what was run.
+# Processes are replaced after so many jobs each: not everything forgets what was run. A pool does
+# not do that by itself (max_tasks_per_child): in Python 3.11 it may wait for ever.
 JOBS_A_PROCESS = 500
 JOB_S = 150
 
@@ -90,13 +91,18 @@ def _worked(
     """Each job as it is done, until the time is over."""
     waiting: dict[Future[list[Row]], Job] = {}
     rest = iter(jobs)
-    pool = _pool(workers)
+    pool, left = _pool(workers), JOBS_A_PROCESS * workers
     try:
         while end is None or time.monotonic() < end:
-            for job in islice(rest, 2 * workers - len(waiting)):
+            for job in islice(rest, min(2 * workers - len(waiting), left)):
                 waiting[pool.submit(_limited, work, job)] = job
-            if not waiting:
+                left -= 1
+            if not waiting and left:
                 break
+            if not waiting:
+                pool.shutdown()
+                pool, left = _pool(workers), JOBS_A_PROCESS * workers
+                continue
             try:
                 done = wait(waiting, timeout=1, return_when=FIRST_COMPLETED).done
                 # A set has no order: what was asked first comes first, of what is done together.
@@ -105,7 +111,7 @@ def _worked(
                     yield waiting.pop(future), rows
             except BrokenProcessPool:
                 pool.shutdown(wait=False)
-                pool = _pool(workers)
+                pool, left = _pool(workers), JOBS_A_PROCESS * workers
                 yield from _alone(work, list(waiting.values()))
                 waiting = {}
     except KeyboardInterrupt:
@@ -132,7 +138,6 @@ def _pool(workers: int) -> ProcessPoolExecutor:
         workers,
         mp_context=get_context("spawn"),
         initializer=_begin,
-        max_tasks_per_child=JOBS_A_PROCESS,
     )
 
 
