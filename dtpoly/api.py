@@ -211,12 +211,14 @@ class Scheduled(Judged):
 
     def __getitem__(self, func: str) -> "Scheduled":
         """The same, turned to a Func; also to one whose name means something else here."""
+        __tracebackhide__ = True  # A notebook shows the line that is wrong, and not this one.
         if self.program.find_func(func) is None:
             raise KeyError(f"there is no Func '{func}'{did_you_mean(func, self._funcs())}")
         return replace(self, focus=func)
 
     def __getattr__(self, name: str) -> Any:
         """A directive of the Func that it is turned to, or another Func to turn to."""
+        __tracebackhide__ = True
         hidden = name.startswith("_") or name in Scheduled.__dataclass_fields__
         if not hidden and self.focus is not None:
             cls = self._primitive(self.focus, name)
@@ -246,6 +248,7 @@ class Scheduled(Judged):
 
     def _step(self, func: str, word: str, cls: type[Primitive]) -> "Step":
         def step(*arguments: "str | int | Scheduled", **sizes: int | str) -> "Scheduled":
+            __tracebackhide__ = True
             text = directive_text(func, word, arguments, sizes)
             scheduled, count = self._with(text)
             if count != 1:
@@ -331,6 +334,7 @@ class Scheduled(Judged):
         Takes what `function` takes: inputs in the order declared or by name, `out=`, sizes that
         no tensor shows.
         """
+        __tracebackhide__ = True
         _make_function(self)
         for one in (*inputs, *named.values()):
             if getattr(one, "is_nested", False):

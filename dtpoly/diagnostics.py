@@ -1,5 +1,6 @@
 """The one record of everything the product has to say about a user's text."""
 
+import functools
 import linecache
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -10,6 +11,7 @@ from dtpoly.source import Span
 
 PACKAGE = str(Path(__file__).parent)
 NOTEBOOKS = frozenset({"IPython", "ipykernel"})
+PROPERTIES = functools.__file__  # which calls a property of dtpoly for whoever asks for it
 
 
 class Severity(StrEnum):
@@ -64,7 +66,8 @@ def own_frames(error: BaseException) -> Iterator[str]:
         code, line = trace.tb_frame.f_code, trace.tb_lineno
         if code.co_filename.startswith(PACKAGE):
             return
-        if not NOTEBOOKS.intersection(Path(code.co_filename).parts):
+        is_between = code.co_filename == PROPERTIES
+        if not is_between and not NOTEBOOKS.intersection(Path(code.co_filename).parts):
             text = linecache.getline(code.co_filename, line, trace.tb_frame.f_globals).strip()
             yield f"{code.co_filename}:{line}: {text}"
         trace = trace.tb_next

@@ -25,9 +25,12 @@ class Messages(tuple[Diagnostic, ...]):
 
 
 class Text(str):
-    """A text of several lines; a notebook shows the lines instead of one literal."""
+    """A text of several lines; a prompt and a notebook show the lines instead of one literal."""
 
     __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self).rstrip()
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

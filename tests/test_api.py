@@ -318,8 +318,20 @@ def test_a_verdict_says_what_is_wrong() -> None:
     verdict = dtpoly.parse(SOFTMAX, name="<b>").total.fuse_at("softmax", "y").verdict
     assert repr(verdict) == "<Verdict: refused, 1 violation>"
     assert str(verdict) == f"refused\n{verdict.violations[0]}"
+    assert repr(verdict.violations) == f"(<Violation: {verdict.violations[0]}>,)"
     _, words = shown(verdict)
     assert words == str(verdict)
+
+
+def test_texts_are_shown_as_lines() -> None:
+    k = dtpoly.parse(SOFTMAX)
+    for one in (k.tree, k.report, k.explain(), k.diagnostics):
+        assert repr(one) == str(one).rstrip()
+
+
+def test_a_note_of_a_verdict_is_shown_short() -> None:
+    (note,) = dtpoly.load(ROOT / "examples" / "attention.dt").verdict.notes[:1]
+    assert repr(note) == f"<Note: {note}>"
 
 
 def test_of_many_violations_a_verdict_shows_the_first() -> None:

@@ -32,6 +32,16 @@ f.block(x:4, y:8);  # blocks
 g.fuse_at(f, x);
 f.compile();
 """
+REFUSED = """\
+Func f, g;
+In A;
+Var x;
+RVar y;
+g[x] = rsum(A[x, y], y);
+f[x, y] = A[x, y] / reshape(g[x], x, 1);
+g.fuse_at(f, y);
+f.compile();
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -84,8 +94,36 @@ def test_messages_of_a_copy_point_to_the_same_places() -> None:
 
 
 def test_a_copy_of_a_refused_one() -> None:
-    k = dtpoly.parse(TWO.replace("fuse_at(f, x)", "fuse_at(f, y)"))
+    k = dtpoly.parse(REFUSED)
+    assert not k.is_legal
     assert str(pickled(k).diagnostics) == str(k.diagnostics)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, pickled])
+@pytest.mark.parametrize("text", [TWO, REFUSED])
+def test_a_copy_of_a_verdict(again: Callable[[Any], Any], text: str) -> None:
+    verdict = dtpoly.parse(text).verdict
+    other = again(verdict)
+    assert str(other) == str(verdict)
+    assert repr(other.scheduled) == repr(verdict.scheduled)
+    mine, its = (v.scheduled.model.statements for v in (verdict, other))
+    for one, same in zip(mine, its, strict=True):
+        assert one.domain.is_equal(same.domain)
+        for read, as_read in zip(one.reads, same.reads, strict=True):
+            assert read.relation.is_equal(as_read.relation)
+
+
+def test_a_verdict_in_a_process_that_knows_nothing() -> None:
+    verdict = dtpoly.parse(TWO).verdict
+    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer).scheduled)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(),
+        input=pickle.dumps(verdict),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.decode() == f"{verdict.scheduled}\n"
 
 
 def rows(k: dtpoly.Scheduled) -> tuple[str, bool, str]:
@@ -194,6 +232,46 @@ try:
 except dtpoly.DtpolyError as error:
     print("\\n".join(error._render_traceback_()))
 """
+
+
+def test_a_property_that_fails_shows_no_line_of_python() -> None:
+    k = dtpoly.parse(REFUSED)
+    with pytest.raises(DtpolyError) as raised:
+        _ = k.source
+    mine, message, *_ = getattr(raised.value, "_render_traceback_")()  # noqa: B009
+    assert mine.endswith(": _ = k.source")
+    assert message.startswith("DtpolyError: error[DT203]")
+
+
+@pytest.mark.parametrize("wrong", ["k['h']", "k.h", "k.f.block(1.5)", "k(1, 2, 3)"])
+def test_what_a_notebook_shows_of_a_usual_error_begins_with_the_users_line(wrong: str) -> None:
+    with pytest.raises((KeyError, AttributeError, TypeError)) as raised:
+        eval(wrong, {"k": dtpoly.parse(TWO)})
+    shown = [frame for frame in raised.traceback if "__tracebackhide__" not in frame.locals]
+    assert not any("api.py" in str(frame.path) for frame in shown)
+
+
+IN_A_NOTEBOOK = """
+import builtins
+class ZMQInteractiveShell: pass
+builtins.get_ipython = ZMQInteractiveShell
+import dtpoly
+k = dtpoly.load({path!r}, verify=False)
+print(k.explain())
+"""
+
+
+def test_a_notebook_shows_tables_once() -> None:
+    """There rich shows what it draws at once, and what is to be returned lacks it."""
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_NOTEBOOK.format(path=str(SOFTMAX))],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{dtpoly.load(SOFTMAX).explain()}\n"
+    assert "kernel    computes" in done.stdout
 
 
 def test_a_notebook_shows_no_line_of_dtpoly(tmp_path: Path) -> None:

@@ -6,10 +6,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from dtpoly.poly.pickled import tell_pickle
 
 if TYPE_CHECKING:
     from importlib.abc import Loader
@@ -61,10 +63,16 @@ def _undisturbed() -> Generator[None]:
 
 
 class Quickly(Loader):
-    """A loader of a package that asks for its own version while it loads."""
+    """A loader of a package that asks for its own version while it loads.
 
-    def __init__(self, loader: Loader) -> None:
+    Whoever wants to know of the package when it is there is told.
+    """
+
+    def __init__(
+        self, loader: Loader, told: Callable[[ModuleType], None] = lambda module: None
+    ) -> None:
         self.loader = loader
+        self.told = told
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """As the loader does it."""
@@ -77,6 +85,7 @@ class Quickly(Loader):
         try:
             with _undisturbed():
                 self.loader.exec_module(module)
+            self.told(module)
         finally:
             if known is versions and sys.modules.get(METADATA) is versions:
                 del sys.modules[METADATA]
@@ -88,8 +97,9 @@ def _lazily(name: str) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ModuleNotFoundError(f"dtpoly needs {name}: pip install {name}", name=name)
     if name in sys.modules:
+        tell_pickle(sys.modules[name])
         return sys.modules[name]
-    spec.loader = importlib.util.LazyLoader(Quickly(spec.loader))
+    spec.loader = importlib.util.LazyLoader(Quickly(spec.loader, tell_pickle))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

@@ -25,6 +25,7 @@ def table(
     buffer = io.StringIO()
     console = Console(
         file=buffer,
+        force_jupyter=False,  # In a notebook rich would show it there, and answer with nothing.
         width=width or WIDEST,
         force_terminal=colour,
         color_system="standard" if colour else None,

@@ -14,6 +14,7 @@ def coloured(lines: Iterable[Line]) -> str:
     buffer = io.StringIO()
     console = Console(
         file=buffer,
+        force_jupyter=False,  # In a notebook rich would show it there, and answer with nothing.
         force_terminal=True,
         color_system="standard",
         no_color=False,

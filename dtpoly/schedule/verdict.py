@@ -82,6 +82,10 @@ class Violation:
     def __str__(self) -> str:
         return self.words
 
+    def __repr__(self) -> str:
+        """One line: the sets of its dependence would fill a screen."""
+        return f"<Violation: {self.words}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -104,6 +108,9 @@ class Note:
         what = f"a reduction of '{self.func}'" if self.is_reduction else f"'{self.func}'"
         where = "" if self.is_reduction else f" of '{self.kernel}'"
         return f"{what} is computed again for each block of {blocks}{where}"
+
+    def __repr__(self) -> str:
+        return f"<Note: {self}>"
 
 
 @dataclass(frozen=True, slots=True)
