@@ -10,6 +10,8 @@ from types import ModuleType
 import torch
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import ProgramId, walk
+from dtpoly.algorithm.program import in_order
 from dtpoly.algorithm.sizes import Sizes, size_rules, used_labels
 from dtpoly.codegen.names import file_names
 from dtpoly.frozen import dataclass
@@ -24,7 +26,7 @@ from dtpoly.schedule.state import State
 
 
 class Refused(Exception):
-    """A function does not take such inputs: a size is out of its range."""
+    """A function does not take such inputs, or nothing says what it should give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,11 @@ class Question:
 def execute(state: State, code: Code, question: Question) -> tuple[Outcome, ...]:
     """Call each function on made-up inputs, and compare. Raises Refused."""
     program = state.program
+    _check_program_ids(state, code)
     dtypes = {tensor.name: question.dtype for tensor in program.tensors}
-    inputs = random_inputs(program, question.sizes, question.seed, dtypes, question.device)
+    # What a Func that is inlined reads shows sizes, too: shapes are those of the file.
+    made = (question.sizes, question.seed, dtypes, question.device)
+    inputs = random_inputs(state.sized, *made)
     module = load_module(code.text, "kernels")
     results = {func: called(module, state, code, func, inputs, question) for func in outputs(code)}
 
@@ -77,6 +82,15 @@ def execute(state: State, code: Code, question: Question) -> tuple[Outcome, ...]
     )
 
 
+def _check_program_ids(state: State, code: Code) -> None:
+    """Refuse a Func that is fused and has `program_id`: each of its copies has other elements."""
+    for func in in_order(state.program, outputs(code)):
+        has_one = any(isinstance(node, ProgramId) for node in walk(func.body))
+        if has_one and not state.kernels_of(func.name):
+            why = f"'{func.name}' has program_id, and is computed in a kernel of another Func"
+            raise Refused(f"{why}, so that no reference says what its elements are")
+
+
 def has_rough_products(state: State) -> bool:
     """Whether a kernel's products may lose what tf32 loses."""
     return any(kernel.options.precision == "tf32" for kernel in state.kernels)
@@ -91,7 +105,7 @@ def called(
     module: ModuleType, state: State, code: Code, func: str, inputs: Inputs, question: Question
 ) -> torch.Tensor:
     """What the function of a Func gives. Raises Refused."""
-    program = state.program
+    program = state.sized  # the wrapper's sizes are those that the file shows
     launched = [launch.name for launch in code.stages.launches]
     names = file_names(program, outputs(code), launched)
     used = used_labels(program)

@@ -1,13 +1,15 @@
 """A result and the reference in; how far apart they are, and how far rounding may put them, out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 import torch
 
 from dtpoly.algorithm.dtypes import DType, is_float
-from dtpoly.algorithm.expressions import Dot, Reduce, walk
-from dtpoly.algorithm.program import Program, in_order
+from dtpoly.algorithm.expressions import Apply, Dot, Reduce, walk
+from dtpoly.algorithm.inference import type_of, types_of
+from dtpoly.algorithm.program import Program, Tensor, in_order
 from dtpoly.algorithm.sizes import Sizes
 from dtpoly.frozen import dataclass
 from dtpoly.reference.values import DTYPE, TORCH_DTYPE
@@ -68,15 +70,33 @@ def multiplies(program: Program, func: str) -> bool:
 
 
 def _floats(program: Program, dtype: DType) -> list[DType]:
-    """The types in which floats are given and stored."""
+    """The types in which floats are given and stored, and f32 where something is computed in it."""
     stored = [func.dtype for func in program.funcs if func.dtype is not None]
     given = [tensor.dtype or dtype for tensor in program.tensors]
-    return [one for one in (*given, *stored) if is_float(one)] or [DType.F32]
+    within = [DType.F32] if _has_singles(program, dtype) else []
+    return [one for one in (*given, *stored, *within) if is_float(one)] or [DType.F32]
 
 
 def computed(program: Program, dtype: DType) -> torch.dtype:
-    """The type in which floats are computed."""
-    return torch.float64 if DType.F64 in _floats(program, dtype) else torch.float32
+    """The type in which floats are computed; the narrower one where both occur."""
+    is_wide = DType.F64 in _floats(program, dtype) and not _has_singles(program, dtype)
+    return torch.float64 if is_wide else torch.float32
+
+
+def _has_singles(program: Program, dtype: DType) -> bool:
+    """Whether an operation has a result of f32, as a quotient of whole numbers has.
+
+    Beside numbers of 64 bits it is one of them afterwards, and has no more digits than before.
+    """
+    given = tuple(
+        replace(one, dtype=one.dtype or dtype) if isinstance(one, Tensor) else one
+        for one in program.inputs
+    )
+    types = types_of(replace(program, inputs=given))
+    nodes = (node for func in program.funcs for node in walk(func.body))
+    operations = (node for node in nodes if isinstance(node, Apply | Reduce | Dot))
+    found = (type_of(node, types) for node in operations)
+    return any(one.dtype is DType.F32 and not one.weak for one in found)
 
 
 def _unit(dtype: DType) -> float:

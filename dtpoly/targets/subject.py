@@ -50,9 +50,9 @@ def subjects(
     state: State, made: Generated, sizes: Sizes | None = None, dtype: DType = DType.F32
 ) -> tuple[Subject, ...]:
     """The kernels of a call. Raises DtpolyError where inputs cannot have the dtype."""
-    check_dtype(state.program, dtype)
-    known = filled(state.program, sizes or {}, assumed(state.model, made))
-    call = Call(state.program, with_indices(state.model), made, known, dtype)
+    check_dtype(state.sized, dtype)
+    known = filled(state.sized, sizes or {}, assumed(state.model, made))
+    call = Call(state.sized, with_indices(state.model), made, known, dtype)
     return tuple(
         of_kernel(Subject(state, node, call, kernel, {}), kernel)
         for node, kernel in zip(state.kernels, made.kernels, strict=True)

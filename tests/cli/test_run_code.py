@@ -262,3 +262,59 @@ def test_sizes_that_a_function_refuses(call: Entry, tmp_path: Path, size: str) -
     code, out, err = call(*RUN, f"x=2,{size}", str(path))
     assert (code, out) == (1, "")
     assert err.startswith(f"error: it does not run at these sizes: {reason}")
+
+
+INLINED = "f[x] = A[x] * 2; f.inline();"
+
+
+@pytest.mark.parametrize(
+    "func",
+    [
+        "g[x] = pad(f, 1)[2 * x - 3];",
+        "g[x] = pad(f, 1)[3 - x] + pad(f, 0)[x + 1];",
+        "g[x] = pad(f, 1)[2 * x - 3] + B[x + 1];",
+    ],
+)
+def test_what_is_inlined_shows_sizes(call: Entry, tmp_path: Path, func: str) -> None:
+    """Only the Func that is inlined reads A as it is, so only it shows the size of x."""
+    path = tmp_path / "f.dt"
+    more = ", B" if "B" in func else ""
+    path.write_text(f"Func f, g; In A{more}; Var x; {INLINED} {func} g.block(x:4); g.compile();")
+    code, out, err = call(*RUN, "x=7", str(path))
+    assert code == 0, err
+    assert "g agrees with the reference" in out
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_program_ids_of_fused_funcs(call: Entry, tmp_path: Path, fused: bool) -> None:
+    """A Func that is inlined is computed by the programs of its reader, as the reference says."""
+    path = tmp_path / "f.dt"
+    how = "f.fuse_at(g, x);" if fused else "f.inline();"
+    text = "f[x] = A[x] + program_id(0); g[x] = f[x] * 2;"
+    path.write_text(f"Func f, g; In A; Var x; {text} {how} g.block(x:2); g.compile();")
+    code, out, err = call(*RUN, "x=6", str(path))
+    if fused:
+        assert (code, out) == (1, "")
+        assert "'f' has program_id, and is computed in a kernel of another Func" in err
+    else:
+        assert code == 0, err
+        assert "g agrees with the reference" in out
+
+
+@pytest.mark.parametrize("part", ["C[x] / 3", "sin(C[x])", "exp(cast(A[x], f32))"])
+def test_single_numbers_beside_wide_ones(call: Entry, tmp_path: Path, part: str) -> None:
+    """What is computed in f32 has no more digits where it is an f64 afterwards."""
+    path = tmp_path / "f.dt"
+    text = f"Func f; In A: f64, C: u8; Var x; f[x] = A[x] + C[x] + {part};"
+    path.write_text(f"{text} f.block(x:8); f.compile();")
+    code, out, err = call(*RUN, "x=40", str(path))
+    assert code == 0, (out, err)
+    (func,) = json.loads(call(*RUN, "x=40", "--json", str(path))[1])["funcs"]
+    assert func["error"] < 1e-5
+
+
+def test_wide_numbers_alone_are_held_to_their_digits(call: Entry, tmp_path: Path) -> None:
+    path = tmp_path / "f.dt"
+    path.write_text("Func f; In A: f64, C: u8; Var x; f[x] = sin(A[x]) + C[x]; f.compile();")
+    (func,) = json.loads(call(*RUN, "x=40", "--json", str(path))[1])["funcs"]
+    assert func["allowed"] < 1e-12

@@ -83,7 +83,7 @@ def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[Launched, ...]:
     known, ways = by_name(model), paths(state.kernels)
     by_path = {way.statement: way for way in ways}
     passing = frozenset(in_memory(model, by_path))
-    shapes = input_shapes(state.program, sizes)
+    shapes = input_shapes(state.sized, sizes)
     home = _homes(model, by_path)
     shared = {
         read.array

@@ -102,7 +102,7 @@ def expectation(model: Mapping[str, Any]) -> Expect:
 
 def _call(state: State, code: Code) -> Call:
     """Which function of a text is measured: that of the Func that is compiled last."""
-    program, func = state.program, code.stages.outputs[-1]
+    program, func = state.sized, code.stages.outputs[-1]
     names = file_names(program, code.stages.outputs, [one.name for one in code.stages.launches])
     used = used_labels(program)
     passed = [r.label for r in size_rules(program) if r.may_be_passed and r.label in used]
