@@ -135,6 +135,8 @@ def _call(call: Call, axes: Axes) -> Text:
         element = compared or _literal_type(operands)
     if all(isinstance(one, Number) for one in operands):
         operands = tuple(Converted(one, (), element) for one in operands)
+    elif call.operation == "where" and _are_untyped(operands[1:], element):
+        operands = (operands[0], Converted(operands[1], (), element), *operands[2:])
     texts = [value_text(one, axes, element) for one in operands]
     if not is_float_element(element):
         texts = [
@@ -167,6 +169,15 @@ def _call(call: Call, axes: Axes) -> Text:
         for one, (text, _) in zip(operands, texts, strict=True)
     ]
     return f"{name}({', '.join(exact)})", ATOM
+
+
+def _are_untyped(chosen: tuple[Value, ...], element: Element) -> bool:
+    """Whether Triton gives a choice between literals another type: 32 bits, if they fit.
+
+    What is computed from it, a sum for one, would be so narrow, too.
+    """
+    is_natural = element in (DType.BOOL, DType.I32, DType.F32)
+    return not is_natural and all(isinstance(one, Number) for one in chosen)
 
 
 def _type(value: Value) -> Element | None:

@@ -241,3 +241,32 @@ def test_tanh_is_right_to_3_units() -> None:
     assert ((got - exact).abs() <= 3 * unit)[:-1].all()
     assert (got.signbit() == values.signbit())[:-1].all()
     assert (got[:-1].abs() <= 1).all()
+
+
+CHOICE = "where(A[k] < 100, 1000000000, 0)"
+
+
+@pytest.mark.parametrize("way", ["f.tensorize(k:0);", "f.tensorize(k:8);", "f.block(k:16);", ""])
+@pytest.mark.parametrize(
+    "sum_",
+    [
+        f"rsum({CHOICE}, k)",
+        f"rsum({CHOICE} * 3 + {CHOICE}, k)",
+        f"rmax({CHOICE} * {CHOICE}, k)",
+        f"rdot({CHOICE}, {CHOICE}, k)",
+        f"rsum(-{CHOICE} - abs({CHOICE}) * 2, k)",
+        "rsum(maximum(where(A[k] < 100, 2147483647, 1), 5) + where(A[k] < 3, 9, 8), k)",
+    ],
+)
+def test_a_choice_between_numbers_has_their_type(sum_: str, way: str) -> None:
+    """Triton makes 32 bits of two literals that fit; the numbers of the language have 64."""
+    tiles = way.replace("16);", "16); f.tensorize(k:0);")
+    run(f"Func f; In A: i32; RVar k; f[] = {sum_}; {tiles} f.compile();", k=20)
+
+
+@pytest.mark.parametrize("way", ["f.tensorize(k:0);", ""])
+def test_a_choice_between_floats_has_the_type_that_all_is_computed_in(way: str) -> None:
+    choice = "where(A[k] < 100, 3.0, 1.0)"
+    text = f"Func f: f64; In A; RVar k; f[] = rsum({choice} * {choice} * A[k], k); {way}"
+    for dtype in (DType.F32, DType.F64):
+        run(f"{text} f.compile();", dtype, k=20)
