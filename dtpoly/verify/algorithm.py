@@ -154,7 +154,7 @@ def _beside(terms: Sequence[Term], formats: Sequence[Format], numbers: str) -> l
         # f64 holds all whole numbers but those of 64 bits.
         return [
             rounded(wide, term, may=True)
-            if f.category == 1 and kinds.WIDTHS.get(f.kind, 0) > kinds.DIGITS[wide]
+            if f.category == 1 and kinds.WIDTHS.get(_strict(f), 0) > kinds.DIGITS[wide]
             else term
             for term, f in zip(terms, formats, strict=True)
         ]

@@ -105,6 +105,23 @@ RIGHT = {
         "Func f; In A: i64, B: f64, C: i32; SIn u: f64; Var x; f[x] = (A[x] + 7) * B[x]"
         "+ where(A[x] > u, A[x], u) + x * C[x]; f.compile();"
     ),
+    "whole numbers as written and sizes, computed with and then beside f64": (
+        "Func f; In A: i8, B: f64; Var x; f[x] = B[x] + where(A[x] < 3, 1, 2) * 3000000000"
+        "+ where(A[x] < 5, 7, len(x)) * len(x); f.block(x:8); f.compile();"
+    ),
+    "a product of bytes, of which sums have 32 bits": (
+        "Func f; In A: i8, B: i8; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[n, k], k);"
+        "f.block(m:16, n:16, k:64); f.tensorize(m:0, n:0, k:32); f.atomic(k); f.compile();"
+    ),
+    "a sum of a choice between whole numbers as written, in one tile": (
+        "Func f; In A: i32; Var x; RVar k; f[x] = rsum(where(A[k] == x, 1000000000, 0), k);"
+        "f.block(x:4, k:16); f.tensorize(x:0, k:0); f.atomic(k); f.compile();"
+    ),
+    "sums and products of choices between numbers as written": (
+        "Func f; In A: i32, B: f64; Var x; f[x] = where(A[x] < 9, 1, 2) * 3"
+        "+ where(A[x] < 5, 2000000000, 7) * where(A[x] > 7, 2000000000, 8)"
+        "+ where(A[x] < 5, 0.5, 2) * B[x]; f.tensorize(x:8); f.compile();"
+    ),
     "a number that is rounded beside one that is infinite": (
         "Func f; In A: bf16; Var x, y; f[x, y] = (1e-6 < inf and y == x)"
         "+ where(-inf < 0.1, A[x, y], 2); f.compile();"
@@ -123,6 +140,16 @@ def test_is_proved(name: str) -> None:
 
 
 WRONG = {
+    "a choice between whole numbers as written that has 32 bits": (
+        "a sum of a choice between whole numbers as written, in one tile",
+        "tl.full((), 1000000000, tl.int64)",
+        "1000000000",
+    ),
+    "a product of bytes of which sums are floats": (
+        "a product of bytes, of which sums have 32 bits",
+        "out_dtype=tl.int32",
+        "out_dtype=tl.float32",
+    ),
     "a truth that begins as False": (
         "a truth of scratch memory begins as a number",
         ", 1, mask=z_mask)",

@@ -14,7 +14,7 @@ class Operation:
     """An operation, as a kernel writes it with `{0}`, `{1}` and `{2}` for its operands.
 
     `kinds` says of each operand what it can be: `value` (a tensor or a constant), `tensor`,
-    `truth`, `type` (the name of a type), `float type` (of 16 bits or more), `address` (of elements
+    `truth`, `type` (the name of a type), `sum type` (of what is summed), `address` (of elements
     of a type) or `matrix`.
     """
 
@@ -40,7 +40,7 @@ KINDS = {
     "type": TENSORS,
     "address": TENSORS,
     "matrix": TENSORS,
-    "float type": STANDARD,
+    "sum type": (*STANDARD, "tl.int32"),
 }
 
 
@@ -136,7 +136,7 @@ OPERATIONS = (
     Operation("atomic_max", "tl.atomic_max({0}, {1})", ("address", "value")),
     Operation("atomic_min", "tl.atomic_min({0}, {1})", ("address", "value")),
     Operation("dot", "tl.dot({0}, {1})", ("matrix", "matrix")),
-    Operation("dot as", "tl.dot({0}, {0}, out_dtype={1})", ("matrix", "float type")),
+    Operation("dot as", "tl.dot({0}, {0}, out_dtype={1})", ("matrix", "sum type")),
     Operation("dot onto", "tl.dot({0}, {0}, {1})", ("matrix", "matrix")),
 )
 BY_NAME = {one.name: one for one in OPERATIONS}

@@ -73,7 +73,7 @@ def dot(left: str, right: str, out: str | None = None) -> Row:
         result = "tl.float64"
     else:
         result = out or "tl.float32"
-        if result == "tl.float64":
+        if result in ("tl.float64", "tl.int32"):
             return NO
     types = dict.fromkeys((element(left), element(right), element(result)))
     return Row(result, result, " ".join(("tt.dot", *types)))
