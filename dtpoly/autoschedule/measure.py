@@ -20,7 +20,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs
 
 # Where the driver of a GPU shows that there is one; asking torch takes seconds.
-DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
+DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg", r"C:\Windows\System32\nvcuda.dll")
 
 
 class NothingMeasured(Exception):

@@ -149,6 +149,11 @@ def _is_mine(status: os.stat_result) -> bool:
     return status.st_uid == os.geteuid() and (stat.S_ISLNK(status.st_mode) or not is_open)
 
 
+def _is_secret(status: os.stat_result) -> bool:
+    """Whether nobody else may read a file: Windows says of each that all may, by its mode."""
+    return not hasattr(os, "geteuid") or not status.st_mode & 0o077
+
+
 def read_own(path: Path) -> bytes:
     """A file of this user's. Raises OSError, also for a link and where others can write."""
     # Nor is a pipe waited for.
@@ -167,7 +172,7 @@ def _secret(base: Path) -> bytes | None:
         for _ in range(2):
             with contextlib.suppress(FileNotFoundError):
                 found = read_own(path)
-                if len(found) == SECRET and not path.stat().st_mode & 0o077:
+                if len(found) == SECRET and _is_secret(path.stat()):
                     return found
                 path.unlink()  # cut short, or others have read it
             # Of several processes one makes it, and the others take that.

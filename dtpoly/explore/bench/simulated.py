@@ -104,7 +104,7 @@ class SimulatedBench:
         mark = Path(self.folder) / f"killed-{crc32(candidate.point.encode())}"
         if not mark.exists():
             mark.touch()
-            os.kill(process, signal.SIGKILL)
+            os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
             # Until that reaches this process as well.
             time.sleep(60)
 

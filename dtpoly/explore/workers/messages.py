@@ -1,51 +1,52 @@
-"""Plain data in, bytes through a pipe, plain data out: JSON behind its length, until some time."""
+"""Plain data in, bytes through a socket, plain data out: JSON behind its length, until some time.
+
+Of what two processes may have between them, sockets are what every system has a limit of time for.
+"""
 
 import json
-import os
-import select
 import struct
 import time
 from collections.abc import Mapping
+from socket import socket
 from typing import Any
 
 Message = Mapping[str, Any]
 
 _LENGTH = struct.Struct(">I")
 FOREVER = float("inf")
+LEAST = 0.001  # seconds: what is there already is read even where no time is left
 
 
-def send(pipe: int, message: Message, until: float = FOREVER) -> None:
-    """Write a message. Raises TimeoutError, and BrokenPipeError if nobody reads any more."""
+def send(end: socket, message: Message, until: float = FOREVER) -> None:
+    """Write a message. Raises TimeoutError, and ConnectionError if nobody reads any more."""
     data = json.dumps(message).encode()
     left = memoryview(_LENGTH.pack(len(data)) + data)
     while left:
-        _wait(pipe, select.POLLOUT, until)
-        # Never more than a pipe takes at once, so that it does not block.
-        left = left[os.write(pipe, left[: select.PIPE_BUF]) :]
+        _limit(end, until)
+        left = left[end.send(left) :]
 
 
-def receive(pipe: int, until: float = FOREVER) -> Message:
+def receive(end: socket, until: float = FOREVER) -> Message:
     """Read a message. Raises TimeoutError, and EOFError if no more will come."""
-    (length,) = _LENGTH.unpack(_read(pipe, _LENGTH.size, until))
-    message: Message = json.loads(_read(pipe, length, until))
+    (length,) = _LENGTH.unpack(_read(end, _LENGTH.size, until))
+    message: Message = json.loads(_read(end, length, until))
     return message
 
 
-def _read(pipe: int, size: int, until: float) -> bytes:
+def _read(end: socket, size: int, until: float) -> bytes:
     data = bytearray()
     while len(data) < size:
-        _wait(pipe, select.POLLIN, until)
-        part = os.read(pipe, size - len(data))
+        _limit(end, until)
+        try:
+            part = end.recv(size - len(data))
+        except ConnectionError:
+            part = b""  # The other one ended, and left something unread.
         if not part:
-            raise EOFError("the other end of the pipe is closed")
+            raise EOFError("the other end of the socket is closed")
         data += part
     return bytes(data)
 
 
-def _wait(pipe: int, what: int, until: float) -> None:
-    poll = select.poll()
-    poll.register(pipe, what)
+def _limit(end: socket, until: float) -> None:
     # Of time that cannot be told to the system there is enough.
-    left = min(until - time.monotonic(), 1e6)
-    if not poll.poll(max(0.0, 1000 * left)):
-        raise TimeoutError("nothing came in time")
+    end.settimeout(None if until == FOREVER else min(max(until - time.monotonic(), LEAST), 1e6))

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -11,8 +10,10 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import field
 from enum import StrEnum
+from socket import socket, socketpair
 from typing import IO, Protocol
 
+from dtpoly.explore.workers.handing import started
 from dtpoly.explore.workers.messages import Message, receive, send
 from dtpoly.frozen import dataclass
 
@@ -20,6 +21,8 @@ MODULE = "dtpoly.explore.workers.worker"
 # What a `with` enters and leaves.
 Turn = AbstractContextManager[object, bool | None]
 
+# What a process ends with that somebody killed; Windows does not say it.
+KILLED = -signal.SIGKILL if hasattr(signal, "SIGKILL") else None
 WORDS = 600  # letters of what a process wrote before it died
 OPENING = 300.0  # seconds until a worker is ready: it computes a reference
 
@@ -77,11 +80,10 @@ class Worker(Protocol):
 
 @dataclass(slots=True)
 class Running:
-    """A process and its pipes."""
+    """A process, the socket through which it is asked and answers, and what it prints."""
 
     process: subprocess.Popen[bytes]
-    jobs: int
-    answers: int
+    end: socket
     words: IO[bytes]
 
 
@@ -108,12 +110,12 @@ class Process:
         running = self.running = self._started()
         try:
             until = time.monotonic() + OPENING
-            receive(running.answers, until)  # it has loaded what it needs
+            receive(running.end, until)  # it has loaded what it needs
             # It computes a reference now, which would disturb whoever measures.
             with self.turn:
                 until = time.monotonic() + OPENING
-                send(running.jobs, self.opening, until)
-                said = receive(running.answers, until)
+                send(running.end, self.opening, until)
+                said = receive(running.end, until)
         except (EOFError, OSError) as error:
             is_late = isinstance(error, TimeoutError)
             words = self._last_words()
@@ -140,8 +142,8 @@ class Process:
         assert running is not None
         until = time.monotonic() + seconds
         try:
-            send(running.jobs, job, until)
-            found = receive(running.answers, until)
+            send(running.end, job, until)
+            found = receive(running.end, until)
         except TimeoutError:
             self.close()
             return Gone(How.HUNG, f"it had not finished after {seconds:.1f} s")
@@ -161,40 +163,23 @@ class Process:
         self._kill()
 
     def close(self) -> None:
-        """Wait for its end, and close its pipes."""
+        """Wait for its end, and close its socket."""
         self._kill()
         running, self.running = self.running, None
         if running is not None:
-            os.close(running.jobs)
-            os.close(running.answers)
+            running.end.close()
             running.words.close()
             running.process.wait()
 
     def _started(self) -> Running:
-        jobs_in, jobs = os.pipe()
-        answers, answers_out = os.pipe()
+        end, other = socketpair()
         words = tempfile.TemporaryFile()  # noqa: SIM115
+        environment = {**os.environ, **self.environment}
         try:
-            process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    MODULE,
-                    str(jobs_in),
-                    str(answers_out),
-                    self.opening["kind"],
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=words,
-                stderr=words,
-                pass_fds=(jobs_in, answers_out),
-                env={**os.environ, **self.environment},
-                start_new_session=True,
-            )
+            process = started(MODULE, [self.opening["kind"]], other, words, environment)
         finally:
-            os.close(jobs_in)
-            os.close(answers_out)
-        return Running(process, jobs, answers, words)
+            other.close()
+        return Running(process, end, words)
 
     def _dead(self) -> Gone:
         """Why there is no process any more."""
@@ -202,7 +187,7 @@ class Process:
         assert running is not None
         words = self._last_words()
         code = running.process.returncode
-        if code == -signal.SIGKILL:
+        if code == KILLED:
             return Gone(How.KILLED, "somebody killed its process")
         name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         ended = f"its process ended ({name})"
@@ -222,9 +207,17 @@ class Process:
     def _kill(self) -> None:
         running = self.running
         if running is not None:
-            # Its compilers, too. What died by itself is still there, to be waited for.
+            # What died by itself is still there, to be waited for.
             with suppress(ProcessLookupError, PermissionError):
-                os.killpg(running.process.pid, signal.SIGKILL)
+                _kill_all(running.process)
+
+
+def _kill_all(process: subprocess.Popen[bytes]) -> None:
+    """A process and its compilers; on Windows, which has no groups of processes, it alone."""
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 def check_facts(wanted: Message | None, said: Message) -> None:

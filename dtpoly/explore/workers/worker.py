@@ -1,6 +1,6 @@
-"""`python -m dtpoly.explore.workers.worker IN OUT KIND`: a process that does one job after another.
+"""`python -m dtpoly.explore.workers.worker SOCKET KIND`: a process that does one job after another.
 
-Numbers of two pipes in; through them come messages, and answers go out. It says when it has loaded
+A socket in; through it come messages, and answers go out. It says when it has loaded
 what its kind needs. The first message says what it is opened as, the others are jobs. It ends when
 no more will come. What goes wrong in a job may end it at once: whoever reads the other end has to
 live with that.
@@ -11,45 +11,47 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from socket import socket
 
 from dtpoly.explore.bench.bench import Lost
+from dtpoly.explore.workers.handing import taken
 from dtpoly.explore.workers.messages import Message, receive, send
 from dtpoly.explore.workers.servants import Servant, flush, load, opened
 
 LOST = 75  # the exit code of a process that has lost its device
-PARENT_DEATH_SIGNAL = 1  # of Linux's prctl
+PARENT_DEATH_SIGNAL, KILL = 1, 9  # of Linux's prctl
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until the pipe is closed."""
-    given, answers = map(int, arguments[:2])
+    """Serve until the socket is closed."""
+    end = taken(arguments[0])
     # Ctrl-C is for the process that started this one, which then ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _end_with_parent()
     try:
-        load(arguments[2])
-        send(answers, {})
-        servant = _opened(receive(given), answers)
+        load(arguments[1])
+        send(end, {})
+        servant = _opened(receive(end), end)
         while servant is not None:
-            job = receive(given)
-            send(answers, _answer(servant.do, job))
+            job = receive(end)
+            send(end, _answer(servant.do, job))
             flush()
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):
         return 0
     except Lost as error:
-        send(answers, {"lost": str(error)})
+        send(end, {"lost": str(error)})
         return LOST
     return 1
 
 
-def _opened(opening: Message, answers: int) -> Servant | None:
+def _opened(opening: Message, end: socket) -> Servant | None:
     """The servant, which says what it is; none, and why is told, if it cannot be one."""
     try:
         servant = opened(opening)
     except Exception as error:  # whatever is missing on this machine
-        send(answers, {"failure": f"{type(error).__name__}: {error}"})
+        send(end, {"failure": f"{type(error).__name__}: {error}"})
         return None
-    send(answers, {"said": servant.said})
+    send(end, {"said": servant.said})
     return servant
 
 
@@ -65,7 +67,7 @@ def _answer(do: Callable[[Message], Message], job: Message) -> Message:
 def _end_with_parent() -> None:
     """However the process that started this one ends, this one does; it may hang by then."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, KILL)
         if os.getppid() == 1:
             raise SystemExit(0)
 

@@ -42,7 +42,7 @@ def digest(name: str) -> str:
 @cache
 def record() -> Record:
     """All that is recorded."""
-    found: Record = json.loads(FILE.read_text())
+    found: Record = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 

@@ -1,0 +1,48 @@
+"""A socket in, the process that is started for it, out: how each side comes to its end.
+
+On POSIX a process inherits the number of an open file. Windows has a socket shared with a process
+that runs already, which is told how on its standard input.
+"""
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from socket import socket
+from typing import IO, Any
+
+SHARED = "shared"  # in the place of a number
+IS_SHARED = hasattr(socket, "share")
+
+
+def started(
+    module: str,
+    arguments: Sequence[str],
+    end: socket,
+    words: IO[bytes],
+    environment: Mapping[str, str],
+) -> subprocess.Popen[bytes]:
+    """A module that runs in a process of its own, and has the socket. What it prints is kept."""
+    number = SHARED if IS_SHARED else str(end.fileno())
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, number, *arguments],
+        stdin=subprocess.PIPE if IS_SHARED else subprocess.DEVNULL,
+        stdout=words,
+        stderr=words,
+        pass_fds=() if IS_SHARED else (end.fileno(),),
+        env=environment,
+        start_new_session=True,  # Windows has none, and takes no notice
+    )
+    if process.stdin is not None:
+        sharing: Any = end
+        with process.stdin as given:
+            given.write(sharing.share(process.pid))
+    return process
+
+
+def taken(number: str) -> socket:
+    """The socket that `started` gave this process."""
+    if number != SHARED:
+        return socket(fileno=int(number))
+    module: Any = sys.modules[socket.__module__]
+    found: socket = module.fromshare(sys.stdin.buffer.read())
+    return found
