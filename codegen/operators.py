@@ -31,6 +31,11 @@ def dt_is_traced(*tensors):
     "dt_is_special": '''\
 def dt_is_special(tensor):
     """Whether it is of a class that says itself what operators do, such as a DTensor."""
+    if getattr(tensor, "is_nested", False):
+        raise TypeError(
+            "a nested tensor has no size that its rows share: "
+            "pass its values(), or its to_padded_tensor(...)"
+        )
     own = getattr(type(tensor), "__torch_dispatch__", None)
     return own is not None and own is not torch.Tensor.__torch_dispatch__
 ''',
@@ -70,6 +75,35 @@ def dt_is_ours(name, digest):
     except (AttributeError, KeyError, RuntimeError):
         return False
 ''',
+    "dt_batched": '''\
+def dt_batched(operator):
+    """What torch.vmap does with an operator: one call for each element of the batch.
+
+    No kernel has an axis for a batch that its algorithm does not name. Without this rule, torch
+    does the same, and asks the user to file an issue.
+    """
+
+    def rule(info, dims, *given, **named):
+        def result(of):
+            pairs = zip(given, dims)
+            return operator(*(one if dim is None else of(one, dim) for one, dim in pairs), **named)
+
+        if not info.batch_size:
+            # Only the shape and the dtype of one result are wanted.
+            one = result(lambda batch, dim: batch.new_zeros(batch.movedim(dim, 0).shape[1:]))
+            return one.new_empty((0, *one.shape)), 0
+        places = range(info.batch_size)
+        return torch.stack([result(lambda o, dim: o.select(dim, at)) for at in places]), 0
+
+    return rule
+''',
+    "dt_not_batched": '''\
+def dt_not_batched(info, dims, *given, **named):
+    """What torch.vmap does with an operator that writes into `out`."""
+    raise RuntimeError(
+        "torch.vmap makes the result itself: call without out=, or call without torch.vmap"
+    )
+''',
     "dt_operator": '''\
 def dt_operator(name, run, like, arguments, kind=""):
     """The wrapper as operators of torch, for torch.compile; the one for `out=` returns nothing.
@@ -106,6 +140,8 @@ def dt_operator(name, run, like, arguments, kind=""):
             f"dtpoly::{name}_out", run_into, mutates_args=("out",), schema=into
         )
         old.register_fake(like_into)
+        new.register_vmap(dt_batched(new))
+        old.register_vmap(dt_not_batched)
         known[name] = run
     new, old = getattr(torch.ops.dtpoly, name), getattr(torch.ops.dtpoly, f"{name}_out")
 

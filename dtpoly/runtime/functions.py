@@ -7,7 +7,6 @@ from typing import Any
 from dtpoly.algorithm.program import Program
 from dtpoly.codegen.names import file_names
 from dtpoly.generate import outputs
-from dtpoly.runtime.batching import tell_batching
 from dtpoly.runtime.load import load_module
 
 NEEDED = ("torch", "triton")
@@ -19,7 +18,6 @@ def functions(program: Program, text: str, name: str) -> dict[str, Callable[...,
     Raises ModuleNotFoundError where torch or triton is missing.
     """
     module = _loaded(text, name)
-    tell_batching(module)
     named = file_names(program, outputs(program), ()).funcs
     return {func: getattr(module, word) for func, word in named.items()}
 

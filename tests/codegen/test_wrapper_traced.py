@@ -115,9 +115,34 @@ def test_torch_runs_the_operator_while_it_looks(add: Any) -> None:
     assert all(torch.equal(one, A + B) for one in found)
 
 
-def test_vmap(add: Any) -> None:
+def test_vmap(add: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """Torch has a rule for it, and asks nobody to file an issue."""
     A, B = torch.randn(3, 4, 8), torch.randn(8)
-    torch.testing.assert_close(torch.vmap(add, (0, None))(A, B), A + B)
+    assert torch.equal(torch.vmap(add, (0, None))(A, B), A + B)
+    assert torch.equal(torch.vmap(add, (1, None))(A.transpose(0, 1), B), A + B)
+    assert torch.vmap(add, (0, None))(A[:0], B).shape == (0, 4, 8)
+    graph: Callable[..., Any] = COMPILE(
+        lambda: torch.vmap(add, (0, None))(A, B), fullgraph=True, backend="eager"
+    )
+    assert torch.equal(graph(), A + B)
+    assert "issue" not in "".join(capfd.readouterr())
+
+
+def test_vmap_has_no_out(add: Any) -> None:
+    B = torch.randn(8)
+
+    def into(out: torch.Tensor, A: torch.Tensor) -> Any:
+        return add(A, B, out=out)
+
+    with pytest.raises(RuntimeError, match="call without out="):
+        torch.vmap(into)(torch.empty(3, 4, 8), torch.randn(3, 4, 8))
+
+
+def test_a_nested_tensor_is_refused(add: Any) -> None:
+    nested: Callable[..., torch.Tensor] = vars(torch.nested)["nested_tensor"]
+    given = nested([torch.randn(3, 8), torch.randn(2, 8)], layout=torch.jagged)
+    with pytest.raises(TypeError, match=r"pass its values\(\), or its to_padded_tensor"):
+        add(given, torch.randn(8))
 
 
 DUAL: Callable[..., torch.Tensor] = vars(forward_ad)["make_dual"]
