@@ -17,6 +17,7 @@ from dtpoly import __version__
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show
 from dtpoly.codegen.header import header
+from dtpoly.codegen.names import file_names
 from dtpoly.compile import Checked, understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors, in_source_order
 from dtpoly.directive_words import directive_text
@@ -35,6 +36,7 @@ from dtpoly.render.text import plain, render
 from dtpoly.rescheduling import TYPED, add, instead, named, read, sources_of, without
 from dtpoly.runtime.cache import remembered
 from dtpoly.runtime.functions import functions
+from dtpoly.runtime.mixed import has_products, mixed_product
 from dtpoly.schedule.primitive import Primitive, signatures
 from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.source import Source
@@ -335,12 +337,25 @@ class Scheduled(Judged):
         no tensor shows.
         """
         __tracebackhide__ = True
-        _make_function(self)
+        multiplies = _make_function(self)
         for one in (*inputs, *named.values()):
             if getattr(one, "is_nested", False):
                 raise TypeError(NESTED)
         _tell_autocast()
+        if multiplies:
+            dtypes = tuple(getattr(one, "dtype", None) for one in (*inputs, *named.values()))
+            _tell_mixed(self, dtypes, tuple(named))
         return self.function(*inputs, **named)
+
+    @cached_property
+    def _multiplies(self) -> bool:
+        """Whether a Func is a product as tensor cores compute them."""
+        return has_products(self.program)
+
+    @cached_property
+    def _mixed(self) -> dict[object, str]:
+        """What is said of products of two types of floats, by the types of a call."""
+        return {}
 
     def __repr__(self) -> str:
         at = f" at {self.focus}" if self.focus else ""
@@ -362,9 +377,10 @@ class Scheduled(Judged):
 Step = Callable[..., Scheduled]
 
 
-def _make_function(scheduled: Scheduled) -> None:
-    """Generate, prove and load, unless that was done."""
+def _make_function(scheduled: Scheduled) -> bool:
+    """Generate, prove and load, unless that was done; whether it multiplies."""
     _ = scheduled.function
+    return scheduled._multiplies
 
 
 def _tell_autocast() -> None:
@@ -374,7 +390,21 @@ def _tell_autocast() -> None:
         warnings.warn(UNCAST, stacklevel=3)
 
 
+def _tell_mixed(scheduled: Scheduled, dtypes: tuple[object, ...], named: tuple[str, ...]) -> None:
+    """Warn of a product of two float types, which is computed in the wider one."""
+    key, known = (dtypes, named), scheduled._mixed
+    if key not in known:
+        words = file_names(scheduled.program, (), ()).inputs
+        placed = [*words.values()][: len(dtypes) - len(named)]
+        of = dict(zip((*placed, *named), map(str, dtypes), strict=False))
+        given = {name: of[word] for name, word in words.items() if word in of}
+        known[key] = mixed_product(scheduled.program, given)
+    if known[key]:
+        warnings.warn(known[key], stacklevel=3)
+
+
 # torch.compile reads this mark: it runs such a function while it traces, instead of tracing it. So
 # a schedule that was never called is generated and proved there, and the graph has one operator.
 vars(_make_function)["_dynamo_marked_constant"] = True
 vars(_tell_autocast)["_dynamo_marked_constant"] = True
+vars(_tell_mixed)["_dynamo_marked_constant"] = True

@@ -273,3 +273,47 @@ def test_autocast_is_told_in_a_graph() -> None:
     with pytest.warns(UserWarning, match="torch.autocast changes nothing here"):
         found = COMPILE(inside, fullgraph=True, backend="eager")(A)
     assert torch.equal(found, A + B)
+
+
+PRODUCT = """
+Func f; In A, B; Var m, n; RVar k;
+f[m, n] = rdot({A}, B[k, n], k);
+f.block(m:16, n:16); f.tensorize(m:16, n:16, k:16);
+"""
+
+
+def product(left: str = "A[m, k]") -> Any:
+    return dtpoly.parse(PRODUCT.replace("{A}", left))
+
+
+def test_a_product_of_two_types_is_told() -> None:
+    k = product()
+    A, B = torch.randn(4, 8).bfloat16(), torch.randn(8, 4)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        k(A, A.T.contiguous())
+        k(A.float(), B)
+        assert found == []
+        k(A, B)
+        k(B=B, A=A)
+        k(A, B=B, out=torch.empty(4, 4))
+    said = (
+        "A[m, k] is bf16 and B[k, n] is f32: their product in 'f' is computed in f32; "
+        "cast one of them before the call, or say that it is meant, as in cast(e, f32)"
+    )
+    assert [(str(one.message), one.filename) for one in found] == [(said, __file__)] * 3
+
+
+def test_a_product_of_two_types_that_is_meant_is_not_told() -> None:
+    A, B = torch.randn(4, 8).bfloat16(), torch.randn(8, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.testing.assert_close(product("cast(A[m, k], f32)")(A, B), A.float() @ B)
+
+
+def test_a_product_of_two_types_is_told_in_a_graph() -> None:
+    k = product()
+    A, B = torch.randn(4, 8).bfloat16(), torch.randn(8, 4)
+    with pytest.warns(UserWarning, match="their product in 'f' is computed in f32"):
+        found = COMPILE(lambda: k(A, B), fullgraph=True, backend="eager")()
+    torch.testing.assert_close(found, A.float() @ B)

@@ -7,6 +7,7 @@ import click
 
 from dtpoly.cli.files import complete_files
 from dtpoly.cli.lazy import load
+from dtpoly.cli.output import write
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.explore.extras import MissingExtra
 from dtpoly.explore.report.study import studies
@@ -25,7 +26,8 @@ SUFFIXES = (".html", *PICTURES, *TABLES)
 Examples:
   dtpoly report softmax.sqlite -o softmax.html
   dtpoly report softmax.sqlite -o softmax.png
-  dtpoly report softmax.sqlite -o softmax.csv""",
+  dtpoly report softmax.sqlite -o softmax.csv
+  dtpoly report softmax.sqlite --json""",
 )
 @click.argument(
     "file", metavar="RUN.sqlite", type=click.Path(path_type=Path), shell_complete=complete_files
@@ -36,14 +38,17 @@ Examples:
     type=click.Path(path_type=Path),
     help="A .html, .png, .svg, .pdf, .csv or .json.  [default: RUN.html]",
 )
-def command(file: Path, output: Path | None) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document instead.")
+def command(file: Path, output: Path | None, as_json: bool) -> int:
     """Draw what `dtpoly explore` measured, one part for each algorithm, sizes and device.
 
     Schedules by run time with the baselines as lines; parameters against time; expected against
     measured; the ten best and how they differ. The page is one file that loads nothing else. A
     picture has all figures, one below the other; a table has a row for each schedule.
     """
-    path = output or file.with_suffix(".html")
+    if as_json and output is not None:
+        raise click.UsageError("--json prints what '-o FILE.json' writes: say one of both")
+    path = output or file.with_suffix(".json" if as_json else ".html")
     if path.suffix not in SUFFIXES:
         message = f"'{path}' must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
         raise click.BadParameter(message, param_hint="-o")
@@ -60,6 +65,9 @@ def command(file: Path, output: Path | None) -> int:
     except (StoreError, MissingExtra) as error:
         tell_error(str(error))
         return 1
+    if as_json:
+        write(data.decode())
+        return 0
     return 0 if save(path, data) else 1
 
 

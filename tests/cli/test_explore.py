@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -216,6 +217,20 @@ def test_a_table_has_a_row_for_each_schedule(call: Entry, explore: Explore, tmp_
         assert row["outcome"] == one["outcome"]
         assert row["sizes"] == " ".join(f"{v}={n}" for v, n in one["sizes"].items())
         assert row["median_ms"] == ("" if one["median_ms"] is None else str(one["median_ms"]))
+
+
+def test_a_table_as_json_on_standard_output(call: Entry, explore: Explore, tmp_path: Path) -> None:
+    """Also where an error is infinite, which JSON has no number for."""
+    explore("--fault", "wrong=*")
+    store = str(tmp_path / "run.sqlite")
+    code, out, _ = call("report", store, "--json")
+    assert code == 0
+    refuse: Any = pytest.fail
+    results = json.loads(out, parse_constant=refuse)["results"]
+    assert {(one["outcome"], one["error"]) for one in results} == {("wrong", None)}
+    assert not [*tmp_path.glob("*.json")]
+    code, _, err = call("report", store, "--json", "-o", "run.json")
+    assert (code, "say one of both" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

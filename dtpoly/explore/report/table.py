@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 
 from dtpoly.explore.report.study import Study
 
@@ -38,9 +39,13 @@ def rows(given: Sequence[Study]) -> Iterator[tuple[Mapping[str, int], dict[str, 
 
 
 def as_json(given: Sequence[Study]) -> str:
-    """A document with all rows."""
-    results = [row for _, row in rows(given)]
-    return json.dumps({"version": VERSION, "results": results}, indent=2) + "\n"
+    """A document with all rows. An error that is no finite number is null: JSON has none."""
+    results = [{key: _finite(value) for key, value in row.items()} for _, row in rows(given)]
+    return json.dumps({"version": VERSION, "results": results}, indent=2, allow_nan=False) + "\n"
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def as_csv(given: Sequence[Study]) -> str:
