@@ -380,7 +380,8 @@ Step = Callable[..., Scheduled]
 def _make_function(scheduled: Scheduled) -> bool:
     """Generate, prove and load, unless that was done; whether it multiplies."""
     _ = scheduled.function
-    return scheduled._multiplies
+    # Written as a method it would be traced; a public name would hide a Func of that name.
+    return scheduled._multiplies  # pyright: ignore[reportPrivateUsage]
 
 
 def _tell_autocast() -> None:
@@ -392,7 +393,7 @@ def _tell_autocast() -> None:
 
 def _tell_mixed(scheduled: Scheduled, dtypes: tuple[object, ...], named: tuple[str, ...]) -> None:
     """Warn of a product of two float types, which is computed in the wider one."""
-    key, known = (dtypes, named), scheduled._mixed
+    key, known = (dtypes, named), scheduled._mixed  # pyright: ignore[reportPrivateUsage]
     if key not in known:
         words = file_names(scheduled.program, (), ()).inputs
         placed = [*words.values()][: len(dtypes) - len(named)]
