@@ -317,3 +317,24 @@ def test_a_product_of_two_types_is_told_in_a_graph() -> None:
     with pytest.warns(UserWarning, match="their product in 'f' is computed in f32"):
         found = COMPILE(lambda: k(A, B), fullgraph=True, backend="eager")()
     torch.testing.assert_close(found, A.float() @ B)
+
+
+BOTH = """
+Func norm, rstd; In X, W; Var m; RVar d;
+rstd[m] = 1 / sqrt(rsum(X[m, d] * X[m, d], d));
+norm[m, d] = X[m, d] * reshape(rstd[m], m, 1) * reshape(W[d], 1, d);
+norm.block(m:4); norm.tensorize(m:0, d:64); norm.compile();
+rstd.block(m:4); rstd.tensorize(m:0, d:64); rstd.compile();
+"""
+
+
+def test_a_function_depends_on_an_input_that_its_func_does_not_read() -> None:
+    """On its size and on its type: so each function takes all inputs, as docs/python.md says."""
+    k = dtpoly.parse(BOTH)
+    X, W = torch.rand(8, 64) + 1, torch.ones(64)
+    with pytest.raises(ValueError, match="it is 64 by X.shape\\[1\\], but 3 by W.shape"):
+        k.rstd(X, W[:3])
+    narrow, wide = k.rstd(X, W), k.rstd(X, W.double())
+    exact = (X.double() ** 2).sum(1).rsqrt()
+    assert torch.equal(wide, exact.float())
+    assert torch.equal(k.norm(X, W), X * narrow[:, None])
