@@ -332,7 +332,7 @@ def test_a_function_depends_on_an_input_that_its_func_does_not_read() -> None:
     """On its size and on its type: so each function takes all inputs, as docs/python.md says."""
     k = dtpoly.parse(BOTH)
     X, W = torch.rand(8, 64) + 1, torch.ones(64)
-    with pytest.raises(ValueError, match="it is 64 by X.shape\\[1\\], but 3 by W.shape"):
+    with pytest.raises(ValueError, match=r"it is 64 by X.shape\[1\], but 3 by W.shape"):
         k.rstd(X, W[:3])
     narrow, wide = k.rstd(X, W), k.rstd(X, W.double())
     exact = (X.double() ** 2).sum(1).rsqrt()
