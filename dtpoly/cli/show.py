@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from math import prod
 from pathlib import Path
 from types import ModuleType
 
@@ -195,8 +196,8 @@ def command(
         try:
             made = STAGES[stage][chosen](asked)
         except TooLongError as error:
-            is_listed = chosen != "json" and max(asked.sizes.values(), default=0) <= LISTED
-            lists = f"; --json lists tables up to {LISTED}" if is_listed else ""
+            is_listed = chosen != "json" and prod(asked.sizes.values()) <= LISTED**2
+            lists = f"; --json lists tables of up to {LISTED**2} elements" if is_listed else ""
             raise click.BadParameter(f"{error}{lists}", param_hint="--size") from None
         except SizesError as error:
             raise click.BadParameter(str(error), param_hint="--size") from None

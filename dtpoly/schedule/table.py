@@ -53,7 +53,8 @@ class Table:
 
 
 LONGEST = 64  # of a label, in what a person is to look at
-LISTED = 256  # in what a program is to read
+LISTED = 256  # in what a program is to read, or is shown without what is alike: of its square,
+FARTHEST = 4096  # which may be longer along one label, and has no more elements
 
 
 class SizesError(ValueError):
@@ -67,7 +68,7 @@ class TooLongError(SizesError):
 def tables(state: State, sizes: Sizes, longest: int = LONGEST) -> tuple[Table, ...]:
     """A table for each kernel, in the order in which they run. Raises SizesError.
 
-    Sizes that no table depends on may be left out; none has more cells than a square of the
+    Sizes that no table depends on may be left out; none has more elements than a square of the
     longest extent.
     """
     wrong = next((label for label in sizes if label not in state.model.size_of), None)
@@ -91,10 +92,11 @@ def tables(state: State, sizes: Sizes, longest: int = LONGEST) -> tuple[Table, .
 
 def check_small(labels: tuple[str, ...], counts: tuple[int, ...], longest: int) -> None:
     """Raises TooLongError for a table that is no longer one to look at."""
+    farthest = FARTHEST if longest == LISTED else longest
     for label, count in zip(labels, counts, strict=True):
-        if count > longest:
+        if count > farthest:
             raise TooLongError(
-                f"'{label}' goes up to {count}, a table up to {longest}; choose smaller sizes"
+                f"'{label}' goes up to {count}, a table up to {farthest}; choose smaller sizes"
             )
     if prod(counts) > longest**2:
         raise TooLongError(

@@ -244,7 +244,8 @@ def test_a_file_that_cannot_be_written(call: Entry, blocks: Path, tmp_path: Path
     ("options", "words"),
     [
         (("--stage", "map"), "the table needs the size of 'x' and of 'y'"),
-        (("--stage", "map", "--size", "x=4,y=999"), "'y' goes up to 999, a table up to 256"),
+        (("--stage", "map", "--size", "x=4,y=4097"), "'y' goes up to 4097, a table up to 4096"),
+        (("--stage", "map", "--size", "x=999,y=99"), "98901 elements, a table has 65536"),
         (("--stage", "map", "--size", "x=4,q=4"), "the program has no label 'q'"),
         (("--stage", "tree", "--size", "x=4"), "stage tree is the same for all sizes"),
         (("--stage", "program", "--form", "svg"), "stage program has no form svg; it has text"),
@@ -265,16 +266,16 @@ def test_a_map_that_is_too_large_to_look_at_is_listed(call: Entry, tmp_path: Pat
     file = tmp_path / "f.dt"
     file.write_text("Func f; In A; Var m; f[m] = exp(A[m]); f.block(m:2);")
     asked = ("show", "--stage", "map", "--size", "m=256", str(file))
-    assert "--json lists tables up to 256" in " ".join(call(*asked)[2].split())
+    assert "--json lists tables of up to 65536 elements" in " ".join(call(*asked)[2].split())
     code, out, _ = call(*asked, "--json")
     assert code == 0
     (table,) = json.loads(out)["map"]
     assert table["extents"] == [256]
     assert [one["program"] for one in table["elements"]] == [m // 2 for m in range(256)]
-    too_large = (*asked[:3], "--size", "m=257", str(file), "--json")
+    too_large = (*asked[:3], "--size", "m=4097", str(file), "--json")
     code, _, err = call(*too_large)
     assert code == 2
-    assert "a table up to 256" in " ".join(err.split())
+    assert "a table up to 4096" in " ".join(err.split())
 
 
 def test_a_map_of_large_blocks_has_a_row_for_each(call: Entry, tmp_path: Path) -> None:
@@ -292,6 +293,21 @@ def test_a_map_of_large_blocks_has_a_row_for_each(call: Entry, tmp_path: Path) -
     code, svg, _ = call(*asked, "--form", "svg")
     assert code == 0
     assert ">128-199<" in svg
+
+
+def test_a_map_of_rows_in_tiles_that_are_longer_than_a_table_is_wide(
+    call: Entry, tmp_path: Path
+) -> None:
+    file = tmp_path / "f.dt"
+    file.write_text("Func f; In A; Var m, n; f[m, n] = exp(A[m, n]); f.block(m:2, n:512);")
+    code, out, _ = call("show", "--stage", "map", "--size", "m=4,n=1100", str(file))
+    assert code == 0
+    assert [line.split() for line in out.splitlines()[2:6]] == [
+        ["program:", "m", "down,", "n", "across"],
+        ["0-511", "512-1023", "1024-1099"],
+        ["0-1", "0", "2", "4"],
+        ["2-3", "1", "3", "5"],
+    ]
 
 
 @pytest.mark.parametrize("stage", ["program", "model", "deps", "tree"])
