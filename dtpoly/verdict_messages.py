@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.source import Source, Span
 from dtpoly.verify.report import LAYERS, Function, Instance, Layer, Report, Verdict, Witness
+from dtpoly.verify.said import is_by_hand
 
 SEE = "not looked at"
 
@@ -37,18 +38,22 @@ def _all(report: Report, kernel: Source, code: str, title: str, hint: str) -> It
         elif unknown:
             looked = [one for one in unknown if not one.why.startswith(SEE)] or unknown
             shown = f"{_quoted(function)} is not proved"
-            yield _told("DT311", Severity.WARNING, shown, looked, kernel, _way_on(looked))
+            yield _told("DT311", Severity.WARNING, shown, looked, kernel, _way_on(looked, kernel))
 
 
 def _quoted(function: Function) -> str:
     return f"'{function.name}'" if function.name else "the file"
 
 
-def _way_on(layers: Sequence[Layer]) -> str:
+def _way_on(layers: Sequence[Layer], kernel: Source) -> str:
     if any(layer.is_late for layer in layers):
         return "dtpoly verify --seconds 60 gives the proof more time"
     if layers[0].way:
         return layers[0].way
+    if is_by_hand(kernel.text):
+        return (
+            "it may be right all the same: docs/handwritten.md says what can be read and promised"
+        )
     return "it may be right all the same: dtpoly verify --ring runs it, without rounding"
 
 

@@ -37,6 +37,7 @@ def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict
             replace(
                 must_be_passed(rule.label),
                 notes=(Note(f"tensors would decide it: {rule}"),) if rule.reads else (),
+                hint=f"pass {rule.label}=..., on the command line --size {rule.label}=...",
             )
             for rule in size_rules(program)
             if rule.label in missing

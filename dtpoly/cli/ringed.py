@@ -11,8 +11,10 @@ from dtpoly.algorithm.program import Program
 from dtpoly.ring import trying
 from dtpoly.ring.trying import Equal, NotRun, Wrong, shown
 from dtpoly.verify.report import Function, Instance, Layer, Verdict, Witness
+from dtpoly.verify.said import is_by_hand
 
 NAME = "ring"
+BY_HAND = "it runs functions that call kernels, and a file that is written by hand has none"
 
 
 def tried(program: Program, text: str, function: Function, seconds: float) -> Layer:
@@ -21,6 +23,8 @@ def tried(program: Program, text: str, function: Function, seconds: float) -> La
     def begin(sizes: Mapping[str, int]) -> None:
         _tell(f"{function.name} in the ring at {shown(sizes)}")
 
+    if is_by_hand(text):
+        return Layer(NAME, Verdict.UNKNOWN, 0, BY_HAND)
     # Where a proof ended at some sizes, they may show why.
     doubtful = [dict(one.witness.sizes) for one in function.layers if one.witness is not None]
     try:

@@ -11,6 +11,10 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.values import Unread
 
 LINE = re.compile(r"#\s*(verify|assume)\s*:(.*)")
+FORM = (
+    "write the call alone, without a result: # verify: kernel[(cdiv(len(m), 64),)](A, out, len(m));"
+    " what a kernel stores is one of its arguments"
+)
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,11 @@ class Said:
     what: ast.expr
     text: str
     line: int
+
+
+def is_by_hand(text: str) -> bool:
+    """Whether a file says how its kernels are launched, so that it has no functions for that."""
+    return any(LINE.fullmatch(line.strip()) is not None for line in text.splitlines())
 
 
 def said_in(text: str) -> tuple[Said, ...]:
@@ -41,7 +50,9 @@ def said_in(text: str) -> tuple[Said, ...]:
         while (below := comments.get(line + len(parts))) and _is_open("\n".join(parts)):
             parts.append(below.lstrip("# "))
         written = "\n".join(parts)
-        found.append(Said(match[1], _parsed(written, line), " ".join(written.split()), line))
+        found.append(
+            Said(match[1], _parsed(written, line, match[1]), " ".join(written.split()), line)
+        )
     return tuple(found)
 
 
@@ -49,11 +60,12 @@ def _is_open(text: str) -> bool:
     return sum(text.count(one) for one in "([") > sum(text.count(one) for one in ")]")
 
 
-def _parsed(text: str, line: int) -> ast.expr:
+def _parsed(text: str, line: int, word: str) -> ast.expr:
     try:
         body = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Unread(line, f"this is not an expression: '{text}'") from error
+        way = FORM if word == "verify" else ""
+        raise Unread(line, f"this is not an expression: '{text}'", way) from error
     for node in ast.walk(body):
         ast.increment_lineno(node, 0)
         if isinstance(node, ast.expr):

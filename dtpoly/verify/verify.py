@@ -72,7 +72,7 @@ def verify(
     try:
         file = file_of(program, text)
     except Unread as error:
-        return Report((_unknown("", error.line, error.what, began),))
+        return Report((_unknown("", error.line, error.what, began, way=error.way),))
     if file.said:
         return _hand_written(program, file, seconds, run_of)
     wanted = [func.name for func in program.funcs if func.name in file.plain]

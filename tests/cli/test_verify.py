@@ -201,3 +201,17 @@ def test_the_ring(here: Path) -> None:
         code, out, _ = command("verify", "f.dt", "--kernel", "f.py", "--ring")
         assert code == 1
         assert "ring: at x = 1, k = 1, 1 elements read outside of every tensor" in out
+
+
+def test_the_ring_runs_nothing_that_is_written_by_hand(here: Path) -> None:
+    (here / "f.dt").write_text("Func f; In A; Var x; f[x] = A[x]; f.compile();")
+    (here / "by_hand.py").write_text(
+        "import triton\nimport triton.language as tl\n\n\n"
+        "# verify: kernel[(len(x),)](A, f)\n@triton.jit\ndef kernel(a, f):\n"
+        "    tl.store(f + tl.program_id(0), tl.load(a + tl.program_id(0)))\n"
+    )
+    with Server.start() as command:
+        _, out, err = command("verify", "f.dt", "--kernel", "by_hand.py", "--ring")
+    said = "it runs functions that call kernels, and a file that is written by hand has none"
+    assert said in " ".join((out + err).split())
+    assert "dtpoly_generated" not in out + err

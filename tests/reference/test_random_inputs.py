@@ -105,8 +105,8 @@ def test_a_size_that_nothing_decides() -> None:
     with pytest.raises(DtpolyError) as error:
         random_inputs(program(RMS), {"x": 3}, 0)
     assert [(d.code, d.title, d.hint) for d in error.value.diagnostics] == [
-        ("DT170", "the size of 'y' must be passed", "pass y=..."),
-        ("DT170", "the size of 'k' must be passed", "pass k=..."),
+        ("DT170", "the size of 'y' must be passed", "pass y=..., on the command line --size y=..."),
+        ("DT170", "the size of 'k' must be passed", "pass k=..., on the command line --size k=..."),
     ]
 
 

@@ -75,6 +75,25 @@ def test_a_size_that_32_bits_do_not_hold() -> None:
     assert verdict("add", promised(WITHOUT_SIZES, found.hint)) is Verdict.PROVED
 
 
+def test_a_launch_whose_result_is_given_a_name() -> None:
+    """The hint says how it is written; without the name it is read."""
+    kernel = text("add")
+    found = told("add", kernel.replace("# verify: ", "# verify: total = "))
+    assert "this is not an expression: 'total = add_kernel[" in found.label
+    assert found.hint.startswith("write the call alone, without a result: # verify: kernel[(")
+    promise = told("add", kernel.replace("len(i) <= 2**30", "len(i) <= "))
+    assert "this is not an expression: 'len(i) <='" in promise.label
+    assert "write the call" not in promise.hint
+    assert verdict("add", kernel) is Verdict.PROVED
+
+
+def test_what_nothing_is_known_about_sends_nobody_to_the_ring() -> None:
+    """It runs functions that call kernels, which a hand-written file does not have."""
+    found = told("add", text("add").replace("total, len(i)", "total, sum(i)"))
+    assert "docs/handwritten.md" in found.hint
+    assert "--ring" not in found.hint
+
+
 @pytest.mark.parametrize("name", ["row_sum", "bias_silu", "transpose", "matmul", "outer"])
 def test_what_is_promised_is_enough(name: str) -> None:
     """Without any promise, one hint after the other leads to a proof."""
