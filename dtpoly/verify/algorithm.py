@@ -68,6 +68,8 @@ class Meaning:
     formats: Mapping[str, Format]
     # In what products of f32 may be computed: `tf32`, if that was asked for.
     precisions: frozenset[str]
+    # Funcs whose parts may be added up in their own type: `f.atomic(k);` asks for that.
+    atomics: frozenset[str]
     # The type of what is computed of numbers alone; nothing if they are as they are written.
     numbers: str
     # Whether values are promised to be finite.
@@ -89,10 +91,11 @@ def meaning_of(program: Program, *, is_finite: bool = False, are_free: bool = Fa
     if "tf32" in words:
         words.add("tf32x3")
     precisions = frozenset(words - {"ieee"})
+    atomics = frozenset(one.func for one in program.directives if one.name == "atomic")
     formats = formats_of(program)
     numbers = of_numbers(program, formats)
     sizes = sizes_of(program, are_free=are_free)
-    return Meaning(program, sizes, formats, precisions, numbers, is_finite)
+    return Meaning(program, sizes, formats, precisions, atomics, numbers, is_finite)
 
 
 def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:

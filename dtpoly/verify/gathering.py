@@ -37,16 +37,36 @@ def gathered(launches: Sequence[Ran], at: int, load: Access) -> list[tuple[int, 
     return found
 
 
-def part(access: Access, kind: str, *, is_finite: bool) -> Term:
+def is_of(tensor: str, funcs: frozenset[str]) -> bool:
+    """Whether a tensor that a wrapper makes is one for a Func, by its name."""
+    stem, _, number = tensor.rpartition("_")
+    return tensor in funcs or (number.isdecimal() and stem in funcs)
+
+
+def operation_of(access: Access, kind: str, *, is_asked: bool) -> str:
+    """By what an atomic operation puts values together, in an element of a type.
+
+    Each sum is rounded to the type. If that is a narrow one, the result depends on the order: it
+    is no sum of the algorithm, unless `atomic` asks for that of the Func.
+    """
+    operation = ATOMIC[access.kind]
+    is_rounded = kinds.is_float(kind) and kinds.is_narrow(kind)
+    return f"add in {kind}" if operation == "add" and is_rounded and not is_asked else operation
+
+
+def part(access: Access, kind: str, *, is_finite: bool, is_asked: bool) -> Term:
     """What an atomic operation puts to an element of a type; it is done in that type.
 
-    A nan must have the bits that win in its order.
+    A nan must have the bits that win in its order. The largest of rounded values is the largest
+    value, rounded; of a sum that is so only where `atomic` asks for it.
     """
     assert access.value is not None
     operation = ATOMIC[access.kind]
     if kinds.is_whole(kind):
         return access.value
     value = access.value
+    if operation == "add" and not is_asked:
+        return value
     match value:
         case Apply(operation=made, operands=(inner,)) if (
             operation in OF_BITS and made == f"{OF_BITS[operation]} in {kind}"

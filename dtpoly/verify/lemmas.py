@@ -25,7 +25,7 @@ from dtpoly.verify.whole import both
 def with_known(proof: Proof) -> Proof | None:
     """The proof with elements for what kernels leave and is proved; None if there is none such."""
     old = proof.memory
-    memory = Memory(old.launches, old.inputs, old.facts, types=old.types)
+    memory = Memory(old.launches, old.inputs, old.facts, types=old.types, atomics=old.atomics)
     known: Proof = replace(proof, memory=memory)
     for at, ran in enumerate(proof.runs):
         for array in dict.fromkeys(a.tensor for a in ran.accesses if a.kind != "load"):

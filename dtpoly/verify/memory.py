@@ -18,7 +18,7 @@ from dtpoly.verify.accumulating import Accumulation, accumulation, one_operation
 from dtpoly.verify.asking import about
 from dtpoly.verify.building import as_truth, rounded
 from dtpoly.verify.domains import before, domain, own_names, renaming
-from dtpoly.verify.gathering import ATOMIC, gathered, part
+from dtpoly.verify.gathering import gathered, is_of, operation_of, part
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.paired import beginnings
 from dtpoly.verify.regions import Region, is_single, set_of, without
@@ -70,6 +70,8 @@ class Memory:
     funcs: dict[str, str] = field(default_factory=dict[str, str])
     # The types of tensors.
     types: Mapping[str, str] = field(default_factory=dict[str, str])
+    # Funcs of which `atomic` says that their parts are added up in their types.
+    atomics: frozenset[str] = frozenset()
     done: dict[tuple[int, Term], Term] = field(default_factory=dict[tuple[int, Term], Term])
 
     @cached_property
@@ -152,9 +154,12 @@ class Memory:
             ran = self.launches[other]
             new = renaming(ran, one)
             where = both(put_truth(domain(ran, one), new), _same(load, one, new))
-            body = put(self.seen(other, part(one, kind, is_finite=ran.launch.is_finite)), new)
+            is_asked = is_of(one.tensor, self.atomics)
+            value = part(one, kind, is_finite=ran.launch.is_finite, is_asked=is_asked)
+            body = put(self.seen(other, value), new)
             bound = tuple(str(to.plain) for to in new.values())
-            total = Apply(ATOMIC[one.kind], (total, Total(ATOMIC[one.kind], bound, where, body)))
+            operation = operation_of(one, kind, is_asked=is_asked)
+            total = Apply(operation, (total, Total(operation, bound, where, body)))
         if not parts:
             return begun
         if kinds.is_whole(kind):

@@ -10,7 +10,7 @@ from dtpoly.verify.asking import about
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.domains import domain, renaming
 from dtpoly.verify.findings import Finding, Proof
-from dtpoly.verify.gathering import ATOMIC, part
+from dtpoly.verify.gathering import ATOMIC, operation_of, part
 from dtpoly.verify.lemmas import with_known
 from dtpoly.verify.memory import Unwritten
 from dtpoly.verify.regions import NotAffine, set_of
@@ -63,7 +63,7 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
     """An element is what it began as, and the reduction of all that is put to it."""
     operation = ATOMIC[atomics[0][2].kind]
     outputs = tuple(f"out.{axis}" for axis in range(len(proof.arrays[proof.result].shape)))
-    parts: list[Term] = []
+    parts: list[Total] = []
     for at, ran, access in atomics:
         if ATOMIC[access.kind] != operation:
             where = set_of(both(proof.facts, domain(ran, access)))
@@ -74,15 +74,14 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
         for output, index in zip(outputs, access.indices, strict=True):
             here = both(here, compare("==", name(output), put_whole(index, put_names)))
         bound = tuple(str(one.plain) for one in put_names.values())
-        # Parts are added up in the type of the output: that is what `atomic` asks for.
-        kind = proof.arrays[proof.result].kind
-        value_there = part(access, kind, is_finite=proof.meaning.is_finite)
+        kind, is_asked = proof.arrays[proof.result].kind, proof.func in proof.meaning.atomics
+        value_there = part(access, kind, is_finite=proof.meaning.is_finite, is_asked=is_asked)
         body = put(proof.memory.seen(at, value_there), put_names)
-        parts.append(Total(operation, bound, here, body))
+        parts.append(Total(operation_of(access, kind, is_asked=is_asked), bound, here, body))
     about(atomics[-1][2].line, "puts together what the algorithm says")
-    total = parts[0]
+    total: Term = parts[0]
     for other in parts[1:]:
-        total = Apply(operation, (total, other))
+        total = Apply(parts[0].operation, (total, other))
     total = settled(proof.arrays[proof.result].kind, total)
     wanted = value_of(proof.meaning, proof.func, tuple(name(o) for o in outputs))
     where = set_of(both(proof.facts, proof.box(outputs)))

@@ -30,7 +30,7 @@ from dtpoly.verify.memory import Memory, Unwritten
 from dtpoly.verify.naming import file_of
 from dtpoly.verify.pairs import check_apart
 from dtpoly.verify.panels import check_panels
-from dtpoly.verify.regions import NotAffine
+from dtpoly.verify.regions import NotAffine, set_of
 from dtpoly.verify.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
 from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, smallest
 from dtpoly.verify.shifts import is_shift
@@ -211,8 +211,10 @@ def proof_of(
     check_panels(wrapper, runs, meaning, func)
     wrapper.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
     facts = both(facts, *(ran.facts for ran in runs))
+    if file.said and set_of(facts).is_empty():
+        raise Unread(file.said[0].line, "no call keeps what is assumed, and what kernels ask for")
     types = {one.name: one.kind for one in wrapper.arrays.values()}
-    memory = Memory(runs, frozenset(ranks), facts, types=types)
+    memory = Memory(runs, frozenset(ranks), facts, types=types, atomics=meaning.atomics)
     return wrapper, Proof(runs, wrapper.arrays, wrapper.result, func, meaning, memory, facts)
 
 
