@@ -97,6 +97,10 @@ class Computed:
     is_less: bool = False
     # It had 64 bits: where 32 do not hold it, it wraps, and so may the algorithm's.
     is_cut: bool = False
+    # More is done with it than to add it up to an address: where it wrapped, that would be seen.
+    is_left: bool = False
+    # It is brought to 64 bits, and may be a part of an address after that.
+    is_widened: bool = False
 
 
 @dataclass(frozen=True, slots=True)

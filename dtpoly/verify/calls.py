@@ -93,7 +93,7 @@ def call(machine: Machine, node: ast.Call) -> Value:
 
 def _method(machine: Machine, of: ast.expr, word: str, node: ast.Call) -> Value:
     """A method of a tensor: the function of its name, of the tensor and what else is given."""
-    tile = machine.tile(of)
+    tile = machine.tile(of, stays=True)
     methods.check(tile, word, node.lineno)
     # What it is a method of is evaluated once, and stands there by a name that no text has.
     own = f".{node.lineno}.{node.col_offset}.{node.end_col_offset}"
@@ -113,13 +113,19 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
         case "program_id" | "num_programs" | "arange" | "full" | "zeros" | "cdiv":
             return _made(machine, word, args, named, node)
         case "cast" if len(args) == 2:
-            before = machine.tile(args[0])
+            before = machine.tile(args[0], stays=True)
             to = _type(machine, args[1])
             if not isinstance(before.item, Pointer):
                 meaning("cast", (of_tile(before), to), line)
             changed = cast(before, to, line)
+            if changed.kind != before.kind:
+                machine.leaves(before, line, is_widened=changed.kind == "tl.int64")
             is_cut = before.kind == "tl.int64" and changed.kind == "tl.int32"
             machine.computed(changed.item, changed.kind, line, is_cut=is_cut)
+            if before.is_cut and changed.kind == "tl.int64":
+                # From here on it has more bits; until here 32 must have held it.
+                machine.computed(before.item, before.kind, line, is_cut=True)
+                return replace(changed, is_cut=False, is_counter=False)
             may_be = before.kind in kinds.MAY_BE_LONG and changed.kind == "tl.int32"
             return replace(changed, is_cut=before.is_cut or may_be, is_counter=False)
         case "load":
@@ -153,7 +159,7 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
                 raise Unread(line, f"'{ast.unparse(args[0])}' is not sure to be true")
             return Nothing()
         case _ if word in HINTS:
-            hinted, hint = machine.tile(args[0]), args[1]
+            hinted, hint = machine.tile(args[0], stays=True), args[1]
             count = len(hint.elts) if isinstance(hint, ast.Tuple | ast.List) else 1
             if count != max(len(hinted.axes), 1):
                 raise Unread(line, f"'tl.{word}' of another number of axes")
@@ -177,19 +183,19 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
                 raise Unread(line, f"'{ast.unparse(node)}'")
             return reduced_by(machine, machine.value(args[0]), axis, function.name, line)
         case "expand_dims" if len(args) == 2:
-            tile, at = machine.tile(args[0]), machine.whole(args[1]).constant
+            tile, at = machine.tile(args[0], stays=True), machine.whole(args[1]).constant
             if at is None or not 0 <= at <= len(tile.axes):
                 raise Unread(line, f"'{ast.unparse(node)}'")
             return replace(tile, axes=(*tile.axes[:at], None, *tile.axes[at:]))
         case "trans" | "permute":
-            return permuted(machine, machine.tile(args[0]), args[1:], line)
+            return permuted(machine, machine.tile(args[0], stays=True), args[1:], line)
         case "reshape" if len(args) == 2:
             shape = _shape(machine, machine.value(args[1]), node)
-            return reshaped(machine, machine.tile(args[0]), shape, line)
+            return reshaped(machine, machine.tile(args[0], stays=True), shape, line)
         case "split" if len(args) == 1:
-            return Group(halves(machine, machine.tile(args[0]), line))
+            return Group(halves(machine, machine.tile(args[0], stays=True), line))
         case "broadcast_to" if len(args) == 2:
-            tile = machine.tile(args[0])
+            tile = machine.tile(args[0], stays=True)
             shape = _shape(machine, machine.value(args[1]), node)
             result, (item, _) = aligned(machine, (tile, Tile(shape, number(0))), line)
             is_new = shape_of(machine, result) == shape_of(machine, shape)
@@ -337,7 +343,8 @@ def _made(
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
             extents = grid[axis] if axis < len(grid) else (number(1),)
             if word == "num_programs":
-                return scalar(programs_of(extents), "tl.int32")
+                # It has 32 bits, however many the sizes have that it is computed from.
+                return replace(scalar(programs_of(extents), "tl.int32"), is_cut=True)
             return scalar(machine.digits.of(f"program_{axis}", extents), "tl.int32")
         case "arange":
             if any(machine.tile(arg).kind != kinds.WEAK for arg in args):
@@ -356,6 +363,8 @@ def _made(
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
             raised = value.item + by - 1
             machine.computed(raised, value.kind, node.lineno)
+            if value.is_cut:
+                machine.computed(raised, value.kind, node.lineno, is_cut=True)
             machine.divided.append(Divided(raised, by, machine.here(), node.lineno))
             return replace(value, item=raised.floor(by))
         case _:
@@ -373,7 +382,9 @@ def _made(
             meaning(
                 "full" if value.kind == kinds.WEAK else "cast", (of_tile(value), to), node.lineno
             )
-            return replace(full(value, to, node.lineno), axes=shape)
+            made = full(value, to, node.lineno)
+            machine.computed(made.item, to, node.lineno)
+            return replace(made, axes=shape)
 
 
 def _shape(machine: Machine, shape: Value, node: ast.expr) -> tuple[str | None, ...]:

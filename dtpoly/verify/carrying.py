@@ -291,6 +291,9 @@ def _either(machine: Machine, condition: Truth, first: Tile, second: Tile, line:
     ):
         return Lost("has one of two shapes after a branch")
     axes, (a, b) = aligned(machine, (first, second), line)
+    if not (isinstance(a, Whole) and isinstance(b, Whole) and first.kind == second.kind):
+        machine.leaves(first, line)
+        machine.leaves(second, line)
     if isinstance(a, Whole) and isinstance(b, Whole):
         kind, is_cut = kinds.met(first.kind, second.kind), first.is_cut or second.is_cut
         return Tile(axes, either(condition, a, b), kind, is_cut)

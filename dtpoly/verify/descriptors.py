@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import accessing, kinds
 from dtpoly.verify.building import literal
+from dtpoly.verify.compiled import doubt
 from dtpoly.verify.operators import exact
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.values import (
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 WORDS = ("shape", "strides", "block_shape")
 STARTS = ("tl.int32", kinds.WEAK, kinds.SIZE, kinds.OFFSET)  # which 32 bits hold where there is one
 NUMBERS = (*STARTS, "tl.int64")
+# Triton compiles no descriptor whose blocks have shorter rows.
+LEAST_BYTES = 16
 
 
 def made(
@@ -43,12 +46,18 @@ def made(
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     shape, strides, sizes = (_numbers(machine, given[word]) for word in WORDS)
     block = tuple(size.constant or 0 for size in sizes)
+    for part in shape:
+        # Triton keeps 32 bits of each.
+        machine.computed(part, "tl.int32", node.lineno, is_cut=True)
     pointer = machine.tile(args[0])
     if not isinstance(pointer.item, Pointer) or pointer.axes:
         raise Unread(node.lineno, "a descriptor of what is not one address")
     is_box = all(size > 0 and size & (size - 1) == 0 for size in block)
     if not len(shape) == len(strides) == len(block) or not is_box or strides[-1] != number(1):
         raise Unread(node.lineno, "a descriptor whose shape, strides and block do not agree")
+    # Of a type that callers decide nothing is known here: what is emitted sees to it.
+    if block[-1] * kinds.BYTES.get(pointer.kind, LEAST_BYTES) < LEAST_BYTES:
+        doubt(machine, node.lineno, "a descriptor of rows of less than 16 bytes")
     return Descriptor(pointer, shape, strides, block)
 
 
@@ -64,6 +73,7 @@ def _numbers(
         if part.kind not in allowed:
             raise Unread(node.lineno, f"'{ast.unparse(node)}' in a type that is none for it")
         exact(machine, part, node.lineno)
+        machine.leaves(part, node.lineno)
         found.append(part.item)
     if not found:
         raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a list of whole numbers")

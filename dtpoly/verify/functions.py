@@ -80,6 +80,8 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         assume(Lemma.KNOWN, of, *MEANINGS[of])
         if meaning_of in shifts.MEANINGS:
             return shifts.called(machine, meaning_of, values, line)
+        for value in values:
+            machine.leaves(value, line)
         if meaning_of in OF_BITS.values():
             return _of_bits(machine, meaning_of, values, line)
         tiles = [value for value in values if isinstance(value, Tile)]
@@ -182,6 +184,8 @@ def reduced_by(
 ) -> Value:
     """`tl.reduce` by a function of the file."""
     if isinstance(operand, Group):
+        for part in operand.parts:
+            machine.leaves(part, line)
         meaning_of = known.meaning(machine.file, function)
         if meaning_of is not None:
             assume(Lemma.KNOWN, function, *MEANINGS[function])
@@ -202,6 +206,7 @@ def reduced_by(
                 raise Unread(line, f"a reduction by '{function}'")
     if not isinstance(operand, Tile):
         raise Unread(line, "a reduction of what is not a tile")
+    machine.leaves(operand, line)
     left, right = Literal("left"), Literal("right")
     probes: list[Value] = [Tile((), left, operand.kind), Tile((), right, operand.kind)]
     match called(machine, function, probes, line):
@@ -272,6 +277,7 @@ def _product_kind(
         return out
     if not isinstance(onto, Tile):
         raise Unread(line, "a dot onto what is not a tile")
+    machine.leaves(onto, line)
     return meaning("dot onto", (kind, of_tile(onto)), line).kind
 
 

@@ -24,6 +24,12 @@ LARGEST: dict[str, int] = {
 }
 # How many binary digits the numbers of a type of whole numbers have, of which they are residues.
 WIDTHS = {one: (largest - LEAST[one]).bit_length() for one, largest in LARGEST.items()}
+# How many bytes an element of a tensor has.
+BYTES = {
+    **{one: width // 8 for one, width in WIDTHS.items()},
+    **{"tl.float8e4nv": 1, "tl.float8e5": 1, "tl.float16": 2, "tl.bfloat16": 2},
+    **{"tl.float32": 4, "tl.float64": 8, "tl.int1": 1},
+}
 # How many `size` and `offset` have at least.
 LEAST_WIDTH = 32
 # How many binary digits the values of a type of floats have.

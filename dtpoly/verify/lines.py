@@ -16,7 +16,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.expressions import COMPARISONS
 from dtpoly.verify.held import Held, Kind, Product, Wrapper
 from dtpoly.verify.regions import holds, is_affine, set_of
-from dtpoly.verify.values import MOST_LANES, Unread
+from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import FALSE, TRUE, Whole, both, compare, extreme, name, number
 
 LIMIT = 2**31
@@ -43,7 +43,8 @@ class Line:
             case ast.Tuple(elts=elements):
                 return tuple(self.held(self.wrapper, one) for one in elements)
             case ast.Name(id="any"):
-                programs = name("programs_size")
+                # Each `any` is a number of its own.
+                programs = name(f"programs_{node.lineno}_{node.col_offset}_size")
                 self.wrapper.facts += [
                     compare(">=", programs, number(1)),
                     compare("<=", programs, number(MOST_PROGRAMS)),
@@ -137,12 +138,17 @@ class Line:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
 
     def power(self, size: Whole) -> Whole:
-        """The least power of 2 that is not less; it is a number of lanes."""
+        """The least power of 2 that is not less.
+
+        Where a kernel makes a tile of so many lanes, the machine notes what that says of them.
+        """
+        if size.constant is not None:
+            return number(1 << max(size.constant - 1, 0).bit_length())
         lanes = name(f"next_power_of_2({size.plain or size.terms})")
         most = extreme(True, size * 2 - 2, number(1))
         self.wrapper.facts += [
             compare(">=", lanes, extreme(True, size, number(1))),
-            compare("<=", lanes, extreme(False, most, number(MOST_LANES))),
+            compare("<=", lanes, most),
         ]
         return lanes
 

@@ -64,7 +64,9 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
     is_counted = (low, step) == (number(0), 1)
     parts = coordinates(machine, loop, node, counter, high) if is_counted else None
     counter_at = name(loop) if parts is None else parts.counter
-    counted = Tile((), counter_at, _kind(machine, over), is_counter=True)
+    counted = Tile(
+        (), counter_at, _kind(machine, over), is_cut=_is_cut(machine, over), is_counter=True
+    )
     if parts is None:
         here = within(low, name(loop), high)
         if step != 1:
@@ -73,6 +75,11 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
     else:
         ranges, last = dict(parts.ranges), dict(parts.last)
     own = tuple(ranges)
+    is_static = ast.unparse(over).startswith(STATIC)
+    if is_static and not _is_run(low, high):
+        raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")
+    if step != 1 and not is_static:
+        _count_beyond(machine, low, high, last[loop] + step, counted, over.lineno)
     settled = _made(machine)
     here = both(*ranges.values())
     machine.ranges |= ranges
@@ -102,7 +109,7 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
             del machine.divided[noted[0] :], machine.numbers[noted[1] :]
             del machine.doubts[noted[2] :]
     after = machine.names
-    if not ast.unparse(over).startswith(STATIC):
+    if not is_static:
         check_carried(machine, before, after, changed, node.lineno)
     machine.where, machine.loops, machine.time = outside, around, time
     machine.names = dict(before)
@@ -113,6 +120,7 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
             times = (extreme(True, high, low) - low + step - 1).floor(step)
             machine.names[one] = moved(before[one], changes.grows[one] * times)
         elif before[one] != after[one]:
+            machine.leaves(before[one], over.lineno)
             machine.names[one] = after_loop(one, before, after, loop, here, last, moving)
     for one in (*(one for one in after if one not in before), counter):
         machine.names[one] = Lost("is set in a loop, and used after it")
@@ -121,6 +129,12 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
 def _made(machine: Machine) -> set[str]:
     """The names of lanes, loops, and numbers that stand for something computed."""
     return {*machine.ranges, *machine.wraps, *machine.shifts, *machine.digits.numbers}
+
+
+def _is_run(low: Whole, high: Whole) -> bool:
+    """Whether a loop over constants has an iteration."""
+    count = (high - low).constant
+    return count is not None and count > 0
 
 
 def _kind(machine: Machine, over: ast.expr) -> str:
@@ -132,6 +146,25 @@ def _kind(machine: Machine, over: ast.expr) -> str:
     args = over.args if isinstance(over, ast.Call) else []
     found = {machine.tile(arg).kind for arg in args}
     return next((one for one in LONG if one in found), kinds.SIZE)
+
+
+def _is_cut(machine: Machine, over: ast.expr) -> bool:
+    """Whether a bound has 32 bits, however many the sizes have that it is computed from."""
+    args = over.args if isinstance(over, ast.Call) else []
+    return any(machine.tile(arg).is_cut for arg in args)
+
+
+def _count_beyond(
+    machine: Machine, low: Whole, high: Whole, end: Whole, counted: Tile, line: int
+) -> None:
+    """Note what the counter is after the last iteration, where there is one.
+
+    Triton compares it to the end of the loop: if its type does not hold it, the loop goes on.
+    """
+    outside = machine.where
+    machine.where = both(outside, compare("<", low, high))
+    machine.computed(end, counted.kind, line, is_cut=counted.is_cut)
+    machine.where = outside
 
 
 def _is_pipelined(machine: Machine, options: Mapping[str, Value]) -> bool:

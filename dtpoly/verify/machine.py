@@ -17,13 +17,13 @@ from dtpoly.verify.compiled import check_named, check_side, check_sides
 from dtpoly.verify.digits import Digits, split
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.early import after_waiting
-from dtpoly.verify.operators import both_or_either, compared, exact, operated, signed
+from dtpoly.verify.operators import both_or_either, compared, exact, is_part, operated, signed
 from dtpoly.verify.pairs import COUNTED
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.specialized import after_making
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.tiles import subscripted
-from dtpoly.verify.typed import kept
+from dtpoly.verify.typed import HALF, kept
 from dtpoly.verify.unchanged import DOUBT, changes_nothing, is_rounding
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import (
@@ -116,9 +116,25 @@ class Machine:
     def computed(
         self, item: Item, kind: str, line: int, is_less: bool = False, is_cut: bool = False
     ) -> None:
-        """Note a whole number that is computed."""
-        if isinstance(item, Whole) and item.constant is None:
+        """Note a whole number that is computed, unless it is one that each type of sizes holds."""
+        if isinstance(item, Whole) and not _is_short(item.constant):
             self.numbers.append(Computed(item, kind, self.where, line, is_less, is_cut))
+
+    def leaves(self, value: Value, line: int, *, is_widened: bool = False) -> None:
+        """Note a product that is more than a part of an address, so that it may not wrap.
+
+        In an address only the whole must fit: sums, differences and products wrap alike.
+        """
+        if isinstance(value, Tile) and isinstance(value.item, Whole) and is_part(value.item):
+            one = Computed(
+                value.item,
+                value.kind,
+                self.where,
+                line,
+                is_left=not is_widened,
+                is_widened=is_widened,
+            )
+            self.numbers.append(one)
 
     def either(self, first: Truth, second: Truth) -> Truth:
         """One of two conditions: the weaker one, if the other implies it.
@@ -293,11 +309,16 @@ class Machine:
             raise Unread(node.lineno, what)
         return found
 
-    def tile(self, node: ast.expr) -> Tile:
-        """The value of an expression that must be one of numbers."""
+    def tile(self, node: ast.expr, *, stays: bool = False) -> Tile:
+        """The value of an expression that must be one of numbers.
+
+        `stays` says that nothing but its shape is changed.
+        """
         value = self.value(node)
         if not isinstance(value, Tile):
             raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a number")
+        if not stays:
+            self.leaves(value, node.lineno)
         return value
 
     def whole(self, node: ast.expr) -> Whole:
@@ -305,6 +326,7 @@ class Machine:
         value = self.value(node)
         if isinstance(value, Tile) and isinstance(value.item, Whole) and not value.axes:
             exact(self, value, node.lineno)
+            self.leaves(value, node.lineno)
             return value.item
         what = f"'{ast.unparse(node)}' is not one whole number of indices and sizes"
         raise Unread(node.lineno, what)
@@ -312,6 +334,10 @@ class Machine:
     def truth(self, node: ast.expr) -> Truth:
         """The value of a condition, which must say something of sizes and indices."""
         return _said(self.value(node), node, self)
+
+
+def _is_short(constant: int | None) -> bool:
+    return constant is not None and -HALF <= constant < HALF
 
 
 def _said(value: Value, node: ast.expr, machine: Machine) -> Truth:

@@ -13,6 +13,7 @@ from dtpoly.verify.building import applied, rounded
 from dtpoly.verify.casts import as_kind, brought, refuse_negative
 from dtpoly.verify.infinite import decided
 from dtpoly.verify.numerals import finite
+from dtpoly.verify.regions import is_affine
 from dtpoly.verify.residues import leaving
 from dtpoly.verify.terms import Literal, Term, choose
 from dtpoly.verify.tiles import aligned
@@ -58,6 +59,7 @@ WORDS: dict[type[ast.operator], str] = {
     ast.BitOr: "or",
     ast.BitXor: "xor",
 }
+LONG = "tl.int64"
 DIVIDES = ("div", "floordiv", "rem")
 BITWISE = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
 BOTH = (Literal("True"), Literal("False"))
@@ -102,10 +104,17 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
                     if is_zero(zero) and of.kind == kind and not isinstance(other, Whole | Pointer):
                         return Tile(axes, other, kind, left.is_cut or right.is_cut)
             item = joined(machine, word, a, b, line)
+            for one in (left, right):
+                if word in DIVIDES or not isinstance(item, Whole | Pointer):
+                    machine.leaves(one, line)
+                elif kind == LONG and one.kind != LONG:
+                    machine.leaves(one, line, is_widened=True)
+            is_cut = left.is_cut or right.is_cut
             machine.computed(item, kind, line)
+            if is_cut:
+                machine.computed(item, kind, line, is_cut=True)
             if word == "sub" and isinstance(item, Whole) and _is_product(b):
                 machine.computed(b, kind, line, is_less=True)
-            is_cut = left.is_cut or right.is_cut
             return Tile(axes, in_kind(item, kind, word, line), kind, is_cut)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
@@ -191,6 +200,12 @@ def is_exact(tile: Tile) -> bool:
     """Whether a whole number is in a type that holds it, however large; numbers as written are."""
     known = isinstance(tile.item, Whole) and tile.item.constant is not None
     return known or not kinds.is_float(tile.kind)
+
+
+def is_part(item: Whole) -> bool:
+    """True for what may be a part of an address: products of sizes, and of strides."""
+    has_stride = item.plain is None and any(".stride(" in one for one in names_of(item))
+    return has_stride or not is_affine(item)
 
 
 def _is_product(item: Item) -> bool:
@@ -305,6 +320,7 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of a truth")
             match item:
                 case Whole():
+                    machine.computed(-item, operand.kind, node.lineno, is_cut=operand.is_cut)
                     return replace(operand, item=-item)
                 case Literal():
                     return replace(operand, item=applied("neg", [item]))
@@ -348,6 +364,8 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
     word = SIGNS.get(type(op))
     if not isinstance(left, Tile) or not isinstance(right, Tile) or word is None:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    machine.leaves(left, node.lineno)
+    machine.leaves(right, node.lineno)
     axes, (a, b) = aligned(machine, (left, right), node.lineno)
     if isinstance(a, Pointer) or isinstance(b, Pointer):
         raise Unread(node.lineno, "a comparison of addresses")

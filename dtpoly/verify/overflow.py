@@ -32,6 +32,7 @@ from dtpoly.verify.whole import (
     Whole,
     both,
     compare,
+    name,
     names_of,
     number,
     one_of,
@@ -44,7 +45,10 @@ HALF = 2**31
 NEAR = 2**20
 # From here on the wrapper takes 64 bits for offsets: two of them together fit, with some lanes.
 LARGE = 2**30 - 2**20
-WIDE = ("tl.int64", kinds.WEAK)
+LONG = "tl.int64"
+# No memory holds a tensor of so many elements, and no launch has so many programs.
+MOST = 2**48
+LONG_HALF = 2**63
 # Of products of more extents of a grid it is not said that they are small.
 MOST_EXTENTS = 6
 
@@ -52,13 +56,16 @@ MOST_EXTENTS = 6
 def overflow(proof: Proof) -> Iterator[Finding]:
     """Each whole number that is computed fits its type."""
     for ran in proof.runs:
-        seen: set[tuple[Whole, str, Truth, bool, bool]] = set()
+        seen: set[Computed] = set()
         for one in ran.computed:
-            key = (one.value, one.kind, one.where, one.is_less, one.is_cut)
-            if key in seen or one.kind in WIDE or kinds.is_float(one.kind):
+            key = replace(one, line=0)
+            if key in seen or one.kind == kinds.WEAK or kinds.is_float(one.kind):
                 continue
             seen.add(key)
             check_time()
+            if one.kind == LONG and not one.is_cut:
+                yield from _long_overflow(proof, ran, one)
+                continue
             for found in _overflow(proof, ran, one):
                 where = with_room(proof, found.where) if found.is_exact else found.where
                 if not where.is_empty():
@@ -89,14 +96,15 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         what = "takes something from a part of an address, which may be too large before that"
         yield Finding("overflow", one.line, what, everywhere(), number=one.value, is_exact=False)
         return
-    if launch.near and _is_near(proof, ran, one):
+    may_wrap = not one.is_left and (not one.is_widened or _is_in_address(ran, one.value))
+    if launch.near and may_wrap and _is_near(proof, ran, one):
         assume(Lemma.PART, one.value)
         return
     strides = _strides_in(one.value)
     if one.value.plain in strides and not one.is_cut:
         return  # it is as it was given
     if strides and _is_address(one.value):
-        if one.kind != kinds.OFFSET or not strides <= launch.reaches:
+        if one.kind != kinds.OFFSET or not strides <= launch.reaches or not may_wrap:
             what = "multiplies a stride in 32 bits, and no one looked how far the tensor reaches"
             yield Finding(
                 "overflow", one.line, what, everywhere(), number=one.value, is_exact=False
@@ -141,6 +149,36 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     if not where.is_empty():
         what = f"{'cuts' if one.is_cut else 'computes'} a number that its 32 bits do not hold"
         yield Finding("overflow", one.line, what, where, number=one.value, is_exact=not one.is_cut)
+
+
+def _long_overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
+    """A number of 64 bits, where each size is below 2^48.
+
+    A product of several is part of an address, or no set that is asked about has it in it.
+    """
+    if not is_affine(one.value) or _is_moderate(one.value):
+        return
+    about(one.line, "computes whole numbers that 64 bits hold")
+    outside = one_of(
+        compare(">=", one.value, number(LONG_HALF)), compare("<", one.value, number(-LONG_HALF))
+    )
+    ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
+    here = both(proof.facts, one.where, ranges, _few_programs(ran.launch), outside)
+    sizes = (name(size) for size in sorted(names_of(here)) if _is_size(size))
+    where = set_of(both(here, *(compare("<", size, number(MOST)) for size in sizes)))
+    if not where.is_empty():
+        what = "computes a number that its 64 bits do not hold"
+        yield Finding("overflow", one.line, what, where, number=one.value)
+
+
+def _is_moderate(value: Whole) -> bool:
+    """True for a sum of names with small factors: each name is below 2^48."""
+    is_plain = all(isinstance(atom, str) for monomial, _ in value.terms for atom in monomial)
+    return is_plain and MOST * sum(abs(times) for _, times in value.terms) < LONG_HALF
+
+
+def _is_size(one: str) -> bool:
+    return ".shape[" in one or ".stride(" in one or one.endswith("_size")
 
 
 def _is_run(ran: Ran) -> Truth:
@@ -232,6 +270,11 @@ def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
     return set_of(both(proof.facts, one.where, ranges, negative)).is_empty()
 
 
+def _is_in_address(ran: Ran, value: Whole) -> bool:
+    """True for some of the terms of a part of an address: where that is used, it is below it."""
+    return any({*value.terms} <= {*part.terms} for one in ran.accesses for part in one.parts)
+
+
 def _is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int) -> bool:
     """True for a product that is promised to be below a number, and what fits beside it."""
     rest = one.value - product
@@ -285,7 +328,16 @@ def _bits(ran: Ran, one: Computed) -> Truth:
     # A size may be 64 bits wide by itself, and so is a loop that goes to it, but no program id;
     # one that is a value of 32 bits is the algorithm's.
     used = names_of(ranged({}, ran.ranges, names_of(one.value))) | names_of(one.value)
-    return both(*(compare("<", size, number(HALF)) for size in given if names_of(size) & used))
+    return both(*(_is_short(by, given) for by in sorted(used)))
+
+
+def _is_short(by: str, given: Sequence[Whole]) -> Truth:
+    """That one of the numbers which a kernel is given and which depend on a name has 32 bits.
+
+    Nothing says which of them a number with that name in it was computed from.
+    """
+    depend = [size for size in given if by in names_of(size) and is_affine(size)]
+    return one_of(*(compare("<", size, number(HALF)) for size in depend)) if depend else TRUE
 
 
 def _is_address(of: Whole) -> bool:

@@ -61,10 +61,14 @@ def _checked(machine: Machine, statement: ast.stmt) -> str:
         case ast.Assign(
             targets=[ast.Name(id=one)], value=ast.Call(func=func, args=args, keywords=[]) as made
         ) if ast.unparse(func) == "tl.make_tensor_descriptor":
+            old, outside = machine.names.get(one), machine.where
+            # It is launched so only if the launch has this descriptor.
+            machine.where = both(outside, old.there) if isinstance(old, Descriptor) else outside
             new = descriptors.made(machine, args, {}, made)
+            machine.where = outside
         case _:
             raise Unread(statement.lineno, f"'{ast.unparse(statement)}'")
-    if not _is_same(machine, machine.names.get(one), new):
+    if not _is_same(machine, old, new):
         raise Unread(statement.lineno, f"'{one}' becomes another descriptor than the launch has")
     return one
 
