@@ -8,7 +8,7 @@ import click
 
 from dtpoly.cli.files import file_names
 from dtpoly.cli.output import report, write, write_exactly
-from dtpoly.cli.saving import save
+from dtpoly.cli.saving import save, tell_error
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.format import format_source
 from dtpoly.frontend.reading import STANDARD_INPUT, read_file
@@ -56,6 +56,11 @@ def _format(path: str, *, check: bool, diff: bool) -> bool:
     if path == STANDARD_INPUT:
         write_exactly(text)
         return True
+    if changed and not Path(path).is_file():
+        # Whoever writes into a pipe waits for a reader.
+        name = printable(path)
+        tell_error(f"cannot format '{name}' in place: it is not a regular file; use - for a pipe")
+        return False
     return not changed or save(Path(path), text.encode(), "formatted")
 
 

@@ -36,6 +36,7 @@ HEAD = """\
 
 """
 
+DIGITS = 18  # a number with more is no size
 _PLACE = re.compile(r"for (?P<device>.+), (?P<dtype>\w+)(?:: (?P<sizes>.*))?")
 _SIZE = re.compile(r"(?P<label>\w+) = (?P<low>\d+)(?:\.\.(?P<high>\d+))?")
 
@@ -85,6 +86,8 @@ def _entries(source: Source, space: Space, options: Alternatives) -> Iterator[En
         if place is None:
             raise DtpolyError([_no_place(Span(source, start, start + 1))])
         directives = program_of(space, point_at(points, number)).directives
+        if any(len(one) > DIGITS for one in re.findall(r"\d+", comments[place])):
+            raise DtpolyError([_no_place(Span(source, start, start + 1))])
         entry = _entry(comments[place], directives, tuple(comments[place + 1 :]))
         if frozenset(entry.ranges) != used_labels(space.program):
             raise DtpolyError([_no_place(Span(source, start, start + 1))])

@@ -31,6 +31,7 @@ METHODS = ("stride", "size", "numel", "dim", "element_size")
 HIDDEN = (
     *(ast.Lambda, ast.NamedExpr, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
     *(ast.Await, ast.Yield, ast.YieldFrom),
+    ast.Slice,  # a part of a tensor, which may be none: of `out` there is none in many calls
 )
 
 

@@ -332,6 +332,9 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
         case ast.Not() | ast.UAdd() if operand.axes or (isinstance(op, ast.UAdd) and operand.kind):
             # Triton's interpreter asks Python, which takes all lanes for one truth or knows no `+`.
             raise Unread(node.lineno, f"'{ast.unparse(node)}' of several lanes")
+        case ast.UAdd() if is_truth(item):
+            # Python makes a whole number of it, which is no mask.
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' of a truth")
         case ast.Not():
             return replace(operand, item=_denied(item, node), kind=found.kind)
         case ast.Invert() if found.kind == kinds.WEAK and operand.kind == kinds.WEAK:

@@ -82,7 +82,7 @@ def _is_one(kind: str, term: Term) -> bool:
 def leaving(item: Item, kind: str, to: str, word: str) -> Item:
     """An operand of an operation that is done in a type; wrapped, unless residues are enough."""
     is_value = not (isinstance(item, Whole | Pointer | Radix) or is_truth(item))
-    if kind == SHORT and is_value and word not in (*RING, "where"):
+    if kind == SHORT and is_value and (kind != to or word not in (*RING, "where")):
         refuse_opposite(as_term(item, 0))
     if kind not in LONG or not is_value or (word in RING and kind == to):
         return item

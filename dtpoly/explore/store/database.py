@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dtpoly.explore.store.schema import APPLICATION, TABLES, VERSION
 
+HEADER = 100  # bytes with which each database of SQLite begins
 PATIENCE = 30.0  # seconds, for another process that writes
 
 
@@ -21,9 +22,12 @@ def opened(path: Path, is_new: bool) -> sqlite3.Connection:
     """
     if not is_new and not path.is_file():
         raise StoreError(f"there is no file '{path}'")
-    # SQLite takes an empty file for a new database; who only reads makes none of it.
+    # SQLite takes an empty file for a new database, and in some versions one of a byte, too; who
+    # only reads makes none of it.
     if not is_new and not path.stat().st_size:
         raise StoreError(f"'{path}' is empty")
+    if path.is_file() and 0 < path.stat().st_size < HEADER:
+        raise StoreError(f"'{path}' is not a file of results")
     with told(path):
         connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
         try:
@@ -77,6 +81,8 @@ def told(path: Path) -> Generator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreError(_words(path, error)) from error
+    except UnicodeDecodeError as error:  # SQLite's message names a part of a file that is no text
+        raise StoreError(f"'{path}' is damaged: what it says of itself is no text") from error
 
 
 def _words(path: Path, error: sqlite3.Error) -> str:
