@@ -76,7 +76,7 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
         part = machine.digits.of(fresh(counter), factors)
         machine.names[counter] = scalar(part, kinds.SIZE)
     assume(Lemma.PROGRAMS, str(low.plain), high, step)
-    machine.computed(high + step, "tl.int32", node.lineno)
+    machine.computed(high + step - 1, "tl.int32", node.lineno)
     machine.digits.ranges.pop(str(low.plain))
     machine.block(node.body)
     for one, expression in again.items():
