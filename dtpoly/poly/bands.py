@@ -55,7 +55,8 @@ def _insert(
 ) -> isl.ScheduleNode:
     """Bands, marks and sequences below a node; comes back to it.
 
-    Loops over the `whole` labels have none for full tiles; None is for all labels.
+    Loops over the `whole` labels have none for full tiles; None is for all labels. Nor do loops
+    over boxes, which begin and end somewhere in a tile.
     """
     steps = [one.path.steps[depth] for one in tiles if depth < len(one.path.steps)]
     if not steps:
@@ -71,7 +72,8 @@ def _insert(
     node = node.insert_partial_schedule(_values(tiles, times))
     node = node.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
     is_innermost = not any(_is_loop(s) for one in tiles for s in one.path.steps[depth + 1 :])
-    if whole is not None and first.label not in whole and is_innermost:
+    is_boxed = any(one.statement.is_boxed for one in tiles)
+    if whole is not None and first.label not in whole and is_innermost and not is_boxed:
         full = full_iterations(tiles, times, first.label)
         if full is not None and not full.is_empty():
             node = node.band_set_ast_build_options(_isolated(full, len(outer)))

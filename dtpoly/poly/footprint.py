@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
@@ -10,6 +10,7 @@ from dtpoly.poly.axes import Axis, Path, is_absolute, resolved
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Statement
+from dtpoly.poly.ranges import Range, Use, covering, may_be_skew
 from dtpoly.poly.spaces import (
     affs,
     affs_of_pairs,
@@ -23,30 +24,37 @@ from dtpoly.poly.spaces import (
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """The part of a label that one iteration needs: from an origin, so many at most."""
+class Needed:
+    """`iteration -> instances` that readers need, by statement.
 
-    origin: Affine
-    extent: int | None
+    Where reads are skew that is more than what they need, a box with what lies between: isl finds
+    no loops over what they need and nothing else, however long one waits.
+    """
+
+    instances: Mapping[str, isl.Map]
+    is_boxed: bool
 
 
 def needed(
     mine: tuple[Statement, ...],
     readers: tuple[tuple[Statement, Path], ...],
     place: tuple[Axis, ...],
-) -> dict[str, isl.Map]:
-    """`iteration -> instances` that its readers need, for each of mine."""
+) -> Needed:
+    """What its readers need, of each of mine."""
     own = {s.writes.array for s in mine}
     elements: dict[str, isl.Map] = {}
 
     def need(array: str, relation: isl.Map) -> None:
         elements[array] = elements[array] | relation if array in elements else relation
 
+    skew = _skew(own, readers, place)
     for reader, path in readers:
         iteration = iteration_map(reader, path, place).reverse()
         for read in reader.reads:
-            if read.array in own:
+            if read.array in own and read.array not in skew:
                 need(read.array, iteration.apply_range(read.relation))
+    for array, uses in skew.items():
+        need(array, covering(uses, tuple(axis.name for axis in place)))
     found: dict[str, isl.Map] = {}
     for statement in reversed(mine):
         writes = statement.writes.relation.intersect_domain(statement.domain)
@@ -55,7 +63,24 @@ def needed(
         for read in statement.reads:
             if read.array in own and read.array != statement.writes.array:
                 need(read.array, instances.apply_range(read.relation))
-    return found
+    return Needed(found, bool(skew) or any(reader.is_boxed for reader, _ in readers))
+
+
+def _skew(
+    own: Set[str], readers: tuple[tuple[Statement, Path], ...], place: tuple[Axis, ...]
+) -> dict[str, list[Use]]:
+    """All reads of those arrays of which one is skew, apart from copies of them."""
+    reads = [(read, *one) for one in readers for read in one[0].reads if read.array in own]
+    plain = {r.array for r, *_ in reads if len(r.indices) == r.relation.dim(isl.dim_type.out)}
+    skew = {read.array for read, *_ in reads if may_be_skew(read)} & plain
+    found: dict[str, list[Use]] = {array: [] for array in skew}
+    for read, reader, path in reads:
+        if read.array in skew:
+            iteration = iteration_map(reader, path, place).reverse()
+            domain = iteration.intersect_range(read.relation.domain()).domain()
+            span = _ranges(reader.labels, iteration, place, len(reader.copies))
+            found[read.array].append(Use(domain, read, span))
+    return {array: uses for array, uses in found.items() if any(use.is_skew for use in uses)}
 
 
 def iteration_map(reader: Statement, path: Path, place: tuple[Axis, ...]) -> isl.Map:
@@ -108,10 +133,17 @@ def _tile_around(space: isl.Space, axis: Axis, names: list[str]) -> isl.Map:
 
 def ranges(value: Statement, instances: isl.Map, place: tuple[Axis, ...]) -> dict[str, Range]:
     """The range of each label of a Func's value."""
+    return _ranges(value.labels, instances, place)
+
+
+def _ranges(
+    labels: tuple[str, ...], instances: isl.Map, place: tuple[Axis, ...], first: int = 0
+) -> dict[str, Range]:
+    """The range of each of these labels, which instances have from a dim on."""
     names = tuple(axis.name for axis in place)
     found: dict[str, Range] = {}
     count = instances.dim(isl.dim_type.out)
-    for position, label in enumerate(value.labels):
+    for position, label in enumerate(labels, first):
         along = instances.project_out(isl.dim_type.out, position + 1, count - position - 1)
         along = along.project_out(isl.dim_type.out, 0, position).reset_tuple_id(isl.dim_type.out)
         found[label] = _range(along, names)

@@ -93,7 +93,8 @@ def _tree(
 def _known(one: Tiles) -> Hashable:
     """All that the loops around tiles follow from."""
     sets = str(one.domain), str(one.instances)
-    return one.name, one.dims, one.statement.labels, one.lanes, one.path, *sets
+    statement = one.statement
+    return one.name, one.dims, statement.labels, statement.is_boxed, one.lanes, one.path, *sets
 
 
 def _context(model: Model, params: isl.Set, programs: isl.Set) -> isl.Set:

@@ -55,7 +55,8 @@ class Statement:
     """`name[dims]` for each point of the domain. Its leading `copies` dims are axes.
 
     Labels in `bound` are those that a reduction binds, this one's or one around it. The copies
-    that are `relative` count from the origin of their axis.
+    that are `relative` count from the origin of their axis. A private copy that `is_boxed` computes
+    a box around what is read of it.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Statement:
     body: Expr | None  # None for init and combine
     is_atomic: bool = False  # programs may take their steps in any order
     relative: frozenset[str] = frozenset()
+    is_boxed: bool = False
 
     @property
     def dims(self) -> tuple[str, ...]:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, is_absolute
 from dtpoly.poly.coordinates import aff_coordinates
-from dtpoly.poly.footprint import Range, needed, ranges
+from dtpoly.poly.footprint import needed, ranges
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.model import Access, Array, Model, Statement, access, renamed_reads
+from dtpoly.poly.ranges import Range
 from dtpoly.poly.spaces import affs, computing, named_dims
 
 Readers = tuple[tuple[Statement, Path], ...]
@@ -33,21 +34,25 @@ def replicate(
     place: tuple[Axis, ...],
     suffix: str,
 ) -> Replicated:
-    """Every iteration of a place gets exactly the instances of mine that its readers need.
+    """Every iteration of a place gets the instances of mine that its readers need.
 
+    These are no others, unless reads are skew.
     Copies and what they write have a suffix in their names; those that the Model has already
     are replaced. The last one of mine is what the readers read.
     """
     with computing("private copies"):
         names = tuple(axis.name for axis in place)
-        instances = needed(mine, readers, place)
+        need = needed(mine, readers, place)
+        instances = need.instances
         mine = tuple(s for s in mine if s.name in instances)
         own = {s.writes.array: s.writes.array + suffix for s in mine}
         private = {old: replace(arrays[old], name=new, copies=names) for old, new in own.items()}
         relative = frozenset(a.name for a in place if not is_absolute(a, readers[0][1]))
         copies = tuple(
             replace(
-                _copy(s, instances[s.name], names, private, suffix), relative=relative | s.relative
+                _copy(s, instances[s.name], names, private, suffix),
+                relative=relative | s.relative,
+                is_boxed=need.is_boxed,
             )
             for s in mine
         )

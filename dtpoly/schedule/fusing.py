@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.poly.axes import Axis, Path, finest, resolved, several
-from dtpoly.poly.footprint import Range
 from dtpoly.poly.model import Statement, by_name
+from dtpoly.poly.ranges import Range
 from dtpoly.poly.replicate import Readers, replicate
 from dtpoly.schedule.nesting import nest, reordered
 from dtpoly.schedule.split import split_loops
