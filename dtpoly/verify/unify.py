@@ -7,6 +7,7 @@ from itertools import combinations, islice, product
 
 from dtpoly.verify.alone import inequalities, only_number
 from dtpoly.verify.pieces import Piece, pieces
+from dtpoly.verify.regions import Holds, Meet, Region
 from dtpoly.verify.rounding import split
 from dtpoly.verify.terms import (
     Apply,
@@ -20,7 +21,7 @@ from dtpoly.verify.terms import (
     ValueOf,
     children,
 )
-from dtpoly.verify.whole import Whole, name, names_of, put_whole
+from dtpoly.verify.whole import All, Sign, Truth, Whole, name, names_of, put_whole
 
 COMMUTATIVE = {"add", "mul", "maximum", "minimum", "and", "or", "eq", "ne"}
 Equation = tuple[Whole, Whole]
@@ -29,14 +30,19 @@ MOST_SUMS = 24
 MOST_PRODUCTS = 4096
 
 
-def guesses(kernel: Piece, algorithm: Piece) -> Iterator[dict[str, Whole]]:
-    """Numbers over the kernel's names for the algorithm's; none is proved here."""
+def guesses(
+    kernel: Piece, algorithm: Piece, equal: Sequence[Whole] = ()
+) -> Iterator[dict[str, Whole]]:
+    """Numbers over the kernel's names for the algorithm's; none is proved here.
+
+    What is `equal` to 0 where the kernel reduces tells how a number is divided without a rest.
+    """
     tried: set[tuple[tuple[str, Whole], ...]] = set()
     alone = {
         one: number for one in algorithm.bound if (number := only_number(algorithm.domain, one))
     }
     for equations in islice(_equations(kernel.body, algorithm.body), MOST_WAYS):
-        found = _solved(equations, algorithm.bound, alone)
+        found = _solved(equations, algorithm.bound, alone, equal)
         left = [one for one in algorithm.bound if one not in found]
         for chosen in _likeliest([_numbers(kernel, algorithm, one) for one in left]):
             guess = found | dict(zip(left, chosen, strict=True))
@@ -154,7 +160,10 @@ def _lists(mine: Sequence[Term], theirs: Sequence[Term]) -> Iterator[list[Equati
 
 
 def _solved(
-    equations: list[Equation], unknown: Sequence[str], known: Mapping[str, Whole]
+    equations: list[Equation],
+    unknown: Sequence[str],
+    known: Mapping[str, Whole],
+    equal: Sequence[Whole],
 ) -> dict[str, Whole]:
     found = {**known}
     changed = True
@@ -169,6 +178,54 @@ def _solved(
             if factor is None:
                 continue
             rest = mine - (open_ - name(names[0]) * factor)
-            found[names[0]] = rest.floor(factor) if factor > 0 else (-rest).floor(-factor)
+            found[names[0]] = _divided(rest if factor > 0 else -rest, abs(factor), equal)
             changed = True
     return found
+
+
+def _divided(value: Whole, by: int, equal: Sequence[Whole]) -> Whole:
+    """The value divided; another number for it, where that one has no rest.
+
+    The names of `g[z]` may hide that z is `3 * x + 5 * y`, of which a fifth less `3 * x` is y.
+    """
+    if not _has_rest(value, by):
+        return value.floor(by)
+    other, left = value, list(equal)
+    for one in (*equal, *equal):
+        known = dict(other.terms)
+        shared = [(m, c) for m, c in one.terms if abs(c) == 1 and m in known]
+        if shared and one in left:
+            left.remove(one)
+            monomial, coefficient = shared[0]
+            other = other - one * (known[monomial] * coefficient)
+            if not _has_rest(other, by):
+                return other.floor(by)
+    return value.floor(by)
+
+
+def _has_rest(value: Whole, by: int) -> bool:
+    return any(coefficient % by for _, coefficient in value.terms)
+
+
+def equal_to_0(where: Region) -> Iterator[Whole]:
+    """The sums of names alone that a region says to be 0, in so many words."""
+    match where:
+        case Holds(truth=truth):
+            yield from _equal_in(truth)
+        case Meet(left=left, right=right):
+            yield from equal_to_0(left)
+            yield from equal_to_0(right)
+        case _:
+            return
+
+
+def _equal_in(truth: Truth) -> Iterator[Whole]:
+    match truth:
+        case Sign(operand=operand, exactly=True):
+            if all(isinstance(atom, str) for monomial, _ in operand.terms for atom in monomial):
+                yield operand
+        case All(parts=parts):
+            for part in parts:
+                yield from _equal_in(part)
+        case _:
+            return

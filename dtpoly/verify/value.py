@@ -42,7 +42,7 @@ from dtpoly.verify.terms import (
     sources,
     weight,
 )
-from dtpoly.verify.unify import COMMUTATIVE, guesses
+from dtpoly.verify.unify import COMMUTATIVE, equal_to_0, guesses
 from dtpoly.verify.whole import Whole, name, names_of
 
 # Of pieces without choices: with more of them, it is tried first with the choices left in.
@@ -251,7 +251,7 @@ def _laid_over(
                 break
             if not _may_be_alike(piece.body, wanted.body):
                 continue
-            ways = _ways(piece, wanted, learned)
+            ways = _ways(piece, wanted, learned, domain)
             # Thorough: a value that has been found may be another of the algorithm's too.
             of = domain if is_thorough else left
             taken = _matched(
@@ -363,7 +363,9 @@ def _matched(
     return None if images is None else (images, rest, fits)
 
 
-def _ways(piece: Piece, wanted: Piece, learned: Sequence[Learned]) -> Iterator[Guess]:
+def _ways(
+    piece: Piece, wanted: Piece, learned: Sequence[Learned], domain: Region
+) -> Iterator[Guess]:
     """Numbers over a piece's names for those of the wanted one; none is proved here.
 
     What fitted a piece of the same names comes first: a number as written does not show which
@@ -373,7 +375,8 @@ def _ways(piece: Piece, wanted: Piece, learned: Sequence[Learned]) -> Iterator[G
         guess for guess, own in learned if guess.keys() == {*wanted.bound} and own <= {*piece.bound}
     ]
     yield from again
-    yield from (guess for guess in guesses(piece, wanted) if guess not in again)
+    equal = tuple(equal_to_0(domain))
+    yield from (guess for guess in guesses(piece, wanted, equal) if guess not in again)
 
 
 def _may_be_alike(kernel: Term, algorithm: Term) -> bool:
