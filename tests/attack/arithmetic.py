@@ -366,6 +366,8 @@ def _function(
     if a.slack is not None:
         ends = [function(wide + side * a.slack) for side in (-1, 1)]
         moved = np.maximum(np.abs(ends[0] - exact), np.abs(ends[1] - exact))
+        if is_of_one:  # Between the ends it goes up and down, by no more than the argument moves.
+            moved = np.where(np.isfinite(moved), np.minimum(a.slack, 2.0), moved)
         moved = np.where(a.slack > 0, np.where(np.isnan(moved), np.inf, moved), 0.0)
         error = error + moved
     return Number(data, slack_of(error))

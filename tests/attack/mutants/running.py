@@ -71,6 +71,7 @@ class Shown(StrEnum):
     RIGHT = "right"
     WRONG = "wrong"
     RAISES = "raises"
+    LACKING = "lacking"  # this version's interpreter has not what Triton's compiler has
     REFUSES = "refuses"  # the file itself says that it does not take the call
     CRASHES = "crashes"  # the process ended
     SLOW = "slow"
@@ -164,6 +165,8 @@ def _called(subject: Subject, text: str, module: ModuleType, call: Call, world: 
         first: BaseException = error
         while first.__cause__ is not None:
             first = first.__cause__
+        if "'InterpreterBuilder' object has no attribute" in str(first):
+            return Ran(Shown.LACKING, f"{type(first).__name__}: {first}"[:400], told)
         if _is_refusal(module, first):
             return Ran(Shown.REFUSES, f"{type(first).__name__}: {first}"[:400], told)
         shown = Shown.WRONG if isinstance(first, WRONG) else Shown.RAISES
