@@ -20,7 +20,7 @@ def entry() -> int:
     processes = import_module("dtpoly.cli.apart")
     if not processes.is_apart(arguments):
         return _run()
-    code: int = processes.apart(_run, lambda stage, limit: _late(arguments, stage, limit))
+    code: int = processes.apart(_run, _late)
     return code
 
 
@@ -39,9 +39,9 @@ def _run() -> int:
     return code
 
 
-def _late(arguments: list[str], stage: str, limit: str) -> int:
+def _late(stage: str, limit: str) -> int:
     """Say that the time or the memory is over."""
-    code: int = import_module("dtpoly.cli.late").tell(arguments, stage, limit)
+    code: int = import_module("dtpoly.cli.late").tell(sys.argv[1:], stage, limit)
     return code
 
 
