@@ -163,6 +163,9 @@ def within(
     wide = exact.double()
     same = (result == exact.to(result.dtype)) | (result.isnan() & exact.isnan())
     same |= wide.isfinite() & ~rough.isfinite()
+    if not result.dtype.is_floating_point:
+        # Which of two is larger is open where their floats are too close to call.
+        same |= result == rough.to(result.dtype)
     apart = (result.double() - wide).abs()
     # The difference to an infinity or to NaN is no number, even if both are the same.
     apart = torch.where(apart.isfinite(), apart, torch.where(same, 0.0, float("inf")))

@@ -318,3 +318,16 @@ def test_wide_numbers_alone_are_held_to_their_digits(call: Entry, tmp_path: Path
     path.write_text("Func f; In A: f64, C: u8; Var x; f[x] = sin(A[x]) + C[x]; f.compile();")
     (func,) = json.loads(call(*RUN, "x=40", "--json", str(path))[1])["funcs"]
     assert func["allowed"] < 1e-12
+
+
+def test_which_is_largest_may_be_decided_by_rounding(call: Entry, tmp_path: Path) -> None:
+    """Of numbers that are equal in f64 sums in f32 differ, and the largest is another one."""
+    path = tmp_path / "f.dt"
+    text = (
+        "Func f; In B: bf16, C: f16, D: i32; Var x, z; RVar m; f[z, x] ="
+        "rargmax(pow(reshape(B[z], z, 1, 1), 3) - ceil(C[m]) + D[z, x, m], m); f.compile();"
+    )
+    path.write_text(text)
+    for seed in range(6):
+        code, out, err = call(*RUN, "x=17,z=17,m=17", "--seed", str(seed), str(path))
+        assert code == 0, (out, err)
