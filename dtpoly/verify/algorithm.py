@@ -29,8 +29,16 @@ from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
-from dtpoly.verify.building import SIGNS, applied, is_product, literal, place, rounded, whole_in
-from dtpoly.verify.casts import as_kind, brought, fits
+from dtpoly.verify.building import (
+    SIGNS,
+    applied,
+    is_product,
+    literal,
+    place,
+    rounded,
+    whole_in,
+)
+from dtpoly.verify.casts import as_kind, as_value, brought, fits
 from dtpoly.verify.extents import extent, sizes_of
 from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined, of_numbers
 from dtpoly.verify.infinite import decided
@@ -110,7 +118,7 @@ def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
             value = _widened(_leaving(value, own), own)
             value = value if own.kind == to == "tl.float64" else rounded(to, value, may=True)
         else:
-            value = settled(to, as_kind(value, _strict(own), to))
+            value = settled(to, as_value(value, _strict(own), to))
         meaning.known[key] = value
     return meaning.known[key]
 
@@ -132,7 +140,7 @@ def _met(
     found: list[Term] = []
     for term, one in zip(terms, formats, strict=True):
         if one.category == 1 == own.category and one.weak and not own.weak:
-            found.append(as_kind(term, _strict(one), own.kind))
+            found.append(as_value(term, _strict(one), own.kind))
         else:
             found.append(term if is_ring and _strict(one) == _strict(own) else _leaving(term, one))
     return found
@@ -201,7 +209,7 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
         term = rounded("tl.float32", term, may=True)
     if to == "tl.float32" and kinds.is_whole(kind):
         return rounded(to, term, may=True)
-    return as_kind(term, kind, to)
+    return as_value(term, kind, to)
 
 
 def _wrapped(term: Term, kind: str) -> Term:

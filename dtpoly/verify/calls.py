@@ -10,7 +10,7 @@ from dtpoly.verify import accessing, descriptors, kinds, methods
 from dtpoly.verify.access import Divided
 from dtpoly.verify.axes import axis_of, shape_of
 from dtpoly.verify.building import applied
-from dtpoly.verify.casts import as_kind, brought, cast, full
+from dtpoly.verify.casts import as_kind, brought, cast, cut, full
 from dtpoly.verify.compiled import doubt
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.domains import ranged
@@ -120,14 +120,15 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             changed = cast(before, to, line)
             if changed.kind != before.kind:
                 machine.leaves(before, line, is_widened=changed.kind == "tl.int64")
-            is_cut = before.kind == "tl.int64" and changed.kind == "tl.int32"
-            machine.computed(changed.item, changed.kind, line, is_cut=is_cut)
+            if before.kind in kinds.MAY_BE_LONG and to == "tl.int32":
+                changed = cut(changed)
+            else:
+                machine.computed(changed.item, changed.kind, line)
             if before.is_cut and changed.kind == "tl.int64":
                 # From here on it has more bits; until here 32 must have held it.
                 machine.computed(before.item, before.kind, line, is_cut=True)
                 return replace(changed, is_cut=False, is_counter=False)
-            may_be = before.kind in kinds.MAY_BE_LONG and changed.kind == "tl.int32"
-            return replace(changed, is_cut=before.is_cut or may_be, is_counter=False)
+            return replace(changed, is_cut=before.is_cut or changed.is_cut, is_counter=False)
         case "load":
             given = dict(zip(("mask", "other"), args[1:], strict=False)) | named
             mask = machine.tile(given["mask"]) if "mask" in given else None

@@ -11,13 +11,14 @@ from dtpoly.verify.building import (
     applied,
     is_index,
     literal,
+    place,
     plain,
     rounded,
     whole_in,
 )
 from dtpoly.verify.residues import SHORT, is_less, refuse_opposite, settled
-from dtpoly.verify.terms import Literal, Place, Term, choose
-from dtpoly.verify.values import Pointer, Radix, Tile, Unread, as_term, is_truth
+from dtpoly.verify.terms import Apply, Literal, Place, Term, choose
+from dtpoly.verify.values import Item, Pointer, Radix, Tile, Unread, as_term, is_truth
 from dtpoly.verify.whole import Whole
 
 # Whole numbers of so many binary digits are all held by f32.
@@ -47,6 +48,33 @@ def cast(tile: Tile, to: str, line: int) -> Tile:
             return Tile(tile.axes, choose(item, literal(1), literal(0)), to)
         case _:
             return Tile(tile.axes, as_kind(as_term(item, line), tile.kind, to), to)
+
+
+def cut(tile: Tile) -> Tile:
+    """A whole number that may have 64 bits, of which 32 are left: it wraps if they do not hold it.
+
+    As an index it has to be held (see `uncut`).
+    """
+    item = tile.item
+    if isinstance(item, Whole) and item.constant is None:
+        return replace(tile, item=rounded("tl.int32", place(item)), is_cut=True)
+    return replace(tile, is_cut=True)
+
+
+def as_value(term: Term, kind: str, to: str) -> Term:
+    """A value of one type as one of another; an index or a size of 64 bits wraps in 32, too."""
+    if to == "tl.int32" and kind in (*kinds.MAY_BE_LONG, kinds.WEAK) and is_index(plain(term)):
+        return rounded(to, plain(term))
+    return as_kind(term, kind, to)
+
+
+def uncut(item: Item) -> Whole | None:
+    """The whole number that was cut to 32 bits, which are to hold it."""
+    match item:
+        case Apply(operation="round tl.int32", operands=(Place(value=value),)):
+            return value
+        case _:
+            return None
 
 
 def as_kind(term: Term, kind: str, to: str) -> Term:
@@ -139,7 +167,8 @@ def full(tile: Tile, to: str, line: int) -> Tile:
             # Python makes a float of it first.
             value = brought(literal(float(item.constant)), kinds.WEAK, to)
             return replace(tile, item=value, kind=to)
-    return cast(tile, to, line)
+    made = cast(tile, to, line)
+    return cut(made) if tile.kind in kinds.MAY_BE_LONG and to == "tl.int32" else made
 
 
 def refuse_negative(item: Whole, kind: str, within: str, line: int) -> None:

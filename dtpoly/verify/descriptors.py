@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dtpoly.verify import accessing, kinds
 from dtpoly.verify.building import literal
 from dtpoly.verify.compiled import doubt
-from dtpoly.verify.operators import exact
+from dtpoly.verify.operators import exact, restored
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.values import (
     Descriptor,
@@ -67,7 +67,7 @@ def _numbers(
     value = machine.value(node)
     parts = value.parts if isinstance(value, Group) else ()
     found: list[Whole] = []
-    for part in parts:
+    for part in (restored(one) if isinstance(one, Tile) else one for one in parts):
         if not isinstance(part, Tile) or part.axes or not isinstance(part.item, Whole):
             raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a list of whole numbers")
         if part.kind not in allowed:

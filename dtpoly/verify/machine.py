@@ -17,7 +17,15 @@ from dtpoly.verify.compiled import check_named, check_side, check_sides
 from dtpoly.verify.digits import Digits, split
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.early import after_waiting
-from dtpoly.verify.operators import both_or_either, compared, exact, is_part, operated, signed
+from dtpoly.verify.operators import (
+    both_or_either,
+    compared,
+    exact,
+    is_part,
+    operated,
+    restored,
+    signed,
+)
 from dtpoly.verify.pairs import COUNTED
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.specialized import after_making
@@ -324,6 +332,7 @@ class Machine:
     def whole(self, node: ast.expr) -> Whole:
         """The value of an expression that must be one whole number."""
         value = self.value(node)
+        value = restored(value) if isinstance(value, Tile) else value
         if isinstance(value, Tile) and isinstance(value.item, Whole) and not value.axes:
             exact(self, value, node.lineno)
             self.leaves(value, node.lineno)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Divided
 from dtpoly.verify.building import applied, rounded
-from dtpoly.verify.casts import as_kind, brought, refuse_negative
+from dtpoly.verify.casts import as_kind, brought, refuse_negative, uncut
 from dtpoly.verify.infinite import decided
 from dtpoly.verify.numerals import finite
 from dtpoly.verify.regions import is_affine
@@ -90,6 +90,8 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
         case Group(parts=first), Group(parts=second) if word == "add":
             return Group((*first, *second))
         case Tile(), Tile() if word is not None:
+            if isinstance(left.item, Pointer) or isinstance(right.item, Pointer):
+                left, right = restored(left), restored(right)
             axes, (a, b) = aligned(machine, (left, right), line)
             if isinstance(a, Pointer) + isinstance(b, Pointer) == 1:
                 # An address has the type of what it points to, which meets no other.
@@ -194,6 +196,12 @@ def exact(machine: Machine, tile: Tile, line: int) -> None:
         raise Unread(line, "a float where a whole number counts")
     if tile.is_cut:
         machine.computed(tile.item, "tl.int32", line, is_cut=True)
+
+
+def restored(tile: Tile) -> Tile:
+    """What was cut to 32 bits as the number that it was: `exact` sees that they hold it."""
+    number_before = uncut(tile.item)
+    return tile if number_before is None else replace(tile, item=number_before)
 
 
 def is_exact(tile: Tile) -> bool:

@@ -122,6 +122,19 @@ RIGHT = {
         "+ where(A[x] < 5, 2000000000, 7) * where(A[x] > 7, 2000000000, 8)"
         "+ where(A[x] < 5, 0.5, 2) * B[x]; f.tensorize(x:8); f.compile();"
     ),
+    "indices and sizes of which a cast leaves 32 bits": (
+        "Func f; In B: i32; Var y; f[y] = where(cast(y, i32) < B[y], cast(2 * y + 1, i32), 3)"
+        "* B[y] + cast(len(y) - y, i32); f.block(y:5); f.tensorize(y:0); f.compile();"
+    ),
+    "an index that is stored in 32 bits": (
+        "Func f: i32; Var y; f[y] = y; f.block(y:8); f.tensorize(y:0); f.compile();"
+    ),
+    "an index and a size of 64 bits": (
+        "Func f; In A: i64; Var y; f[y] = y + len(y) * A[y]; f.compile();"
+    ),
+    "an index of 64 bits, in blocks": (
+        "Func f; In A: i64; Var y; f[y] = y + A[y]; f.block(y:8); f.tensorize(y:0); f.compile();"
+    ),
     "a number that is rounded beside one that is infinite": (
         "Func f; In A: bf16; Var x, y; f[x, y] = (1e-6 < inf and y == x)"
         "+ where(-inf < 0.1, A[x, y], 2); f.compile();"
@@ -140,6 +153,36 @@ def test_is_proved(name: str) -> None:
 
 
 WRONG = {
+    "an index of which 32 bits are left": (
+        "an index and a size of 64 bits",
+        "tl.cast(y, tl.int64)",
+        "tl.cast(y, tl.int32)",
+    ),
+    "an index of which 32 bits are left, as a constant is made": (
+        "an index and a size of 64 bits",
+        "tl.cast(y, tl.int64)",
+        "tl.full((), y, tl.int32)",
+    ),
+    "a size of which 32 bits are left": (
+        "an index and a size of 64 bits",
+        "tl.cast(y_size, tl.int64)",
+        "tl.cast(y_size, tl.int32)",
+    ),
+    "a size of which 32 bits are left, as a constant is made": (
+        "an index and a size of 64 bits",
+        "tl.cast(y_size, tl.int64)",
+        "tl.full((), y_size, tl.int32)",
+    ),
+    "indices of a block of which 32 bits are left": (
+        "an index of 64 bits, in blocks",
+        "y.to(tl.int64)",
+        "y.to(tl.int32).to(tl.int64)",
+    ),
+    "a mask of indices of which 32 bits are left": (
+        "an index of 64 bits, in blocks",
+        "(y < y_size)",
+        "(y.to(tl.int32) < y_size)",
+    ),
     "a choice between whole numbers as written that has 32 bits": (
         "a sum of a choice between whole numbers as written, in one tile",
         "tl.full((), 1000000000, tl.int64)",
