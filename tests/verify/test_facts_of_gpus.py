@@ -52,38 +52,6 @@ def test_what_is_right_there_is_proved(meant: str, stored: str, dtype: str) -> N
     assert is_proved(judged(meant, f"tl.store(out + i, {stored}, mask=m)", dtype=dtype))
 
 
-EIGHT = """\
-import triton
-import triton.language as tl
-
-# verify: k[(cdiv(len(i), 128),)](X, f, len(i))
-# assume: len(i) <= 2**30
-
-
-@triton.jit
-def k(X, out, n):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    m = i < n
-    tl.store(out + i, {0}, mask=m)
-"""
-LOADED = "tl.load(X + i, mask=m, other=0.0)"
-
-
-@pytest.mark.parametrize(
-    ("stored", "verdict"),
-    [
-        (f"{LOADED}.to(tl.float32).to(tl.bfloat16)", Verdict.PROVED),
-        (f"{LOADED}.to(tl.float32)", Verdict.PROVED),
-        (f"{LOADED}.to(tl.bfloat16)", Verdict.UNKNOWN),
-        (f"tl.cast({LOADED}, tl.bfloat16)", Verdict.UNKNOWN),
-        (LOADED, Verdict.UNKNOWN),
-    ],
-)
-def test_what_is_no_number_in_8_bits_is_one_in_bf16(stored: str, verdict: Verdict) -> None:
-    program = written("Func f: bf16; In X: f8e5m2; Var i; f[i] = X[i]; f.compile();")
-    assert verify(program, EIGHT.format(stored)).verdict is verdict
-
-
 SCALED = """\
 import triton
 import triton.language as tl
