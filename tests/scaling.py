@@ -125,10 +125,12 @@ def symbols(n: int) -> str:
 
 
 def coefficients(n: int) -> str:
-    """A fused Func that is read at n indices whose coefficients have no common factor."""
-    value = " + ".join(f"g[{997 - 14 * at}*x + {1009 - 18 * at}*y]" for at in range(n))
-    body = f"g[x] = A[x] * 2;\nf[x, y] = {value};\nf.block(x:37, y:41); f.tensorize(x:32, y:32);\n"
-    return _file("f, g", "A", "x, y", f"{body}g.fuse_at(f, y, recompute); f.compile();")
+    """A fused Func of several labels that is read at n indices with unlike coefficients."""
+    reads = [f"g[x + {37 - at}*y + {41 + at}*z, y + {43 + at}*z, z]" for at in range(n)]
+    value = " + ".join([*reads, "g[y + 31*x, z + 29*x, x + 23*y]"])
+    where = "f.block(x:37, y:41, z:43); f.tensorize(x:16, y:16, z:16);"
+    body = f"g[x, y, z] = A[x, y, z] * 2;\nf[x, y, z] = {value};\n{where}\n"
+    return _file("f, g", "A", "x, y, z", f"{body}g.fuse_at(f, z, recompute); f.compile();")
 
 
 Family = Callable[[int], str]

@@ -20,8 +20,8 @@ Func f, g;
 In A;
 Var x, y, z;
 
-g[x] = A[x] * 2;
-f[x, y, z] = g[997*x + 1009*y + 1013*z] + g[1013*x + 991*y + 983*z] + g[983*x + 977*y + 1009*z];
+g[x, y, z] = A[x, y, z] * 2;
+f[x, y, z] = g[x + 37*y + 41*z, y + 43*z, z] + g[y + 31*x, z + 29*x, x + 23*y];
 
 f.block(x:37, y:41, z:43);
 f.tensorize(x:16, y:16, z:16);
