@@ -16,7 +16,17 @@ except KeyboardInterrupt:
 def entry() -> int:
     """Run the command line of the process."""
     end_at_once()
-    arguments = sys.argv[1:]
+    try:
+        return _entry(sys.argv[1:])
+    except (EOFError, ValueError, TypeError) as error:
+        said: str | None = import_module("dtpoly.cli.bytecode").damaged(error)
+        if said is None:
+            raise
+        print(said, file=sys.stderr)
+        return 1
+
+
+def _entry(arguments: list[str]) -> int:
     processes = import_module("dtpoly.cli.apart")
     if not processes.is_apart(arguments):
         return _run()
@@ -25,16 +35,8 @@ def entry() -> int:
 
 
 def _run() -> int:
-    try:
-        import_module("dtpoly.garbage").look_seldom()
-        command = import_module("dtpoly.cli.main")
-    except (EOFError, ValueError, TypeError) as error:
-        said: str | None = import_module("dtpoly.cli.bytecode").damaged(error)
-        if said is None:
-            raise
-        print(said, file=sys.stderr)
-        return 1
-    code: int = command.entry()
+    import_module("dtpoly.garbage").look_seldom()
+    code: int = import_module("dtpoly.cli.main").entry()
     end_at_once()
     return code
 

