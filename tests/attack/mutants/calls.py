@@ -106,13 +106,23 @@ def _by_hand(subject: Subject) -> Iterator[Planned]:
     said = said_in(subject.text)
     asked = " ".join(one.text for one in said if one.word == "verify")
     numbers = sorted({int(one) for one in re.findall(r"\b\d+\b", asked) if 1 < int(one) <= 2048})
-    for at, sizes in enumerate(_sizes_by_hand(program, numbers)):
+    steps = _promised_steps(said)
+    for at, sizes in enumerate(_sizes_by_hand(program, numbers, steps)):
         inputs = _inputs_by_hand(program, sizes, asked, at, said)
         told = ", ".join(f"{one}={size}" for one, size in sizes.items())
         yield program, sizes, inputs, Layout.PLAIN, f"{told}; seed {at}"
 
 
-def _sizes_by_hand(program: Program, numbers: list[int]) -> Iterator[dict[str, int]]:
+def _promised_steps(said: tuple[Said, ...]) -> dict[str, int]:
+    """Of what a size is a multiple in every call, where the file promises that."""
+    promised = " ".join(one.text for one in said if one.word == "assume")
+    found = re.findall(r"\blen\((\w+)\) % (\d+) == 0", promised)
+    return {label: int(step) for label, step in found}
+
+
+def _sizes_by_hand(
+    program: Program, numbers: list[int], steps: Mapping[str, int]
+) -> Iterator[dict[str, int]]:
     labels = sorted(used_labels(program))
     near = [1, 3, 17, *(one + by for one in numbers for by in (-1, 0, 1, 5))]
     wanted: list[tuple[int, ...]] = [(3, 5, 2, 7), (17, 20, 13, 11), (1,) * 4, (0, 3, 3, 3)]
@@ -121,7 +131,10 @@ def _sizes_by_hand(program: Program, numbers: list[int]) -> Iterator[dict[str, i
     wanted += product(near[:6], near[-6:], (3, 5), (2,))
     seen: list[dict[str, int]] = []
     for one in wanted:
-        sizes = {label: one[at % 4] for at, label in enumerate(labels)}
+        sizes = {
+            label: -(-one[at % 4] // steps.get(label, 1)) * steps.get(label, 1)
+            for at, label in enumerate(labels)
+        }
         try:
             shapes = input_shapes(program, sizes).values()
         except DtpolyError:
