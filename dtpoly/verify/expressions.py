@@ -300,8 +300,10 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             given, real = (value(wrapper, arg) for arg in args)
             if not isinstance(given, Kind) or not isinstance(real, Kind):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+            if real.name == "tl.float64":
+                return real
             # Where it is computed in f64 for some callers, operands are not narrower for them.
-            is_wide = real.name in (kinds.REAL, "tl.float64") or not wrapper.callers
+            is_wide = real.name == kinds.REAL or not wrapper.callers
             return Kind(kinds.operand(given.name) if is_wide else kinds.LOST)
         case "dt_offset":
             if wrapper.largest or wrapper.reaches:

@@ -122,6 +122,11 @@ RIGHT = {
         "+ where(A[x] < 5, 2000000000, 7) * where(A[x] > 7, 2000000000, 8)"
         "+ where(A[x] < 5, 0.5, 2) * B[x]; f.tensorize(x:8); f.compile();"
     ),
+    "a product of inputs of any type, where a declared one makes all of it f64": (
+        "Func f; In A: f64, B, C: f16; Var m, n; RVar k;"
+        "f[m, n] = rdot(B[m, k], C[k, n], k) + A[m, n];"
+        "f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.compile();"
+    ),
     "indices and sizes of which a cast leaves 32 bits": (
         "Func f; In B: i32; Var y; f[y] = where(cast(y, i32) < B[y], cast(2 * y + 1, i32), 3)"
         "* B[y] + cast(len(y) - y, i32); f.block(y:5); f.tensorize(y:0); f.compile();"
@@ -153,6 +158,11 @@ def test_is_proved(name: str) -> None:
 
 
 WRONG = {
+    "a product of less than f64": (
+        "a product of inputs of any type, where a declared one makes all of it f64",
+        'B_f16_dtype_ = dt_operand(dt_promoted("B and f16", B.dtype, torch.float16), real)',
+        "B_f16_dtype_ = tl.float16",
+    ),
     "an index of which 32 bits are left": (
         "an index and a size of 64 bits",
         "tl.cast(y, tl.int64)",
