@@ -227,7 +227,7 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return _beside(operation, value, text, tuple(operands))
         case _, [Literal(text=text), Place(value=value)] if operation in SIGNS:
             return _beside(TURNED[operation], value, text, tuple(operands))
-        case "ne", [term, Literal(text="0")] if (truth := as_truth(term)) is not None:
+        case "ne", [term, Literal(text="0")] if (truth := is_any(term)) is not None:
             return truth
         case "where", [Literal(text=text), yes, no] if text not in NOT_NUMBERS:
             return no if text == "0" else yes
@@ -303,6 +303,48 @@ def as_truth(term: Term, bools: Collection[str] = ()) -> Term | None:
             return _truth(truth, bools)
         case _:
             return None
+
+
+def is_any(term: Term, bools: Collection[str] = ()) -> Term | None:
+    """The truth that a number is not 0, which is a sum or a product of truths as 0 or 1."""
+    found = _counted(term, bools, {})
+    return None if found is None else found[0]
+
+
+_Counted = tuple[Term, int] | None
+# Sums of more truths are left as they are: a text can double one again and again.
+MOST_TRUTHS = 64
+
+
+def _counted(term: Term, bools: Collection[str], known: dict[Term, _Counted]) -> _Counted:
+    """Whether such a number is not 0, and how large it is at most.
+
+    None is below 0: so a sum is 0 if all parts are, and a product if one is. What its type holds
+    at most does not wrap.
+    """
+    if term not in known:
+        known[term] = _count(term, bools, known)
+    return known[term]
+
+
+def _count(term: Term, bools: Collection[str], known: dict[Term, _Counted]) -> _Counted:
+    match term:
+        case Apply(operation="add" | "mul" as operation, operands=(first, second)):
+            left, right = _counted(first, bools, known), _counted(second, bools, known)
+            if left is not None and right is not None:
+                (a, most), (b, other) = left, right
+                # Not less than how many truths there are, for products either.
+                largest = max(most + other, most * other if operation == "mul" else 0)
+                word = "or" if operation == "add" else "and"
+                return (applied(word, [a, b]), largest) if largest <= MOST_TRUTHS else None
+        case Apply(operation=operation, operands=(inner,)) if operation.startswith("round "):
+            found, kind = _counted(inner, bools, known), operation.removeprefix("round ")
+            fits = found is not None and found[1] <= kinds.LARGEST.get(kind, 0)
+            return found if fits else None
+        case _:
+            pass
+    truth = as_truth(term, bools)
+    return None if truth is None else (truth, 1)
 
 
 def _truth(term: Term, bools: Collection[str]) -> Term | None:

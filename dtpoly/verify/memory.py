@@ -16,7 +16,7 @@ from dtpoly.verify import kinds
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.accumulating import Accumulation, accumulation, one_operation
 from dtpoly.verify.asking import about
-from dtpoly.verify.building import as_truth, rounded
+from dtpoly.verify.building import is_any, rounded
 from dtpoly.verify.domains import before, domain, own_names, renaming
 from dtpoly.verify.gathering import gathered, is_of, operation_of, part
 from dtpoly.verify.limits import check_time
@@ -105,7 +105,7 @@ class Memory:
                 if word == "round":
                     return rounded(kind, parts[0])
                 is_asked = isinstance(term, Apply) and term.operation == "ne"
-                truth = as_truth(parts[0], self.truths) if is_asked else None
+                truth = is_any(parts[0], self.truths) if is_asked else None
                 # Or it may be a truth that was kept as a number, and is asked for.
                 if truth is not None and parts[1] == Literal("0"):
                     return truth

@@ -127,6 +127,13 @@ RIGHT = {
         "f[m, n] = rdot(B[m, k], C[k, n], k) + A[m, n];"
         "f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.compile();"
     ),
+    "sums and products of truths": (
+        "Func f; In A: bool, B: bool, C: bool; Var x; f[x] = (A[x] + B[x]) * C[x] + A[x];"
+        "f.block(x:5); f.tensorize(x:0); f.compile();"
+    ),
+    "a sum of truths": (
+        "Func f; In A: bool, B: bool; Var x; f[x] = A[x] + B[x]; f.tensorize(x:8); f.compile();"
+    ),
     "indices and sizes of which a cast leaves 32 bits": (
         "Func f; In B: i32; Var y; f[y] = where(cast(y, i32) < B[y], cast(2 * y + 1, i32), 3)"
         "* B[y] + cast(len(y) - y, i32); f.block(y:5); f.tensorize(y:0); f.compile();"
@@ -158,6 +165,13 @@ def test_is_proved(name: str) -> None:
 
 
 WRONG = {
+    "a product of truths for a sum": ("a sum of truths", "A_tile + B_tile", "A_tile * B_tile"),
+    "a difference of truths for a sum": ("a sum of truths", "A_tile + B_tile", "A_tile - B_tile"),
+    "a sum of truths that wraps": (
+        "a sum of truths",
+        "A_tile + B_tile",
+        "(A_tile.to(tl.int8) * 64 + A_tile.to(tl.int8) * 64 + B_tile).to(tl.int8)",
+    ),
     "a product of less than f64": (
         "a product of inputs of any type, where a declared one makes all of it f64",
         'B_f16_dtype_ = dt_operand(dt_promoted("B and f16", B.dtype, torch.float16), real)',
