@@ -74,7 +74,11 @@ def call(machine: Machine, node: ast.Call) -> Value:
         case ast.Attribute(value=value, attr=word):
             return _method(machine, value, word, node)
         case ast.Name(id="min" | "max" as word) if not node.keywords:
-            return _triton(machine, f"{word}imum", node.args, node)
+            chosen = _triton(machine, f"{word}imum", node.args, node)
+            if isinstance(chosen, Tile) and chosen.axes:
+                # Some versions of Triton's interpreter compare tiles as a whole, as Python does.
+                raise Unread(node.lineno, f"'{word}' of several lanes: write tl.{word}imum")
+            return chosen
         case ast.Name(id="float"):
             match node.args:
                 case [ast.Constant(value=str() as text)] if text in ("inf", "-inf", "nan"):

@@ -300,8 +300,11 @@ def _strides_in(value: Whole) -> set[str]:
 
 
 def _factors(value: Whole, launch: Launch) -> tuple[Whole, ...] | None:
-    """Extents of the grid, which are not 0, that make it a number that was looked at."""
-    extents = [extent for axis in _extents(launch) for extent in axis]
+    """Extents of the grid, which are not 0, that make it a number that was looked at.
+
+    Where programs take blocks in turn, none of the numbers of these is 0 either.
+    """
+    extents = [extent for axis in (*_extents(launch), launch.turns or ()) for extent in axis]
     for count in range(len(extents) + 1):
         for chosen in combinations(extents, count):
             if _product(value, chosen) in launch.largest:

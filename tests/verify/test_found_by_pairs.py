@@ -134,6 +134,11 @@ RIGHT = {
     "a sum of truths": (
         "Func f; In A: bool, B: bool; Var x; f[x] = A[x] + B[x]; f.tensorize(x:8); f.compile();"
     ),
+    "groups of blocks that programs take in turn": (
+        "Func f; In A; Var x, y, z, w; f[x, y, z, w] = A[x, y, z, w] * 2;"
+        "f.map(y:yi/8, z, w, yi); f.persistent(2); f.block(y:16, z:1, w:8);"
+        "f.tensorize(y:8, z:0, w:8); f.compile();"
+    ),
     "indices and sizes of which a cast leaves 32 bits": (
         "Func f; In B: i32; Var y; f[y] = where(cast(y, i32) < B[y], cast(2 * y + 1, i32), 3)"
         "* B[y] + cast(len(y) - y, i32); f.block(y:5); f.tensorize(y:0); f.compile();"
