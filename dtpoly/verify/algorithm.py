@@ -32,6 +32,7 @@ from dtpoly.verify import kinds
 from dtpoly.verify.building import (
     SIGNS,
     applied,
+    is_index,
     is_product,
     literal,
     place,
@@ -43,7 +44,18 @@ from dtpoly.verify.extents import extent, sizes_of
 from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined, of_numbers
 from dtpoly.verify.infinite import decided
 from dtpoly.verify.residues import RING, is_less, settled
-from dtpoly.verify.terms import Element, Given, Literal, PlaceOf, Term, Total, choose, fresh, pair
+from dtpoly.verify.rounding import without_may
+from dtpoly.verify.terms import (
+    Element,
+    Given,
+    Literal,
+    PlaceOf,
+    Term,
+    Total,
+    choose,
+    fresh,
+    pair,
+)
 from dtpoly.verify.whole import TRUE, Truth, Whole, both, name, number, within
 
 REDUCTIONS = {
@@ -238,6 +250,21 @@ def _near(term: Term) -> Term:
             return term
 
 
+def _as_floats(
+    operation: str, terms: Sequence[Term], formats: Sequence[Format], met: Format
+) -> list[Term]:
+    """Operands, with leave to have an index or a size as f32: beside f64, or to be compared."""
+    is_wide = met.kind == "tl.float64"
+    if not is_wide and operation not in SIGNS:
+        return [*terms]
+    found: list[Term] = []
+    for term, own in zip(terms, formats, strict=True):
+        is_asked = not is_wide or (own.category == 2 and own.kind != met.kind)
+        is_label = not isinstance(term, Literal) and is_index(without_may(term))
+        found.append(rounded("tl.float32", term, may=True) if is_asked and is_label else term)
+    return found
+
+
 @dataclass
 class _Reading:
     """Expressions of one definition, with numbers for its labels."""
@@ -321,6 +348,7 @@ class _Reading:
             # Whole numbers are compared as they are.
             is_exact = operation in SIGNS and all(whole_in(term) is not None for term in terms)
             terms = terms if is_exact else _beside(terms, formats, self.meaning.numbers)
+            terms = _as_floats(operation, terms, formats, met)
         if met.category < 2 == own.category:
             terms = [rounded("tl.float32", term, may=True) for term in terms]
         by = decided if self.meaning.is_finite else applied

@@ -9,6 +9,7 @@ from dtpoly.verify import kinds
 from dtpoly.verify.building import (
     NOT_NUMBERS,
     applied,
+    is_held,
     is_index,
     literal,
     place,
@@ -40,7 +41,11 @@ def cast(tile: Tile, to: str, line: int) -> Tile:
             return replace(tile, kind=to)
         case Whole() if item.constant is None and kinds.is_float(tile.kind) > kinds.is_float(to):
             raise Unread(line, "a whole number that was a float, which may not hold it")
-        case Whole() if not kinds.is_narrow(to) and to != kinds.BOOL:
+        case Whole() if to == kinds.BOOL and is_lossy(item, tile.kind):
+            raise Unread(line, "a whole number that was a float, which may not hold it")
+        case Whole() if to == "tl.float64" and is_lossy(item, tile.kind):
+            return Tile(tile.axes, rounded("tl.float32", as_term(item, line)), to)
+        case Whole() if not kinds.is_narrow(to) and to != kinds.BOOL and _has(to, item):
             return replace(tile, kind=to)
         case _ if is_truth(item):
             if to == kinds.BOOL:
@@ -77,6 +82,16 @@ def uncut(item: Item) -> Whole | None:
             return None
 
 
+def is_lossy(item: Whole, kind: str) -> bool:
+    """Whether a number of indices and sizes is in floats of 32 bits, which may not hold it."""
+    return item.constant is None and kinds.is_float(kind) and kind != "tl.float64"
+
+
+def _has(to: str, item: Whole) -> bool:
+    """Whether a type has a number as written; of others that is asked where they are used."""
+    return item.constant is None or not kinds.is_float(to) or is_held(str(item.constant), to)
+
+
 def as_kind(term: Term, kind: str, to: str) -> Term:
     """A value of one type as one of another.
 
@@ -90,6 +105,8 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
         refuse_opposite(term)
     if not is_less(kind, to):
         term = settled(kind, term)
+    if isinstance(term, Place) and kind == "tl.float32" and to in (kinds.BOOL, "tl.float64"):
+        term = rounded(kind, term)
     if to == kinds.BOOL:
         return applied("ne", [term, literal(0)])
     if kind == kinds.BOOL:

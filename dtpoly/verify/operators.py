@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Divided
-from dtpoly.verify.building import applied, rounded
-from dtpoly.verify.casts import as_kind, brought, refuse_negative, uncut
+from dtpoly.verify.building import applied, is_index, rounded
+from dtpoly.verify.casts import SINGLE, as_kind, brought, is_lossy, refuse_negative, uncut
 from dtpoly.verify.infinite import decided
 from dtpoly.verify.numerals import finite
 from dtpoly.verify.regions import is_affine
@@ -177,6 +177,8 @@ def in_type(item: Item, kind: str, within: str, word: str, line: int) -> Item:
         raise Unread(line, "an operation in a type that is not known")
     if isinstance(item, Whole):
         refuse_negative(item, kind, within, line)
+        if within == "tl.float64" and is_lossy(item, kind):
+            return rounded("tl.float32", as_term(item, line))
         if not kinds.is_float(within) or not kinds.is_narrow(within):
             return item
         return brought(as_term(item, line), kind, within)
@@ -225,6 +227,8 @@ def _is_product(item: Item) -> bool:
 EXACT = ("and", "or", "xor", "not", "neg", "abs", "maximum", "minimum", "ceil", "floor", "where")
 # But not of whole numbers: the least of a type has no opposite in it.
 WRAPPING = ("neg", "abs")
+# Whole numbers below it are themselves in f32.
+MOST_EXACT = 2**SINGLE
 
 
 def in_kind(item: Item, kind: str, word: str, line: int) -> Item:
@@ -388,6 +392,8 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
     )
     if found.within == kinds.WEAK:
         a, b = counted(a), counted(b)
+    if kinds.is_float(found.within) and found.within != "tl.float64":
+        a, b = _in_floats(left, a, b, node.lineno), _in_floats(right, b, a, node.lineno)
     if isinstance(a, Whole) and isinstance(b, Whole):
         if is_exact(left) and is_exact(right):
             exact(machine, left, node.lineno)
@@ -395,6 +401,23 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
         else:
             a, b = as_term(a, node.lineno), as_term(b, node.lineno)
     return Tile(axes, comparison(word, a, b, node.lineno), found.kind)
+
+
+def _in_floats(tile: Tile, item: Item, other: Item, line: int) -> Item:
+    """An index or a size that f32 is asked to compare: it is rounded to that, which may change it.
+
+    A whole number that is rounded once keeps its order to a number that has few digits.
+    """
+    if not isinstance(item, Whole | Term) or not isinstance(other, Whole | Term):
+        return item
+    own, beside = as_term(item, line), as_term(other, line)
+    if isinstance(own, Literal) or not (is_index(own) and is_index(beside)):
+        return item
+    limit = finite(beside.text) if isinstance(beside, Literal) else None
+    is_far = isinstance(beside, Literal) and "inf" in beside.text
+    is_near = limit is not None and abs(limit) < MOST_EXACT
+    is_once = isinstance(item, Whole) and not kinds.is_float(tile.kind)
+    return item if is_far or (is_near and is_once) else rounded("tl.float32", own)
 
 
 def settled_in(item: Item, kind: str, within: str, line: int) -> Item:

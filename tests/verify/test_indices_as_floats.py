@@ -1,0 +1,81 @@
+"""Indices and sizes that a kernel brings to f32: from 2^24 on these are other numbers there."""
+
+import pytest
+
+from dtpoly.verify.verify import verify
+from tests.verify.kernels_by_hand import is_proved, judged
+from tests.verify.texts import text_of, written
+
+# A kernel that takes neighbours for equal loses an element, or takes one too many.
+WRONG = (
+    ("X[i]", "tl.where(i.to(tl.float32) < n, x, 0.0)"),
+    ("X[i]", "tl.where(i * 1.0 != n, x, 0.0)"),
+    ("X[i]", "tl.where(i.to(tl.float32) - n < 0, x, 0.0)"),
+    ("X[i]", "tl.where(2.0 * i - n < i, x, 0.0)"),
+    ("X[i]", "tl.where((i * 1.0 - n).to(tl.int1), x, 0.0)"),
+    ("X[i]", "tl.where(i.to(tl.float32).to(tl.float64) < n, x, 0.0)"),
+    ("X[i]", "tl.where(tl.floor(i * 1.0) < n, x, 0.0)"),
+    ("where(i == len(i) - 1, X[i], 0)", "tl.where(i.to(tl.float32) == n - 1, x, 0.0)"),
+    ("where(2 * i < len(i), X[i], 0)", "tl.where(2.0 * i < n, x, 0.0)"),
+    ("where(i < 16777217, X[i], 0)", "tl.where(i.to(tl.float32) < 16777217, x, 0.0)"),
+    ("where(i < 16777217, X[i], 0)", "tl.where(i.to(tl.float32) <= 16777216.5, x, 0.0)"),
+    ("where(i < 16777217, X[i], 0)", "tl.where(i < tl.cast(16777217, tl.float32), x, 0.0)"),
+)
+RIGHT = (
+    ("where(i == len(i) - 1, X[i], 0)", "tl.where(i == n - 1, x, 0.0)"),
+    ("where(i < 100.5, X[i], 0)", "tl.where(i < 100.5, x, 0.0)"),
+    ("where(cast(i, f32) < 100, X[i], 0)", "tl.where(i.to(tl.float32) < 100, x, 0.0)"),
+    ("X[i]", "tl.where(i.to(tl.float64) < n, x, 0.0)"),
+    ("X[i]", "tl.where(i < float('inf'), x, 0.0)"),
+    ("where(i < X[i], X[i], 0)", "tl.where(i < x, x, 0.0)"),
+)
+
+
+@pytest.mark.parametrize(("value", "line"), WRONG)
+def test_what_is_compared_as_f32_is_not_compared_as_it_is(value: str, line: str) -> None:
+    assert not is_proved(judged(value, f"tl.store(out + i, {line}, mask=m)"))
+
+
+@pytest.mark.parametrize(("value", "line"), RIGHT)
+def test_what_f32_or_the_algorithm_allows_is_proved(value: str, line: str) -> None:
+    assert is_proved(judged(value, f"tl.store(out + i, {line}, mask=m)"))
+
+
+@pytest.mark.parametrize("line", ["i.to(tl.float32)", "(i * 1.0).to(tl.float64)"])
+def test_f32_is_not_what_is_added_to_f64(line: str) -> None:
+    assert is_proved(judged("X[i] + i", "tl.store(out + i, x + i, mask=m)", dtype="f64"))
+    assert is_proved(
+        judged("X[i] + cast(i, f32)", f"tl.store(out + i, x + {line}, mask=m)", dtype="f64")
+    )
+    assert not is_proved(judged("X[i] + i", f"tl.store(out + i, x + {line}, mask=m)", dtype="f64"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tl.cast(tl.cast(16777217, tl.float32), tl.int64)",
+        "tl.full((128,), 16777217, tl.int32).to(tl.float32).to(tl.int64)",
+    ],
+)
+def test_a_number_as_written_is_the_nearest_one_that_f32_has(line: str) -> None:
+    store = f"tl.store(out + i, x.to(tl.int64) + {line}, mask=m)"
+    assert not is_proved(judged("cast(X[i], i64) + 16777217", store, dtype="i32"))
+    near = store.replace("16777217", "16777216")
+    assert is_proved(judged("cast(X[i], i64) + 16777216", near, dtype="i32"))
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "f16"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "where(cast(i, f32) < cast(len(i), f32), X[i], 0)",
+        "where(i * 1.0 < len(i), X[i], 0)",
+        "where(i < 16777216.5, X[i], 0)",
+        "where(cast(cast(i, f32), f64) < len(i), X[i], 1)",
+        "maximum(cast(i, f32), len(i)) + X[i]",
+        "X[i] * (1.0 * i + 3)",
+    ],
+)
+def test_what_is_emitted_for_labels_as_floats_is_proved(value: str, dtype: str) -> None:
+    program = written(f"Func f; In X: {dtype}; Var i; f[i] = {value}; f.block(i:128); f.compile();")
+    assert is_proved(verify(program, text_of(program)))
