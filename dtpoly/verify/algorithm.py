@@ -221,6 +221,10 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
         term = rounded("tl.float32", term, may=True)
     if to == "tl.float32" and kinds.is_whole(kind):
         return rounded(to, term, may=True)
+    if kind == "tl.float32" and kinds.is_whole(to) and not isinstance(term, Literal):
+        # An index or a size that became a float is what f32 makes of it.
+        bare = without_may(term)
+        term = rounded(kind, bare, may=True) if is_index(bare) else term
     return as_value(term, kind, to)
 
 

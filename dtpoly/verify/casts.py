@@ -95,7 +95,7 @@ def _has(to: str, item: Whole) -> bool:
 def as_kind(term: Term, kind: str, to: str) -> Term:
     """A value of one type as one of another.
 
-    An index or a size stays the number that it is: that f32 may not hold it is left out.
+    An index or a size stays the number that it is, until it leaves f32, which may not hold it.
     """
     if kind == to:
         return term
@@ -105,7 +105,8 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
         refuse_opposite(term)
     if not is_less(kind, to):
         term = settled(kind, term)
-    if isinstance(term, Place) and kind == "tl.float32" and to in (kinds.BOOL, "tl.float64"):
+    is_told = to in (kinds.BOOL, "tl.float64") or kinds.is_whole(to)
+    if isinstance(term, Place) and kind == "tl.float32" and is_told:
         term = rounded(kind, term)
     if to == kinds.BOOL:
         return applied("ne", [term, literal(0)])

@@ -15,6 +15,7 @@ WRONG = (
     ("X[i]", "tl.where((i * 1.0 - n).to(tl.int1), x, 0.0)"),
     ("X[i]", "tl.where(i.to(tl.float32).to(tl.float64) < n, x, 0.0)"),
     ("X[i]", "tl.where(tl.floor(i * 1.0) < n, x, 0.0)"),
+    ("X[i]", "tl.where((i * 1.0).to(tl.int32) < n, x, 0.0)"),
     ("where(i == len(i) - 1, X[i], 0)", "tl.where(i.to(tl.float32) == n - 1, x, 0.0)"),
     ("where(2 * i < len(i), X[i], 0)", "tl.where(2.0 * i < n, x, 0.0)"),
     ("where(i < 16777217, X[i], 0)", "tl.where(i.to(tl.float32) < 16777217, x, 0.0)"),
@@ -74,6 +75,7 @@ def test_a_number_as_written_is_the_nearest_one_that_f32_has(line: str) -> None:
         "where(cast(cast(i, f32), f64) < len(i), X[i], 1)",
         "maximum(cast(i, f32), len(i)) + X[i]",
         "X[i] * (1.0 * i + 3)",
+        "X[i] + cast(i * 1.0, i32)",
     ],
 )
 def test_what_is_emitted_for_labels_as_floats_is_proved(value: str, dtype: str) -> None:
