@@ -75,8 +75,8 @@ WRONG = {
     "another residue": (WHOLE, "9223372036854775807, tl.int64", "9223372036854775806, tl.int64"),
     "wrapped in more": (
         WHOLE,
-        "9223372036854775807, tl.int64)).to(tl.int16)",
-        "32767, tl.int64)).to(tl.int16)",
+        "9223372036854775807, tl.int64)",
+        "32767, tl.int64)",
     ),
 }
 
