@@ -27,7 +27,7 @@ from dtpoly.verify.table import parts_of
 from tests.cli.process import python_path
 from tests.codegen.cases import random_case
 from tests.verify.forgeries import BASES, KINDS, base_of, forged
-from tests.verify.texts import FILES, ROOT, program_of, text_of
+from tests.verify.texts import FILES, ROOT, program_of, text_of, written
 
 ALL = (*FILES, ROOT / "examples/softmax.dt")
 FORGERIES = 6 * len(KINDS)
@@ -50,6 +50,15 @@ def _is_accepted(path: Path) -> None:
 @pytest.mark.parametrize("path", [*BASES, ATTENTION], ids=lambda path: path.stem)
 def test_it_is_accepted(path: Path) -> None:
     _is_accepted(path)
+
+
+def test_a_kernel_of_some_funcs_is_told_from_one_of_all() -> None:
+    algorithm = "Func f, g;\nIn A;\nVar x;\nf[x] = A[x] + A[x];\ng[x] = A[x] * A[x];\n"
+    dt = f"{algorithm}f.compile();\ng.compile();\n"
+    some = text_of(written(f"{algorithm}f.compile();\n"))
+    checked = check_certificate(certificate(written(dt), dt, some), dt, some)
+    assert checked.accepted
+    assert "Funcs besides f" in checked.not_covered
 
 
 @pytest.mark.long
