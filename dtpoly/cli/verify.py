@@ -22,7 +22,7 @@ from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import tell_error
 from dtpoly.cli.seconds_option import limited
-from dtpoly.codegen.header import header
+from dtpoly.codegen.header import header, writer_of
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.frontend.reading import read_file
@@ -31,6 +31,7 @@ from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.verdict_messages import of_edited, of_emitted
 from dtpoly.verification import SECONDS, verified
+from dtpoly.verify.other_version import of_other_version
 from dtpoly.verify.report import Report, Verdict
 
 VERSION = 1  # of the JSON document
@@ -134,6 +135,8 @@ def command(
         if with_ring is None:
             return 1
         found = with_ring
+    if kernel is not None:
+        found = of_other_version(found, text.text, writer_of(text.text))
     told = of_emitted(found, text, source.name) if kernel is None else of_edited(found, text)
     if as_json:
         told_data: ModuleType = load("dtpoly.verdict_table")

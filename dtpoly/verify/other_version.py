@@ -1,0 +1,99 @@
+"""A report on a file that another version of dtpoly wrote in; one that says so, out.
+
+Such a file may have been right when it was written. What this verifier does not know of it, or
+would write otherwise today, is no mistake in it: so nothing of it is REFUTED.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from dtpoly import __version__
+from dtpoly.frozen import dataclass
+from dtpoly.verify.helpers import HELPERS, MEANINGS
+from dtpoly.verify.report import Function, Layer, Report, Verdict
+from dtpoly.verify.unit.texts import WORD, fingerprint
+
+WHY = "this file was written by another version of dtpoly: compile it again"
+OWN = "dt_"  # what the names of functions begin with that dtpoly writes into each file
+
+
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """What shows that another version wrote a file: the line, and what is different there."""
+
+    line: int
+    what: str
+
+
+def of_other_version(report: Report, text: str, writer: str | None) -> Report:
+    """The report; if another version wrote the text, with that reason for all that is not proved.
+
+    `writer` is the version that the first line of the file names, if dtpoly wrote the file.
+    """
+    sign = None if writer is None else _sign(text, writer)
+    if sign is None:
+        return report
+    return Report(tuple(_told(one, sign) for one in report.functions))
+
+
+def _sign(text: str, writer: str) -> _Sign | None:
+    """Another version in the first line; or a shared function that this version does not write."""
+    if writer != __version__:
+        return _Sign(1, f"its first line names dtpoly {writer}, and this is dtpoly {__version__}")
+    found = next(_strangers(text), None)
+    if found is None:
+        return None
+    line, name = found
+    return _Sign(line, f"this version writes no such '{name}'; if you changed it, undo that")
+
+
+def _strangers(text: str) -> Iterator[tuple[int, str]]:
+    """The functions of dtpoly in a file whose text is not the known one, the simplest first."""
+    lines, texts = _texts(text)
+    own = [one for one in texts if one.startswith(OWN)]
+    unknown = {one for one in own if fingerprint(texts, one) != _known(one)}
+    # What uses a function that is unknown is unknown, too.
+    used = {one: len(unknown.intersection(WORD.findall(texts[one]))) for one in unknown}
+    for one in sorted(unknown, key=lambda name: (used[name], lines[name])):
+        yield lines[one], one
+
+
+def _known(name: str) -> str | None:
+    return HELPERS.get(name) or MEANINGS.get(name, (None, ""))[0]
+
+
+def _texts(text: str) -> tuple[Mapping[str, int], Mapping[str, str]]:
+    """The first line and the text of each function and constant of a file; nothing if unread."""
+    rows = text.splitlines()
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}, {}
+    found: dict[str, int] = {}
+    texts: dict[str, str] = {}
+    for one in statements:
+        match one:
+            case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
+                found[name] = one.lineno
+                own = rows[one.lineno - 1 : one.end_lineno]
+                texts[name] = "\n".join(map(str.rstrip, own))
+            case _:
+                pass
+    return found, texts
+
+
+def _told(function: Function, sign: _Sign) -> Function:
+    layers = tuple(
+        replace(one, verdict=Verdict.UNKNOWN, line=sign.line, why=WHY, way=sign.what)
+        if _is_open(one)
+        else one
+        for one in function.layers
+    )
+    return replace(function, layers=layers)
+
+
+def _is_open(layer: Layer) -> bool:
+    return layer.verdict in (Verdict.UNKNOWN, Verdict.REFUTED)
