@@ -141,6 +141,13 @@ def attack(arguments: Sequence[str]) -> None:
     run([program(ENVIRONMENT, "python"), "-m", "tests.attack", *arguments])
 
 
+def same(arguments: Sequence[str]) -> None:
+    """Say whether the compiler does what it did when that was frozen; `--freeze` freezes it."""
+    make_environment(ENVIRONMENT)
+    pip_install(ENVIRONMENT, "--editable", ".[dev]")
+    run([program(ENVIRONMENT, "python"), "-m", "tests.same", *arguments])
+
+
 def package() -> None:
     """Build the sdist, the wheel from it, and try the wheel in a clean environment elsewhere."""
     make_environment(ENVIRONMENT)
@@ -198,8 +205,9 @@ def main() -> None:
     other.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     tasks.add_parser("package", help=package.__doc__)
     tasks.add_parser("attack", help=attack.__doc__, add_help=False)
+    tasks.add_parser("same", help=same.__doc__, add_help=False)
     chosen, rest = parser.parse_known_args()
-    if rest and chosen.task != "attack":
+    if rest and chosen.task not in ("attack", "same"):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     match chosen.task:
         case "demo":
@@ -210,6 +218,8 @@ def main() -> None:
             triton(chosen.version, chosen.pytest)
         case "attack":
             attack(rest)
+        case "same":
+            same(rest)
         case _:
             package()
 

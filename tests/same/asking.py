@@ -1,0 +1,128 @@
+"""A text in, what the compiler does with it out: the one file of these that knows the compiler.
+
+Work is limited in isl's own operations. The time that is allowed is so long that it ends nothing
+that is not endless, so that the same comes out on every machine.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dtpoly.algorithm.program import Directive
+from dtpoly.budget import OverBudgetError, within
+from dtpoly.compile import Checked, check
+from dtpoly.diagnostics import Diagnostic, in_source_order
+from dtpoly.generate import Code
+from dtpoly.remarks import remarked
+from dtpoly.schedule.primitives import PRIMITIVES
+from dtpoly.source import Source, Span
+from dtpoly.verify.report import Layer, Report, Verdict
+from dtpoly.verify.verify import verify
+from tests.same.outcome import Kind, Message, Outcome
+from tests.same.pieces import pieces_of
+
+SECONDS, PROOF_SECONDS = 120.0, 30.0
+# It takes too long to decide whether a schedule is legal; a command's time or memory is over.
+UNDECIDED = frozenset({"DT208", "DT210"})
+# What the verifier and the generator say where a limit is reached.
+TOO_LONG = "takes too long"
+NO_CODE, IN_VAIN = "DT300", "DT198"
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)")
+# What each directive is called, by all of its names.
+NAMES = {word: cls.name for cls in PRIMITIVES for word in (cls.name, *cls.aliases)}
+
+
+def outcome_of(text: str, asks_proof: bool) -> Outcome:
+    """What comes of a text; an exception is an outcome, too."""
+    began = time.process_time()
+    try:
+        made = _outcome_of(text, asks_proof)
+    except Exception as error:
+        made = Outcome(Kind.BROKEN, why=f"{type(error).__name__}: {error}")
+    return replace(made, seconds=time.process_time() - began)
+
+
+def _outcome_of(text: str, asks_proof: bool) -> Outcome:
+    try:
+        with within(SECONDS):
+            checked = check(Source("same.dt", text))
+            # A header would say which version wrote the file.
+            made = remarked(checked)
+    except OverBudgetError as error:
+        return Outcome(Kind.UNDECIDED, why=str(error))
+    said = in_source_order(made.diagnostics)
+    undecided = [one for one in said if _is_undecided(one)]
+    if undecided:
+        return Outcome(Kind.UNDECIDED, why=f"{undecided[0].code}: {undecided[0].title}")
+    messages = tuple(message_of(one) for one in said)
+    if made.code is None:
+        return Outcome(Kind.REFUSED, messages)
+    verdicts, reasons = _proved(checked, made.code) if asks_proof else ((), ())
+    return Outcome(
+        Kind.EMITTED,
+        messages,
+        pieces_of(made.code.text),
+        tuple(_at_work(checked, said)),
+        verdicts,
+        reasons,
+    )
+
+
+def _is_undecided(one: Diagnostic) -> bool:
+    is_late = one.code == NO_CODE and any(TOO_LONG in note.text for note in one.notes)
+    return one.code in UNDECIDED or is_late
+
+
+def message_of(one: Diagnostic) -> Message:
+    """A diagnostic, its facts apart from its words."""
+    notes = [note.text for note in one.notes]
+    edits = [f"{_place(edit.span)} becomes {edit.replacement!r}" for edit in one.edits]
+    placed = [f"note: {note.text} ({_place(note.span) or '-'})" for note in one.notes]
+    hint = [f"hint: {one.hint}"] if one.hint else []
+    words = "\n".join((f"{one.severity}: {one.title}", one.label, *placed, *hint, *edits))
+    return Message(one.code, _place(one.span), tuple(NUMBER.findall("\n".join(notes))), words)
+
+
+def _place(span: Span | None) -> str:
+    """Line and column, from 1, and how many characters."""
+    if span is None:
+        return ""
+    before = span.source.text[: span.start]
+    column = span.start - (before.rfind("\n") + 1) + 1
+    return f"{before.count(chr(10)) + 1}:{column}+{span.end - span.start}"
+
+
+def _at_work(checked: Checked, said: tuple[Diagnostic, ...]) -> Iterator[str]:
+    """The directives of a text that is emitted, without those that are said to change nothing."""
+    assert checked.program is not None
+    in_vain = [one.span for one in said if one.code == IN_VAIN]
+    found = (_name(one) for one in checked.program.directives if not _has_any(one, in_vain))
+    yield from dict.fromkeys(found)
+
+
+def _name(directive: Directive) -> str:
+    return NAMES.get(directive.name, directive.name)
+
+
+def _has_any(directive: Directive, spans: list[Span | None]) -> bool:
+    """Whether a message points into a directive."""
+    own = directive.span
+    return own is not None and any(
+        one is not None and own.start <= one.start < own.end for one in spans
+    )
+
+
+def _proved(checked: Checked, code: Code) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The verdict of each layer, and why it is not proved."""
+    assert checked.program is not None
+    report: Report = verify(checked.program, code.text, PROOF_SECONDS)
+    layers = [(one.name, layer) for one in report.functions for layer in one.layers]
+    verdicts = tuple(f"{name} {layer.name}: {_verdict(layer)}" for name, layer in layers)
+    open_ones = [(name, layer) for name, layer in layers if layer.verdict is not Verdict.PROVED]
+    return verdicts, tuple(f"{name} {layer.name}: {layer.why}" for name, layer in open_ones)
+
+
+def _verdict(layer: Layer) -> str:
+    is_late = layer.is_late or (layer.verdict is Verdict.UNKNOWN and TOO_LONG in layer.why)
+    return "undecided" if is_late else str(layer.verdict)

@@ -1,0 +1,176 @@
+"""Which texts are frozen: candidates in order, until there are enough of each kind."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from tests.same.asking import NAMES, outcome_of
+from tests.same.candidates import FILES, WRONG_FILES, Candidate, candidate, files, points
+from tests.same.outcome import Entry, Kind, Outcome
+from tests.same.working import worked
+
+TEXTS, REFUSALS, OF_EACH = 1_500, 5_000, 50
+# A few more are taken than asked for: one day a text is not emitted, or not refused, any more.
+SPARE, MARGIN = 6, 40
+MOST_TEXTS, MOST_REFUSALS = TEXTS + MARGIN, REFUSALS + MARGIN
+# Of the texts, so many are left to those with rare directives.
+ROOM = 200
+# What takes longer is left out: the whole is to be quick. Whom a refusal without code (DT300) is
+# blamed on may take a second of each directive, so those that come near it depend on the machine.
+MOST_SECONDS, MOST_SECONDS_REFUSED = 1.5, 0.4
+# Of a code, at most so many are first in a file; those of schedules that are judged have no limit.
+OF_A_CODE, JUDGED = 330, "DT20"
+# Of the texts, which share is proved, and how long that may take.
+PROVED, MOST_SECONDS_PROVED = 3, 2.5
+# In each round so many of each source: of those whose texts are emitted, and of those of which some
+# are refused; and of those that have rare directives.
+EMITTED: Mapping[str, int] = {
+    "cases": 30,
+    "ordinary": 24,
+    "full": 30,
+    "expert": 20,
+    "shifted": 6,
+    "stencils": 6,
+}
+REFUSED: Mapping[str, int] = {"pairs": 120, "strange": 100, "misplaced": 100, "mistaken": 250}
+RARE: Mapping[str, int] = {
+    "varied": 110,
+    "specialized": 6,
+    "boxed": 6,
+    "otherwise": 20,
+    "swapped": 10,
+    "panels": 10,
+}
+ROUNDS = 60
+
+Made = tuple[Candidate, Outcome]
+Job = TypeVar("Job", Candidate, tuple[str, int])
+
+
+@dataclass
+class Chosen:
+    """What is taken so far."""
+
+    emitted: list[Entry] = field(default_factory=list[Entry])
+    refused: list[Entry] = field(default_factory=list[Entry])
+    directives: Counter[str] = field(default_factory=Counter[str])
+    codes: Counter[str] = field(default_factory=Counter[str])
+    texts: set[str] = field(default_factory=set[str])
+
+    def missing(self) -> list[str]:
+        """The directives of which there are not enough."""
+        return [one for one in all_directives() if self.directives[one] < OF_EACH + SPARE]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is needed."""
+        enough = len(self.emitted) >= MOST_TEXTS and len(self.refused) >= MOST_REFUSALS
+        return enough and not self.missing()
+
+    def consider(self, one: Candidate, outcome: Outcome, is_wanted: bool = False) -> None:
+        """Take a text if it is needed; one that is wanted always."""
+        name, text = one
+        if text in self.texts:
+            return
+        entry = Entry(name, text, False, outcome)
+        match outcome.kind:
+            case Kind.EMITTED if is_wanted or self._is_emission_needed(outcome):
+                self.emitted.append(entry)
+                self.directives.update(outcome.directives)
+                self.texts.add(text)
+            case Kind.REFUSED if is_wanted or self._is_refusal_needed(outcome):
+                self.refused.append(entry)
+                self.codes[first_code(outcome)] += 1
+                self.texts.add(text)
+            case _:
+                pass
+
+    def _is_emission_needed(self, outcome: Outcome) -> bool:
+        if outcome.seconds > MOST_SECONDS:
+            return False
+        missing = self.missing()
+        if not set(outcome.directives).isdisjoint(missing):
+            return True
+        return len(self.emitted) < (MOST_TEXTS - ROOM if missing else MOST_TEXTS)
+
+    def _is_refusal_needed(self, outcome: Outcome) -> bool:
+        if len(self.refused) >= MOST_REFUSALS or outcome.seconds > MOST_SECONDS_REFUSED:
+            return False
+        code = first_code(outcome)
+        return code.startswith(JUDGED) or self.codes[code] < OF_A_CODE
+
+
+def all_directives() -> tuple[str, ...]:
+    """The directives of the language, by their first names."""
+    return tuple(dict.fromkeys(NAMES.values()))
+
+
+def first_code(outcome: Outcome) -> str:
+    """The code of the first error."""
+    errors = [one for one in outcome.messages if one.words.startswith("error")]
+    return errors[0].code if errors else ""
+
+
+def choose(workers: int, say: Callable[[str], None]) -> list[Entry]:
+    """All entries, without proofs."""
+    chosen = Chosen()
+    for one, outcome in _in_order(_asked, [*files(FILES), *files(WRONG_FILES), *points()], workers):
+        chosen.consider(one, outcome, is_wanted=True)
+    for number in range(ROUNDS):
+        if chosen.is_full:
+            break
+        jobs = list(_jobs(chosen, number))
+        for made in _in_order(_tried, jobs, workers):
+            chosen.consider(*made)
+        counts = f"{len(chosen.emitted)} texts, {len(chosen.refused)} refusals"
+        say(f"round {number}: {counts}; more are needed of {', '.join(chosen.missing()) or '-'}")
+    return [*chosen.emitted, *chosen.refused]
+
+
+def _jobs(chosen: Chosen, number: int) -> Iterator[tuple[str, int]]:
+    """The sources and seeds of a round: only those that may have what is missing."""
+    wanted = dict(RARE) if chosen.missing() else {}
+    if len(chosen.emitted) < MOST_TEXTS - ROOM:
+        wanted |= EMITTED
+    if len(chosen.refused) < MOST_REFUSALS or len(chosen.emitted) < MOST_TEXTS:
+        wanted |= REFUSED
+    for source, count in wanted.items():
+        yield from ((source, number * count + at) for at in range(count))
+
+
+def _asked(one: Candidate) -> Made:
+    return one, outcome_of(one[1], asks_proof=False)
+
+
+def _tried(job: tuple[str, int]) -> Made | None:
+    one = candidate(*job)
+    return None if one is None else _asked(one)
+
+
+def _in_order(work: Callable[[Job], Made | None], jobs: list[Job], workers: int) -> Iterator[Made]:
+    """What came of jobs, in their order, whichever was done first."""
+    found = {job: result for job, result in worked(work, jobs, workers) if result is not None}
+    yield from (found[job] for job in jobs if job in found)
+
+
+def proved(entries: Iterable[Entry], workers: int) -> list[Entry]:
+    """The same entries, some of them with verdicts: each so many-th text, and all that are named.
+
+    What took too long keeps none.
+    """
+    kept = list(entries)
+    emitted = [one for one in kept if one.outcome.kind is Kind.EMITTED]
+    jobs = [one for at, one in enumerate(emitted) if at % PROVED == 0 or one.name.startswith(FILES)]
+    results = {one.name: now for one, now in worked(_proof, jobs, workers)}
+    return [_with_proof(one, results.get(one.name)) for one in kept]
+
+
+def _proof(entry: Entry) -> Outcome:
+    return outcome_of(entry.text, asks_proof=True)
+
+
+def _with_proof(entry: Entry, now: Outcome | None) -> Entry:
+    if now is None or now.kind is not Kind.EMITTED or now.seconds > MOST_SECONDS_PROVED:
+        return entry
+    return replace(entry, asks_proof=True, outcome=now)

@@ -1,0 +1,49 @@
+"""The text of an emitted file in; its kernels, its wrappers and what all files share, out."""
+
+import ast
+from collections.abc import Iterator
+
+from tests.same.outcome import Part, Piece
+
+# Functions that are the same in all files have names that begin with this.
+SHARED = "dt_"
+
+
+def pieces_of(text: str) -> tuple[Piece, ...]:
+    """The statements of a file, each with the comments above it; joined they are the file."""
+    lines = text.splitlines(keepends=True)
+    statements = ast.parse(text).body
+    ends = [one.end_lineno or one.lineno for one in statements]
+    begins = [0, *ends[:-1]]
+    ends[-1:] = [len(lines)]
+    return tuple(
+        _piece(one, "".join(lines[begin:end]))
+        for one, begin, end in zip(statements, begins, ends, strict=True)
+    )
+
+
+def _piece(statement: ast.stmt, text: str) -> Piece:
+    name = next(_names(statement), "")
+    match statement:
+        case ast.Import() | ast.ImportFrom():
+            part = Part.SHARED
+        case _ if name.startswith(SHARED):
+            part = Part.SHARED
+        case ast.FunctionDef(decorator_list=[ast.Attribute(attr="jit")]):
+            part = Part.KERNEL
+        case _:
+            part = Part.WRAPPER
+    return Piece(part, name, text)
+
+
+def _names(statement: ast.stmt) -> Iterator[str]:
+    """What a statement defines."""
+    match statement:
+        case ast.FunctionDef(name=name):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (one.id for one in targets if isinstance(one, ast.Name))
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from (one.name for one in names)
+        case _:
+            pass

@@ -1,0 +1,94 @@
+"""Jobs in, what came of each out, by several processes, of which any may hang or die."""
+
+import faulthandler
+import signal
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from itertools import islice
+from multiprocessing import get_context
+from typing import TypeVar
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+# What a job may take on the clock: it takes seconds at most, and only what hangs comes here.
+JOB_S = 300
+# What dtpoly remembers takes more and more memory.
+JOBS_A_PROCESS = 1_000
+
+
+def worked(
+    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int
+) -> Generator[tuple[Job, Result | None]]:
+    """Each job as it is done; nothing came of one whose process ended.
+
+    Whoever stops asking, as Ctrl-C does, ends the processes.
+    """
+    waiting: dict[Future[Result], Job] = {}
+    rest = iter(jobs)
+    pool = _pool(workers)
+    try:
+        while True:
+            for job in islice(rest, 2 * workers - len(waiting)):
+                waiting[pool.submit(_limited, work, job)] = job
+            if not waiting:
+                pool.shutdown()
+                return
+            done = wait(waiting, return_when=FIRST_COMPLETED).done
+            try:
+                for future in [one for one in waiting if one in done]:
+                    result = future.result()
+                    yield waiting.pop(future), result
+            except BrokenProcessPool:
+                _end(pool)
+                with closing(_alone(work, list(waiting.values()))) as found:
+                    yield from found
+                waiting, pool = {}, _pool(workers)
+    finally:
+        _end(pool)
+
+
+def _alone(
+    work: Callable[[Job], Result], jobs: Sequence[Job]
+) -> Generator[tuple[Job, Result | None]]:
+    """Each job in a process of its own, since one of them ends processes."""
+    for job in jobs:
+        pool = _pool(1)
+        try:
+            found: Result | None = pool.submit(_limited, work, job).result()
+            pool.shutdown()
+        except BrokenProcessPool:
+            found = None
+        finally:
+            _end(pool)
+        yield job, found
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(
+        workers,
+        mp_context=get_context("spawn"),
+        initializer=_begin,
+        max_tasks_per_child=JOBS_A_PROCESS,
+    )
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """No job is begun any more; one that goes on ends within seconds, or by its own clock."""
+    pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _limited(work: Callable[[Job], Result], job: Job) -> Result:
+    """What hangs in a library sees no signal: the process ends."""
+    faulthandler.dump_traceback_later(JOB_S, exit=True)
+    try:
+        return work(job)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _begin() -> None:
+    """A process does not see Ctrl-C: the one that started it ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
