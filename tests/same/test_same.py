@@ -267,6 +267,16 @@ def test_a_process_that_dies_takes_nothing_else_with_it() -> None:
     assert dict(worked(ends_the_process, [1, 2, 3], 1)) == {1: 1, 2: None, 3: 3}
 
 
+def hangs(job: int) -> int:
+    while job == 2:
+        pass
+    return job
+
+
+def test_a_job_that_hangs_is_ended() -> None:
+    assert dict(worked(hangs, [1, 2], 1, seconds=0.5)) == {1: 1, 2: None}
+
+
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_seed_makes_one_text(source: str) -> None:
     assert candidate(source, 3) == candidate(source, 3)

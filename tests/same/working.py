@@ -1,6 +1,5 @@
 """Jobs in, what came of each out, by several processes, of which any may hang or die."""
 
-import faulthandler
 import signal
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -13,14 +12,14 @@ from typing import TypeVar
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-# What a job may take on the clock: it takes seconds at most, and only what hangs comes here.
-JOB_S = 300
+# What a job may take of the processor: it takes seconds at most, and only what hangs comes here.
+JOB_S = 300.0
 # What dtpoly remembers takes more and more memory.
 JOBS_A_PROCESS = 1_000
 
 
 def worked(
-    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int
+    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, seconds: float = JOB_S
 ) -> Generator[tuple[Job, Result | None]]:
     """Each job as it is done; nothing came of one whose process ended.
 
@@ -32,7 +31,7 @@ def worked(
     try:
         while True:
             for job in islice(rest, 2 * workers - len(waiting)):
-                waiting[pool.submit(_limited, work, job)] = job
+                waiting[pool.submit(_limited, work, job, seconds)] = job
             if not waiting:
                 pool.shutdown()
                 return
@@ -43,7 +42,7 @@ def worked(
                     yield waiting.pop(future), result
             except BrokenProcessPool:
                 _end(pool)
-                with closing(_alone(work, list(waiting.values()))) as found:
+                with closing(_alone(work, list(waiting.values()), seconds)) as found:
                     yield from found
                 waiting, pool = {}, _pool(workers)
     finally:
@@ -51,13 +50,13 @@ def worked(
 
 
 def _alone(
-    work: Callable[[Job], Result], jobs: Sequence[Job]
+    work: Callable[[Job], Result], jobs: Sequence[Job], seconds: float
 ) -> Generator[tuple[Job, Result | None]]:
     """Each job in a process of its own, since one of them ends processes."""
     for job in jobs:
         pool = _pool(1)
         try:
-            found: Result | None = pool.submit(_limited, work, job).result()
+            found: Result | None = pool.submit(_limited, work, job, seconds).result()
             pool.shutdown()
         except BrokenProcessPool:
             found = None
@@ -80,15 +79,19 @@ def _end(pool: ProcessPoolExecutor) -> None:
     pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _limited(work: Callable[[Job], Result], job: Job) -> Result:
-    """What hangs in a library sees no signal: the process ends."""
-    faulthandler.dump_traceback_later(JOB_S, exit=True)
+def _limited(work: Callable[[Job], Result], job: Job, seconds: float) -> Result:
+    """What hangs in a library runs no handler of Python: the system ends the process.
+
+    It counts time of the processor, so that a machine that is busy, or that sleeps, ends nothing.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         return work(job)
     finally:
-        faulthandler.cancel_dump_traceback_later()
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _begin() -> None:
     """A process does not see Ctrl-C: the one that started it ends it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
