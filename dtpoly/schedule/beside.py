@@ -76,8 +76,10 @@ def _is_in_parts(view: View, func: str) -> bool:
 
 
 def _needs_one(view: View, one: str, other: str) -> str | None:
-    """A Func that is compiled and for which only one of two is launched."""
-    for func in view.compiled:
+    """The first Func that is compiled and for which only one of two is launched."""
+    for func in view.funcs:
+        if func not in view.compiled:
+            continue
         needed = {func} | reached(func, view.below)
         if (one in needed) != (other in needed):
             return func

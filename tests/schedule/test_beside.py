@@ -30,6 +30,25 @@ def test_two_that_need_nothing_of_each_other() -> None:
         assert codes(f"{TWO} {one}.block(x:4); {one}.beside({other}); f.compile();") == []
 
 
+def test_of_several_funcs_that_need_one_of_them_the_first_is_named() -> None:
+    # What is compiled is a set, whose order is another one in each process.
+    names = [f"f{number}" for number in range(20)]
+    defined = "".join(f"{name}[x] = g[x] + 1.0; {name}.compile();" for name in names)
+    text = (
+        f"Func g, h, {', '.join(names)}; In A, B; Var x; g[x] = A[x]; h[x] = B[x];"
+        f"{defined} g.block(x:4); h.compile(); g.beside(h);"
+    )
+    found = [one for one in check(Source("f.dt", text)).diagnostics if one.code == "DT197"]
+    assert [note.text for one in found for note in one.notes] == [
+        "'h' needs one of them, and not the other"
+    ]
+    text = text.replace("h.compile(); ", "")
+    found = [one for one in check(Source("f.dt", text)).diagnostics if one.code == "DT197"]
+    assert [note.text for one in found for note in one.notes] == [
+        "'f0' needs one of them, and not the other"
+    ]
+
+
 def test_the_tree_says_so() -> None:
     verdict = check(Source("f.dt", f"{TWO} h.beside(g); f.compile();")).verdict
     assert verdict is not None
