@@ -6,7 +6,7 @@ what a load sees if they are in launches before its own, and what they begin wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Access, Ran
@@ -37,10 +37,15 @@ def gathered(launches: Sequence[Ran], at: int, load: Access) -> list[tuple[int, 
     return found
 
 
-def is_of(tensor: str, funcs: frozenset[str]) -> bool:
-    """Whether a tensor that a wrapper makes is one for a Func, by its name."""
+def func_of(tensor: str, funcs: Collection[str]) -> str | None:
+    """The Func that a tensor of a wrapper holds, by its name: its own, or that and a number.
+
+    A tensor that has the name of a Func holds that one, also if the name ends with a number.
+    """
     stem, _, number = tensor.rpartition("_")
-    return tensor in funcs or (number.isdecimal() and stem in funcs)
+    if tensor in funcs:
+        return tensor
+    return stem if number.isdecimal() and stem in funcs else None
 
 
 def operation_of(access: Access, kind: str, *, is_asked: bool) -> str:

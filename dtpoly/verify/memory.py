@@ -18,7 +18,7 @@ from dtpoly.verify.accumulating import Accumulation, accumulation, one_operation
 from dtpoly.verify.asking import about
 from dtpoly.verify.building import is_any, rounded
 from dtpoly.verify.domains import before, domain, own_names, renaming
-from dtpoly.verify.gathering import gathered, is_of, operation_of, part
+from dtpoly.verify.gathering import gathered, operation_of, part
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.paired import beginnings
 from dtpoly.verify.regions import Region, is_single, set_of, without
@@ -70,7 +70,7 @@ class Memory:
     funcs: dict[str, str] = field(default_factory=dict[str, str])
     # The types of tensors.
     types: Mapping[str, str] = field(default_factory=dict[str, str])
-    # Funcs of which `atomic` says that their parts are added up in their types.
+    # Tensors of Funcs of which `atomic` says that their parts are added up in their types.
     atomics: frozenset[str] = frozenset()
     done: dict[tuple[int, Term], Term] = field(default_factory=dict[tuple[int, Term], Term])
 
@@ -154,7 +154,7 @@ class Memory:
             ran = self.launches[other]
             new = renaming(ran, one)
             where = both(put_truth(domain(ran, one), new), _same(load, one, new))
-            is_asked = is_of(one.tensor, self.atomics)
+            is_asked = one.tensor in self.atomics
             value = part(one, kind, is_finite=ran.launch.is_finite, is_asked=is_asked)
             body = put(self.seen(other, value), new)
             bound = tuple(str(to.plain) for to in new.values())

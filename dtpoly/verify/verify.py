@@ -22,6 +22,7 @@ from dtpoly.verify.evaluate import differ
 from dtpoly.verify.extents import left_out
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.formats import TYPES
+from dtpoly.verify.gathering import func_of
 from dtpoly.verify.held import Wrapper
 from dtpoly.verify.layers import ARGUMENTS
 from dtpoly.verify.limits import limited
@@ -214,7 +215,9 @@ def proof_of(
     if file.said and set_of(facts).is_empty():
         raise Unread(file.said[0].line, "no call keeps what is assumed, and what kernels ask for")
     types = {one.name: one.kind for one in wrapper.arrays.values()}
-    memory = Memory(runs, frozenset(ranks), facts, types=types, atomics=meaning.atomics)
+    funcs = frozenset(one.name for one in program.funcs)
+    atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)
+    memory = Memory(runs, frozenset(ranks), facts, types=types, atomics=atomics)
     return wrapper, Proof(runs, wrapper.arrays, wrapper.result, func, meaning, memory, facts)
 
 

@@ -116,3 +116,20 @@ def test_what_a_later_launch_loads_is_such_a_sum(declared: str, is_right: bool) 
     then = "# verify: end[(1,)](p, f)\n"
     report = verify(program, TOTAL.format(to="p", then=then, more="", start="0.0", put=ADD))
     assert (report.verdict is Verdict.PROVED) == is_right
+
+
+@pytest.mark.parametrize(
+    ("asked", "verdict"), [("f_1.atomic(i);", Verdict.PROVED), ("f.atomic(j);", Verdict.UNKNOWN)]
+)
+def test_a_func_is_not_asked_for_by_another_whose_name_begins_alike(
+    asked: str, verdict: Verdict
+) -> None:
+    program = written(
+        "Func f: f16, f_1: f16, g; In X: f32; RVar i, j; f[] = rsum(X[j], j);"
+        "f_1[] = rsum(X[i], i); g[] = f_1[] * 2; f.block(j:4); f_1.block(i:4);"
+        f"{asked} f.compile(); g.compile();"
+    )
+    then = "# verify: end[(1,)](f_1, g)\n"
+    text = TOTAL.format(to="f_1", then=then, more="", start="0.0", put=ADD)
+    of_g = next(one for one in verify(program, text).functions if one.name == "g")
+    assert of_g.verdict is verdict
