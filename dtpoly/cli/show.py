@@ -196,8 +196,10 @@ def command(
         try:
             made = STAGES[stage][chosen](asked)
         except TooLongError as error:
-            is_listed = chosen != "json" and prod(asked.sizes.values()) <= LISTED**2
-            lists = f"; --json lists tables of up to {LISTED**2} elements" if is_listed else ""
+            is_listed = chosen != "json" and prod(asked.sizes.values()) <= LISTED.elements
+            lists = (
+                f"; --json lists tables of up to {LISTED.elements} elements" if is_listed else ""
+            )
             raise click.BadParameter(f"{error}{lists}", param_hint="--size") from None
         except SizesError as error:
             raise click.BadParameter(str(error), param_hint="--size") from None

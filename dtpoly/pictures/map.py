@@ -10,8 +10,9 @@ from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.state import State
 from dtpoly.schedule.table import (
     LISTED,
-    LONGEST,
+    LOOKED_AT,
     Element,
+    Most,
     Sizes,
     Spot,
     Table,
@@ -40,10 +41,10 @@ def map_sections(state: State, sizes: Mapping[str, int]) -> tuple[Section, ...]:
     iterations sometimes, and never of lanes.
     """
     try:
-        return _sections_of(state, sizes, LONGEST)
+        return _sections_of(state, sizes, LOOKED_AT)
     except TooLongError:
         large = _sections_of(state, sizes, LISTED)
-    if len(large) > LONGEST:
+    if len(large) > LOOKED_AT.along:
         raise TooLongError(f"there are {len(large)} tables; choose smaller sizes")
     return tuple(map(_short, large))
 
@@ -55,18 +56,22 @@ def _short(section: Section) -> Section:
     """
     grids = [shortened(grid) for grid in section.grids]
     first = max(len(grids[0].heads_down), len(grids[0].heads_across)) if grids else 0
-    if first > LONGEST:
+    if first > LOOKED_AT.along:
         raise TooLongError(
             f"of {first} rows or columns no two neighbours are alike, and a table has up to "
-            f"{LONGEST}; choose smaller sizes"
+            f"{LOOKED_AT.along}; choose smaller sizes"
         )
-    kept = (grid for grid in grids if max(len(grid.heads_down), len(grid.heads_across)) <= LONGEST)
+    kept = (
+        grid
+        for grid in grids
+        if max(len(grid.heads_down), len(grid.heads_across)) <= LOOKED_AT.along
+    )
     return Section(f"{section.title}; what is alike is shown once", tuple(kept))
 
 
-def _sections_of(state: State, sizes: Sizes, longest: int) -> tuple[Section, ...]:
-    found = tables(state, sizes, longest)
-    fused = tuple(fused_tables(state, sizes, found, longest))
+def _sections_of(state: State, sizes: Sizes, most: Most) -> tuple[Section, ...]:
+    found = tables(state, sizes, most)
+    fused = tuple(fused_tables(state, sizes, found, most))
     sections = [Section(_whole(one), ()) for one in panelled(state)]
     for table in found:
         sections.extend(_sections(table))

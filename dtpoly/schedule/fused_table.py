@@ -10,8 +10,9 @@ from dtpoly.schedule.panelled import panelled, panels_data
 from dtpoly.schedule.state import State
 from dtpoly.schedule.table import (
     LISTED,
-    LONGEST,
+    LOOKED_AT,
     Element,
+    Most,
     Sizes,
     Table,
     check_small,
@@ -39,7 +40,7 @@ class FusedTable:
 
 
 def fused_tables(
-    state: State, sizes: Sizes, found: Iterable[Table], longest: int = LONGEST
+    state: State, sizes: Sizes, found: Iterable[Table], most: Most = LOOKED_AT
 ) -> Iterator[FusedTable]:
     """A table for each Func that is fused into a kernel, if the sizes that it needs are known.
 
@@ -61,7 +62,7 @@ def fused_tables(
         if not set(labels_needed(state.model, copy)) | set(copy.labels) <= known.keys():
             continue
         size = extents(state.model, copy.labels, known)
-        check_small(copy.labels, size, longest)
+        check_small(copy.labels, size, most)
         programs: dict[Element, set[int]] = {}
         for instance in instances(state.model, copy, known):
             dims = dict(zip(copy.dims, instance, strict=True))

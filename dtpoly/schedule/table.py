@@ -52,9 +52,17 @@ class Table:
         return max((spot.iteration + 1 for spot in self.spots.values()), default=0)
 
 
-LONGEST = 64  # of a label, in what a person is to look at
-LISTED = 256  # in what a program is to read, or is shown without what is alike: of its square,
-FARTHEST = 4096  # which may be longer along one label, and has no more elements
+@dataclass(frozen=True, slots=True)
+class Most:
+    """How large a table may be: how far each label goes, and how many elements there are."""
+
+    along: int
+    elements: int
+
+
+LOOKED_AT = Most(64, 64**2)  # what a person is to look at whole
+# What a program is to read, or what is shown without rows and columns that are alike.
+LISTED = Most(4096, 256**2)
 
 
 class SizesError(ValueError):
@@ -65,11 +73,10 @@ class TooLongError(SizesError):
     """The sizes are those of a call, but the table would be no longer one to look at."""
 
 
-def tables(state: State, sizes: Sizes, longest: int = LONGEST) -> tuple[Table, ...]:
+def tables(state: State, sizes: Sizes, most: Most = LOOKED_AT) -> tuple[Table, ...]:
     """A table for each kernel, in the order in which they run. Raises SizesError.
 
-    Sizes that no table depends on may be left out; none has more elements than a square of the
-    longest extent.
+    Sizes that no table depends on may be left out.
     """
     wrong = next((label for label in sizes if label not in state.model.size_of), None)
     if wrong is not None:
@@ -85,22 +92,21 @@ def tables(state: State, sizes: Sizes, longest: int = LONGEST) -> tuple[Table, .
         names = " and of ".join(f"'{label}'" for label in missing)
         raise SizesError(f"the table needs the size of {names}, as in {missing[0]}=4")
     for _, one in drawn:
-        check_small(one.labels, extents(state.model, one.labels, known), longest)
+        check_small(one.labels, extents(state.model, one.labels, known), most)
     found = {path.statement: path for path in paths(state.kernels)}
     return tuple(_table(state, kernel, one, found[one.name], known) for kernel, one in drawn)
 
 
-def check_small(labels: tuple[str, ...], counts: tuple[int, ...], longest: int) -> None:
+def check_small(labels: tuple[str, ...], counts: tuple[int, ...], most: Most) -> None:
     """Raises TooLongError for a table that is no longer one to look at."""
-    farthest = FARTHEST if longest == LISTED else longest
     for label, count in zip(labels, counts, strict=True):
-        if count > farthest:
+        if count > most.along:
             raise TooLongError(
-                f"'{label}' goes up to {count}, a table up to {farthest}; choose smaller sizes"
+                f"'{label}' goes up to {count}, a table up to {most.along}; choose smaller sizes"
             )
-    if prod(counts) > longest**2:
+    if prod(counts) > most.elements:
         raise TooLongError(
-            f"there are {prod(counts)} elements, a table has {longest**2}; choose smaller sizes"
+            f"there are {prod(counts)} elements, a table has {most.elements}; choose smaller sizes"
         )
 
 

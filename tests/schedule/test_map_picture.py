@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dtpoly.pictures import map_picture
-from dtpoly.schedule.table import Element, Table, tables
+from dtpoly.schedule.table import Element, Most, Table, tables
 from tests.conftest import Golden
 from tests.schedule.by_hand import BY_HAND, Tables
 from tests.schedule.tables import scheduled
@@ -91,7 +91,7 @@ def test_the_picture_of_four_by_four(listing: str) -> None:
 def test_the_table_where_there_are_several_of_each(listing: str) -> None:
     make, two = BY_HAND[listing]
     by_hand = [made(*two) for made in make]
-    found = tables(scheduled(text(listing)), sizes(listing, two), longest=2000)
+    found = tables(scheduled(text(listing)), sizes(listing, two), most=Most(2000, 2000**2))
     assert [rows(table) for table in found] == by_hand
     numbers = {n for t in by_hand for table in t[:2] for row in table for n in row}
     assert len(numbers) > 1 or listing == "figure_3_04d_full"

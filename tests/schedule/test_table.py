@@ -5,7 +5,7 @@ import pytest
 from dtpoly.schedule.fused_table import FusedTable, fused_tables
 from dtpoly.schedule.primitives import PRIMITIVES, bind
 from dtpoly.schedule.resolve import resolve
-from dtpoly.schedule.table import SizesError, Spot, Table, tables
+from dtpoly.schedule.table import Most, SizesError, Spot, Table, tables
 from tests.schedule.tables import scheduled
 from tests.schedule.told import ATTENTION, MAP, SUM, TWO_PRODUCTS, read
 from tests.schedule.user_primitives import Backwards
@@ -107,7 +107,7 @@ def test_sizes_that_do_not_do(text: str, sizes: dict[str, int], words: str) -> N
 
 
 def test_larger_tables_if_asked() -> None:
-    assert tables(scheduled(MAP), {"x": 4, "y": 65}, longest=65)[0].extents == (4, 65)
+    assert tables(scheduled(MAP), {"x": 4, "y": 65}, most=Most(65, 65**2))[0].extents == (4, 65)
 
 
 def test_what_is_fused_is_computed_by_every_program_that_needs_it() -> None:
