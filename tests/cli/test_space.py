@@ -233,15 +233,18 @@ def is_gone(group: int) -> bool:
 @pytest.mark.long
 @pytest.mark.parametrize("seconds", [1.0, 2.0, 4.0, 7.0])
 def test_ctrl_c_ends_all_processes(seconds: float) -> None:
-    with started_with_workers() as started:
-        time.sleep(seconds)
-        os.killpg(started.pid, signal.SIGINT)
-        out, err = started.communicate(timeout=30)
-    assert started.returncode == 130
-    # On a machine that does much else, nothing may be known yet, and then nothing is told.
-    assert "interrupted: " in out or not out
-    assert "Traceback" not in err
-    assert is_gone(started.pid)
+    # On a machine that does much else, nothing may be known so early, and then nothing is told.
+    for after in (seconds, 3 * seconds, 9 * seconds):
+        with started_with_workers() as started:
+            time.sleep(after)
+            os.killpg(started.pid, signal.SIGINT)
+            out, err = started.communicate(timeout=30)
+        assert started.returncode == 130
+        assert "Traceback" not in err
+        assert is_gone(started.pid)
+        if "interrupted: " in out or seconds < 4:
+            return
+    pytest.fail("nothing is told of what is known")
 
 
 @pytest.mark.long
