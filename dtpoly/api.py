@@ -354,7 +354,7 @@ class Scheduled(Judged):
 
     @cached_property
     def _mixed(self) -> dict[object, str]:
-        """What is said of products of two types of floats, by the types of a call."""
+        """The warnings about products of two float types so far, by the types of a call."""
         return {}
 
     def __repr__(self) -> str:

@@ -52,7 +52,10 @@ def is_apart(arguments: Sequence[str]) -> bool:
 
 
 def apart(work: Callable[[], int], told: Callable[[str, str], int]) -> int:
-    """What the work comes to in a child; `told` says in which stage it was ended, and what for."""
+    """Do the work in a child, and give its exit code.
+
+    If the child is ended, `told` is given the stage that it was in and the limit that it broke.
+    """
     page = mmap.mmap(-1, PAGE)
     end, other = os.pipe()
     child = os.fork()

@@ -40,7 +40,7 @@ def needed(
     readers: tuple[tuple[Statement, Path], ...],
     place: tuple[Axis, ...],
 ) -> Needed:
-    """What its readers need, of each of mine."""
+    """Find which instances of each of my statements its readers need in an iteration."""
     own = {s.writes.array for s in mine}
     elements: dict[str, isl.Map] = {}
 

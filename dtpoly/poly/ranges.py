@@ -1,4 +1,7 @@
-"""Ranges of labels in, ranges of the indices that are made of them out."""
+"""Say between which numbers the indices of reads lie, from the ranges of their labels.
+
+A copy of a Func whose reads are skew computes the box that this gives.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of tensors that a call is given in; a word on products of two of them out."""
+"""Say of a call that a product in it is of tensors of two types of floats."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -19,7 +19,7 @@ def has_products(program: Program) -> bool:
 
 
 def mixed_product(program: Program, given: Mapping[str, str]) -> str:
-    """What is said of the first product of two float types; nothing where there is none.
+    """Word the warning about the first product of two float types; "" where there is none.
 
     `given` are torch's names of types, as in `torch.float32`, for inputs by name.
     """

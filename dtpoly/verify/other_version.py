@@ -1,4 +1,4 @@
-"""A report on a file that another version of dtpoly wrote in; one that says so, out.
+"""Say in a report that the file was written by another version of dtpoly.
 
 Such a file may have been right when it was written. What this verifier does not know of it, or
 would write otherwise today, is no mistake in it: so nothing of it is REFUTED.

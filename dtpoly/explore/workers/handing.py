@@ -1,4 +1,4 @@
-"""A socket in, the process that is started for it, out: how each side comes to its end.
+"""Start a process that is asked through a socket, and give it its end of that.
 
 On POSIX a process inherits the number of an open file. Windows has a socket shared with a process
 that runs already, which is told how on its standard input.

@@ -1,4 +1,4 @@
-"""Plain data in, bytes through a socket, plain data out: JSON behind its length, until some time.
+"""Send messages through a socket, and read them: JSON behind its length, until some time.
 
 Of what two processes may have between them, sockets are what every system has a limit of time for.
 """
