@@ -15,7 +15,15 @@ from dtpoly.verify.compiled import doubt
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.functions import called, dot, permuted, reduced, reduced_by
-from dtpoly.verify.operators import chosen, in_kind, in_type, joined, not_in_eight, value_of
+from dtpoly.verify.operators import (
+    chosen,
+    in_kind,
+    in_type,
+    joined,
+    not_in_eight,
+    value_of,
+    widened,
+)
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.reshaping import halves, reshaped
 from dtpoly.verify.residues import leaving, settled
@@ -226,7 +234,8 @@ def _elementwise(
             of = [kinds.BOOL, *map(of_tile, tiles[1:])]
             kind, is_cut = meaning("where", of, line).kind, any(t.is_cut for t in tiles)
             ends = any(_is_end(item, kind) for item in items[1:])
-            items = [leaving(items[0], tiles[0].kind, kinds.BOOL, ""), *items[1:]]
+            condition = leaving(items[0], tiles[0].kind, kinds.BOOL, "")
+            items = [condition, *widened(items[1:], tiles[1:], kind, line)]
             if isinstance(items[1], Whole) and isinstance(items[2], Whole) and not ends:
                 return Tile(axes, chosen(items[0], items[1], items[2], line), kind, is_cut)
             if is_truth(items[1]) and is_truth(items[2]):
@@ -244,6 +253,7 @@ def _elementwise(
             if nans not in (None, ALL_NANS, NO_NANS):
                 raise Unread(line, f"'{ast.unparse(node)}'")
             kind = meaning(_extreme(word, node, nans), list(map(of_tile, tiles)), line).kind
+            a, b = widened((a, b), tiles, kind, line)
             if isinstance(a, Whole) and isinstance(b, Whole):
                 is_cut = any(one.is_cut for one in tiles)
                 return Tile(axes, extreme(word == "maximum", a, b), kind, is_cut)

@@ -189,6 +189,16 @@ def in_type(item: Item, kind: str, within: str, word: str, line: int) -> Item:
     return as_kind(as_term(item, line), kinds.BOOL if is_truth(item) else kind, within)
 
 
+def widened(items: Sequence[Item], tiles: Sequence[Tile], within: str, line: int) -> list[Item]:
+    """Operands that meet in a type: a whole number that f32 may not hold is rounded before f64."""
+    return [
+        rounded("tl.float32", as_term(item, line))
+        if within == "tl.float64" and isinstance(item, Whole) and is_lossy(item, tile.kind)
+        else item
+        for item, tile in zip(items, tiles, strict=True)
+    ]
+
+
 def exact(machine: Machine, tile: Tile, line: int) -> None:
     """Refuse a float as an index or a size: it may not hold what that is. Raises Unread.
 

@@ -155,6 +155,8 @@ def _meaning(name: str, operands: tuple[str, ...]) -> Meaning | str:
         return f"'{name}' of values whose types {len(inputs)} inputs decide"
     results: list[tuple[Decided, frozenset[str], frozenset[str]]] = []
     for decided in _ways(inputs):
+        if any(_is_refused(kind, decided) for kind in operands):
+            continue
         given = [_stands_for(kind, decided) for kind in operands]
         if name == "cast":  # `tl.cast` makes a tensor of a constant first
             given[0] = tuple(dict.fromkeys(map(tensor, given[0])))
@@ -204,7 +206,7 @@ def _stands_for(kind: str, decided: Decided) -> tuple[str, ...]:
     if kind in decided:
         return (decided[kind],)
     parts = kinds.members(kind)
-    if not parts:
+    if not parts or _is_refused(kind, decided):
         return ()
     found = _promoted([decided.get(one, one) for one in sorted(parts)])
     if found is None:
@@ -214,6 +216,16 @@ def _stands_for(kind: str, decided: Decided) -> tuple[str, ...]:
     if decided[kinds.REAL] == "tl.float64":
         return ("tl.float64",)
     return ("tl.float16",) if found in kinds.EIGHTS else (found,)
+
+
+def _is_refused(kind: str, decided: Decided) -> bool:
+    """Whether inputs are decided so that nothing holds their values together.
+
+    A type of 8 bits promotes with nothing but itself: a call in which a wrapper would have to
+    promote it is refused by `dt_promoted`.
+    """
+    types = {decided.get(one, one) for one in kinds.members(kind)}
+    return len(types) > 1 and not types.isdisjoint(kinds.EIGHTS)
 
 
 def _promoted(types: Sequence[str]) -> str | None:

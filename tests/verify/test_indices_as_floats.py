@@ -51,6 +51,39 @@ def test_f32_is_not_what_is_added_to_f64(line: str) -> None:
     assert not is_proved(judged("X[i] + i", f"tl.store(out + i, x + {line}, mask=m)", dtype="f64"))
 
 
+CHOICES = (
+    "tl.where(i > 5, i.to(tl.float64), i.to(tl.float32))",
+    "tl.where(i > 5, i.to(tl.float32), i.to(tl.float64))",
+    "tl.where(x > 5.0, i * 1.0, i.to(tl.float64))",
+    "tl.where(i > 5, x, i.to(tl.float32))",
+    "tl.maximum(i.to(tl.float64), i.to(tl.float32))",
+    "tl.minimum(i * 1.0, i.to(tl.float64))",
+    "tl.minimum(i.to(tl.float32), n.to(tl.float64))",
+    "tl.maximum(i.to(tl.float32), x - x)",
+)
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_f32_is_not_what_f64_is_chosen_from(choice: str) -> None:
+    store = f"tl.store(out + i, x + {choice}, mask=m)"
+    assert not is_proved(judged("X[i] + i", store, dtype="f64"))
+
+
+@pytest.mark.parametrize(
+    ("value", "choice"),
+    [
+        ("X[i] + i", "tl.where(i > 5, i.to(tl.float64), i.to(tl.float64))"),
+        ("X[i] + i", "tl.maximum(i.to(tl.float64), i.to(tl.float64))"),
+        ("X[i] + maximum(i, 3)", "tl.maximum(i, 3).to(tl.float64)"),
+        ("X[i] + where(i > 5, cast(i, f32), 0)", "tl.where(i > 5, i.to(tl.float32), 0.0)"),
+        ("X[i] + where(i > 5, i, X[i])", "tl.where(i > 5, i.to(tl.float64), x)"),
+    ],
+)
+def test_f64_may_be_chosen_from_what_holds_the_number(value: str, choice: str) -> None:
+    store = f"tl.store(out + i, x + {choice}, mask=m)"
+    assert is_proved(judged(value, store, dtype="f64"))
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -52,7 +52,7 @@ def _others(name: str) -> frozenset[str] | None:
     found = set[str]()
     for way, ways in record().items():
         if way.startswith("gpu ") and (seen := ways.get(name)) and seen["digest"] == digest(name):
-            found.update(one for one in seen["other"] if not _is_licensed(one))
+            found.update(seen["other"])
     compilers = [ways for way, ways in record().items() if way.startswith("compiled ")]
     for ways in compilers:
         checked = ways.get(name)
@@ -60,11 +60,6 @@ def _others(name: str) -> frozenset[str] | None:
             return None
         found.update(checked["other"])
     return frozenset(found) if compilers else None
-
-
-def _is_licensed(operands: str) -> bool:
-    """True for what is read although a GPU may do otherwise: docs/semantics.md says why."""
-    return {*operands.split(" ")} == {"tl.float8e5", "tl.bfloat16"}
 
 
 @cache
