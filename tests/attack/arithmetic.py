@@ -66,6 +66,7 @@ LOOSE_ELSE = 16.0
 # Of large whole numbers, what needs no more than their residues.
 RESIDUES = ("add", "sub", "mul", "neg", "round")
 OF_ONE = ("sin", "cos")
+LEAST_NORMAL = 2.0**-126
 
 
 def applied(word: str, operands: Sequence[Number], looseness: float = 0.0) -> Number:
@@ -118,7 +119,7 @@ def _applied(word: str, operands: Sequence[Number], looseness: float) -> Number:
         case "where", [condition, yes, no]:
             return chosen(condition, yes, no)
         case (("ceil" | "floor"), [a]):
-            return _rounded_to_whole(head, a)
+            return _rounded_to_whole(head, _flushed(a, looseness))
         case "fma", [a, b, c]:
             return arithmetic("add", arithmetic("mul", a, b), c)
         case "pow", [a, b]:
@@ -128,12 +129,21 @@ def _applied(word: str, operands: Sequence[Number], looseness: float) -> Number:
             )
         case _, [a] if head in FUNCTIONS:
             loose = LOOSE.get(head, LOOSE_ELSE)
-            found = as_float(a, float_type(a))
+            found = _flushed(as_float(a, float_type(a)), looseness)
             return _function(
                 FUNCTIONS[head], found, max(loose, looseness), is_of_one=head in OF_ONE
             )
         case _:
             raise CannotSayError(f"'{word}' of {len(operands)}")
+
+
+def _flushed(number: Number, looseness: float) -> Number:
+    """An argument of a function: a GPU may take 0 for one below the least normal number of f32."""
+    if not looseness or number.data.dtype != np.float32:
+        return number
+    size = np.abs(number.data.astype(np.float64))
+    tiny = np.where((size > 0) & (size < LEAST_NORMAL), size, 0.0)
+    return replace(number, slack=slack_of(number.slack, tiny))
 
 
 def _both_float(a: Number, b: Number) -> tuple[Number, Number] | None:

@@ -17,7 +17,7 @@ import numpy as np
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.terms import Element
 from dtpoly.verify.whole import Truth, both
-from tests.attack.arithmetic import arithmetic, extreme
+from tests.attack.arithmetic import LEAST_NORMAL, arithmetic, extreme
 from tests.attack.evaluating import plain
 from tests.attack.faults import Faulty
 from tests.attack.frames import Frame, ranged, truth, whole
@@ -33,8 +33,6 @@ from tests.attack.numbers import (
 )
 
 MOST_EVENTS = 20_000
-# Of f32.
-LEAST_NORMAL = 2.0**-126
 
 
 class OutsideError(Exception):

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from tests.attack.arithmetic import applied
 from tests.attack.case import Call, Case, Given
 from tests.attack.generating import algorithm_of, case_of_seed
 from tests.attack.inputs import tensors_of
 from tests.attack.kernels import judged
+from tests.attack.numbers import Number
 from tests.attack.outcome import Verdict
 from tests.attack.reading import executed, read
 
@@ -125,6 +127,23 @@ def test_what_the_language_leaves_open_is_not_compared(value: str) -> None:
     a = tensors["A"].numpy()
     assert np.isinf(slack[a == 2049.0]).all()
     assert not np.isnan(slack).any()
+
+
+@pytest.mark.parametrize(
+    ("word", "others"),
+    [("ceil", (1.0, 0.0)), ("floor", (0.0,)), ("sqrt", (1e-20, 0.0)), ("exp2", (1.0,))],
+)
+def test_a_gpu_may_take_0_for_what_is_tiny(word: str, others: tuple[float, ...]) -> None:
+    tiny, small = np.float32(1e-40), np.float32(1e-30)
+    given = Number(np.asarray([tiny, small], np.float32))
+    loose = applied(word, [given], 8.0)
+    error = np.broadcast_to(loose.error, (2,))
+    for other in others:
+        assert abs(float(loose.data[0]) - other) <= error[0]
+    # What is no such number is not looser than without: a wrong ceiling would be seen.
+    if word in ("ceil", "floor"):
+        assert error[1] == 0
+    assert applied(word, [given]).data[0] == loose.data[0]
 
 
 def test_floats_of_8_bits_are_given_as_numbers_that_these_have() -> None:
