@@ -48,6 +48,7 @@ from .kinds import REAL
 from .launch import Launch
 from .loading import converted_at_loads
 from .names import fresh, plain
+from .nested_reductions import with_reductions_apart
 from .overhanging import overhanging
 from .parts import assigned, nested
 from .rewrites import without_detours, without_empty_starts
@@ -125,7 +126,7 @@ def lower(
     flags = tuple(building.flags.values())
     done = walked(body, lines, launch.turned, frozenset(outermost.names))
     names = frozenset({*outermost.names, *assigned(done.body)})
-    body = with_own_counters(done.body, sizes, names)
+    body = with_reductions_apart(with_own_counters(done.body, sizes, names))
     return TileKernel(
         plain(name),
         tuple(building.pointers.values()),

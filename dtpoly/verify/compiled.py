@@ -1,8 +1,11 @@
-"""What Triton's compiler refuses, and its interpreter does not: types that change, large tiles.
+"""What Triton's compiler refuses or does otherwise, and its interpreter does not.
 
 A name that a loop sets has one type in each iteration, and after a branch a name has one type,
 whichever side was taken: unless it is known where a kernel is compiled which side that is. What
 is refused so is a doubt: the kernel is read on, since it may be wrong besides.
+
+Triton (3.6 to 3.9) moves a reduction of what was loaded behind the loop that it is in, and takes it
+for granted that the loop combines what comes of it by the same operation. That is a doubt, too.
 """
 
 from __future__ import annotations
@@ -13,12 +16,15 @@ from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
 from dtpoly.verify.axes import shape_of
+from dtpoly.verify.terms import Apply, Carried, Choose, Element, Literal, Stored, Term, Total
 from dtpoly.verify.typed import UNKNOWN, of_tile
 from dtpoly.verify.values import MOST_LANES, Function, Text, Tile, Unread, Value
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
+# Operations that leave a value as it is beside some number, such as 1, or if they are done twice.
+FOLDED = ("mul", "div", "sub", "maximum", "minimum", "neg", "round", "may")
 # What a name is set to that is no tensor yet, and what it becomes where a kernel is compiled.
 BECOMES = {kinds.NUMBER: "tl.float32", kinds.TRUTH: kinds.BOOL, kinds.SIZE: "tl.int32"}
 
@@ -56,6 +62,61 @@ def check_carried(
             doubt(machine, line, what)
         if not _are_alike(machine, first, second):
             doubt(machine, line, f"'{one}' has another type after an iteration than before")
+
+
+def check_combined(
+    machine: Machine, after: Mapping[str, Value], names: Iterable[str], loop: str, line: int
+) -> None:
+    """What a loop puts to a name is no reduction of what was loaded, by another operation."""
+    for one in names:
+        value = after[one]
+        if not isinstance(value, Tile) or not isinstance(value.item, Apply):
+            continue
+        outer, operands = value.item.operation, value.item.operands
+        if not any(isinstance(part, Carried) and part.loop == loop for part in operands):
+            continue
+        for part in operands:
+            inner = _reduced_by(machine, part)
+            if inner not in ("", outer):
+                what = f"'{inner}' of what was loaded, put to '{one}' by '{outer}' in a loop"
+                why = "Triton takes both for one operation: add 0.0 to what was loaded"
+                doubt(machine, line, f"{what}: {why}")
+
+
+def note_reduced(machine: Machine, operation: str, body: Term, lanes: Iterable[str]) -> None:
+    """Keep in mind what lanes were reduced by, if Triton may see that they hold what was loaded."""
+    if _is_loaded(body):
+        machine.reduced |= dict.fromkeys(lanes, operation)
+
+
+def _reduced_by(machine: Machine, term: Term) -> str:
+    """The operation by which lanes were reduced that hold what was loaded; nothing of others."""
+    match term:
+        case Apply(operation=operation, operands=(inner,)) if operation.startswith("round "):
+            return _reduced_by(machine, inner)
+        case Total(bound=bound):
+            return next((machine.reduced[one] for one in bound if one in machine.reduced), "")
+        case _:
+            return ""
+
+
+def _is_loaded(term: Term) -> bool:
+    """True for what was loaded, also in some lanes alone; and for what a compiler makes that of.
+
+    A sum with 0 is none: it makes 0 of -0, so that it has to be computed.
+    """
+    match term:
+        case Element() | Stored():
+            return True
+        case Choose(yes=yes, no=no) | Apply(operation="where", operands=(_, yes, no)):
+            rest = [one for one in (yes, no) if not isinstance(one, Literal)]
+            return bool(rest) and all(map(_is_loaded, rest))
+        case Apply(operation=operation, operands=operands):
+            rest = [one for one in operands if not isinstance(one, Literal)]
+            is_kept = operation.partition(" ")[0] in FOLDED
+            return is_kept and len(rest) == 1 and _is_loaded(rest[0])
+        case _:
+            return False
 
 
 def check_sides(

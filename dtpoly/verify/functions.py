@@ -12,7 +12,7 @@ from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.axes import shape_of
 from dtpoly.verify.building import applied, is_product, rounded
 from dtpoly.verify.casts import brought
-from dtpoly.verify.compiled import doubt
+from dtpoly.verify.compiled import doubt, note_reduced
 from dtpoly.verify.gathering import OF_BITS
 from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined, not_in_eight
@@ -176,6 +176,8 @@ def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line
     ranges = (within(number(0), name(new), machine.extents[one]) for one, new in bound.items())
     moved = put(term, {one: name(new) for one, new in bound.items()})
     total = Total(operation, tuple(bound.values()), both(*ranges), moved)
+    if kinds.is_float(kind):
+        note_reduced(machine, operation.partition(" in ")[0], term, bound.values())
     return Tile(tuple(rest), in_kind(total, kind, operation, line), kind)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds, persistent
 from dtpoly.verify.carrying import after_loop, assigned
-from dtpoly.verify.compiled import check_carried
+from dtpoly.verify.compiled import check_carried, check_combined
 from dtpoly.verify.flattened import coordinates
 from dtpoly.verify.terms import Carried, fresh
 from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, is_truth, lanes_of
@@ -111,6 +111,7 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
     after = machine.names
     if not is_static:
         check_carried(machine, before, after, changed, node.lineno)
+        check_combined(machine, after, changed, loop, node.lineno)
     machine.where, machine.loops, machine.time = outside, around, time
     machine.names = dict(before)
     carried = (_carried(one, loop) for one in changed)

@@ -101,6 +101,8 @@ class Machine:
     line: int = 0
     # Branches that are read as if they were not taken, and may be.
     doubts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    # Names of lanes that were reduced, of floats as they were loaded, and by what operations.
+    reduced: dict[str, str] = field(default_factory=dict[str, str])
     # Tensors that it loads or stores through descriptors.
     described: set[str] = field(default_factory=set[str])
     # What holds since Triton makes no larger tiles: without them there is no launch, and no call.

@@ -36,6 +36,8 @@ from tests.codegen.listings import (
     recipes,
     size_cases,
 )
+from tests.codegen.nested import FORMS, SCHEDULES
+from tests.codegen.nested import program as nested_program
 from tests.codegen.scratch import BARRIER, VARIANTS
 from tests.codegen.specializing import random_product
 from tests.gpu.chains import CHAINS, HASTE, PROGRAMS, WAIT, WORDS, Chain
@@ -63,6 +65,7 @@ def main() -> None:
         *in_blocks(folder),
         *in_fours(folder),
         *loading(folder),
+        *nested(folder),
         *random_cases(folder, RANDOM),
         *otherwise_cases(folder, OTHERWISE),
         *together_cases(folder, TOGETHER),
@@ -155,6 +158,22 @@ def loading(folder: Path) -> Iterator[Case]:
             yield Case("in blocks", name, *given)
             if at == 1:
                 yield Case(LOADING, name, *given)
+
+
+def nested(folder: Path) -> Iterator[Case]:
+    """Reductions in loops that combine them, which Triton would move if nothing kept it."""
+    pairs = product(FORMS.values(), SCHEDULES.values())
+    for number, (value, schedule) in enumerate(pairs):
+        name = f"nested_{number}"
+        warps = f"f.num_warps({(1, 4)[number % 2]});"
+        text = nested_program(value, f"{schedule} {warps} ", "")
+        made = code_of(judge(load(Source(f"{name}.dt", text))).scheduled)
+        # Products of many numbers leave what floats hold.
+        few = 3 if "rprod" in value else 1
+        for at, dtype in enumerate((DType.F32, DType.F16, DType.BF16)):
+            sizes = {"i": 37, "k": 29 // few**2, "l": (64, 41)[at % 2] // few}
+            given = _written(folder, name, made), text, made.stages.outputs, sizes
+            yield Case("nested", name, *given, Recipe(at, dtype))
 
 
 def random_cases(folder: Path, count: int) -> Iterator[Case]:
