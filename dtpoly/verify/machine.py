@@ -91,8 +91,12 @@ class Machine:
     numbers: list[Computed] = field(default_factory=list[Computed])
     time: tuple[Whole, ...] = ()
     clock: int = 0
-    # The loop that takes in all iterations of all programs, if there is one.
-    over_programs: persistent.OverPrograms | None = None
+    # Loops that take in all iterations of all programs along an axis of the grid.
+    over_programs: list[persistent.OverPrograms] = field(
+        default_factory=list[persistent.OverPrograms]
+    )
+    # The program ids that such loops begin at: one inside of another has others.
+    shared_out: set[str] = field(default_factory=set[str])
     # Names of remainders by a size, and where they are computed.
     wraps: dict[str, int] = field(default_factory=dict[str, int])
     # By how much lines begin behind where memory is aligned.
