@@ -235,7 +235,8 @@ class Machine:
         """Run both sides, each where its condition holds, and put their values together."""
         found = self.value(test)
         condition = _said(found, test, self)
-        if condition in (TRUE, FALSE):
+        is_constant = isinstance(found, Tile) and found.kind == kinds.WEAK
+        if is_constant and condition in (TRUE, FALSE):
             self.block(body if condition == TRUE else orelse)
             return
         if is_rounding(test, body, orelse):
@@ -249,7 +250,7 @@ class Machine:
         self.where = both(outside, negation(condition))
         self.block(orelse)
         self.where = outside
-        if not isinstance(found, Tile) or found.kind != kinds.WEAK:
+        if not is_constant:
             check_sides(self, after_yes, self.names, test.lineno)
         self.names = merged(self, condition, after_yes, self.names, test.lineno)
 
