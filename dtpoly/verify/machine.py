@@ -13,7 +13,7 @@ from dtpoly.verify.asking import about
 from dtpoly.verify.axes import LaidOutAnewError
 from dtpoly.verify.building import literal
 from dtpoly.verify.carrying import merged
-from dtpoly.verify.compiled import check_named, check_side, check_sides
+from dtpoly.verify.compiled import check_lanes, check_named, check_side, check_sides
 from dtpoly.verify.digits import Digits, split
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.early import after_waiting
@@ -171,6 +171,8 @@ class Machine:
             return None
         if extent.constant is not None:
             check_side(self, extent.constant)
+        else:
+            check_lanes(self, extent)
         one = fresh("lane")
         self.bound_lanes(extent)
         self.extents[one] = extent
