@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 
 from dtpoly.verify import kinds
-from dtpoly.verify.numerals import brought_to, is_in_range, is_whole, options
+from dtpoly.verify.numerals import brought_to, is_single, is_whole, options
 from dtpoly.verify.regions import is_affine
 from dtpoly.verify.terms import (
     Apply,
@@ -408,7 +408,7 @@ def _of_wholes(operation: str, wholes: Sequence[Whole | None]) -> Term | None:
         return None
     found = _computed(operation, known)
     constant = _constant(found)
-    return found if constant is None or is_in_range(Fraction(constant)) else None
+    return found if constant is None or is_single(Fraction(constant)) else None
 
 
 def _constant(term: Term | None) -> int | None:

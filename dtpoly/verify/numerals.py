@@ -59,6 +59,11 @@ def is_in_range(value: Fraction) -> bool:
     return value == 0 or LEAST_NORMAL <= abs(value) <= LARGEST["tl.float32"]
 
 
+def is_single(value: Fraction) -> bool:
+    """Whether f32 has a number with all of its digits."""
+    return is_in_range(value) and nearest(value, "tl.float32") == value
+
+
 def nearest(value: Fraction, kind: str) -> Fraction | None:
     """The nearest number of a type, of two the even one; nothing of what is too small or large."""
     if value == 0:

@@ -10,7 +10,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.building import applied
 from dtpoly.verify.carrying import is_identity
 from dtpoly.verify.limits import check_time
-from dtpoly.verify.numerals import is_in_range
+from dtpoly.verify.numerals import is_in_range, is_single
 from dtpoly.verify.regions import Region, set_of
 from dtpoly.verify.terms import (
     Apply,
@@ -155,7 +155,7 @@ def _folded(term: Term) -> Term:
                 except ValueError:
                     return Apply(operation, (left, right))
                 value = a + b if operation == "add" else a - b if operation == "sub" else a * b
-                if all(map(is_in_range, (a, b, value))):
+                if all(map(is_in_range, (a, b))) and is_single(value):
                     return Literal(str(value))
             return Apply(operation, (left, right))
         case Pair(value=value, place=place):

@@ -32,7 +32,7 @@ def sums(a, o, m, s, B: tl.constexpr):
 RIGHT = {
     "0 times 0": ("0.0", "z * z"),
     "a number less itself": ("3.5", "z - z"),
-    "a product less itself": ("1.0e18", "z * z - z * z"),
+    "a product less itself": ("1152921504606846976.0", "z * z - z * z"),
     "a whole number less itself": ("4096.0", "z * z - z * z"),
     "a sum less itself": ("1.0e38", "(z + z) - (z + z)"),
     "0 times a number": ("2.0", "(z - z) * z"),
@@ -53,6 +53,14 @@ SMALL = {
     "a product with a number": (DOWN, f"z * {DOWN} * {UP} * {UP} - 1.0"),
     "a sum of squares": (DOWN, f"(z * z + z * z) * {UP} * {UP} - 2.0"),
     "a difference times it": (DOWN, f"(2.0 * z - z) * z * {UP} * {UP} - 1.0"),
+}
+# What f32 rounds, multiplied: neighbours are 2 apart from 2**24 on.
+ROUNDED = {
+    "a sum that is rounded": ("16777216.0", "((z + 1.0) - z - 1.0) * 1.0e6"),
+    "a difference that is": ("-16777216.0", "((z - 1.0) - z + 1.0) * 1.0e6"),
+    "a product that is": ("4097.0", "(z * z - 16785408.0 - 1.0) * 1.0e6"),
+    "a sum with a part of one": ("8388608.0", "((z + 0.25) - z - 0.25) * 1.0e6"),
+    "a larger product": ("5793.0", "(z * z - 33558848.0 - 1.0) * 1.0e6"),
 }
 
 
@@ -76,6 +84,14 @@ def test_what_is_too_large_for_a_float_is_not_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_what_is_too_small_for_a_float_is_not_kept(name: str) -> None:
     text = kernel(*SMALL[name])
+    assert verify(SUM, text).verdict is not Verdict.PROVED
+    with pytest.raises(Exception, match="should be"):
+        launch(SUM, text, {"i": 2, "j": 5})
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_what_a_float_rounds_is_not_carried_out(name: str) -> None:
+    text = kernel(*ROUNDED[name])
     assert verify(SUM, text).verdict is not Verdict.PROVED
     with pytest.raises(Exception, match="should be"):
         launch(SUM, text, {"i": 2, "j": 5})
