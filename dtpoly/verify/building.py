@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 
 from dtpoly.verify import kinds
-from dtpoly.verify.numerals import brought_to, is_whole, options
+from dtpoly.verify.numerals import brought_to, is_single, is_whole, options
 from dtpoly.verify.regions import is_affine
 from dtpoly.verify.terms import (
     Apply,
@@ -406,6 +406,18 @@ def _of_wholes(operation: str, wholes: Sequence[Whole | None]) -> Term | None:
     known = [one for one in wholes if one is not None]
     if len(known) < len(wholes):
         return None
+    found = _computed(operation, known)
+    constant = _constant(found)
+    return found if constant is None or is_single(Fraction(constant)) else None
+
+
+def _constant(term: Term | None) -> int | None:
+    """The whole number as written that a term is."""
+    value = None if term is None else whole_in(term)
+    return None if value is None else value.constant
+
+
+def _computed(operation: str, known: Sequence[Whole]) -> Term | None:
     match operation, known:
         case "add", [a, b]:
             return place(a + b)

@@ -19,6 +19,7 @@ from dtpoly.verify.axes import shape_of
 from dtpoly.verify.terms import Apply, Carried, Choose, Element, Literal, Stored, Term, Total
 from dtpoly.verify.typed import UNKNOWN, of_tile
 from dtpoly.verify.values import MOST_LANES, Function, Text, Tile, Unread, Value
+from dtpoly.verify.whole import Atom, Either, Extreme, Whole
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # Operations that leave a value as it is beside some number, such as 1, or if they are done twice.
 FOLDED = ("mul", "div", "sub", "maximum", "minimum", "neg", "round", "may")
 # What a name is set to that is no tensor yet, and what it becomes where a kernel is compiled.
+POWERS = ("next_power_of_2(", "lanes(")  # what numbers are called that are powers of two
 BECOMES = {kinds.NUMBER: "tl.float32", kinds.TRUTH: kinds.BOOL, kinds.SIZE: "tl.int32"}
 
 
@@ -38,6 +40,31 @@ def check_side(machine: Machine, count: int) -> None:
     """So many lanes along an axis."""
     if count > MOST_LANES or count < 1 or count & (count - 1):
         doubt(machine, machine.line, f"a tile of {count} lanes, which Triton does not compile")
+
+
+def check_lanes(machine: Machine, extent: Whole) -> None:
+    """So many lanes along an axis, where that is no number: a power of two, whatever it is."""
+    if not _is_power(extent):
+        doubt(machine, machine.line, "a tile of a number of lanes that may be no power of two")
+
+
+def _is_power(of: Whole) -> bool:
+    """True for a product of powers of two."""
+    match of.terms:
+        case ((monomial, times),):
+            return times > 0 and times & (times - 1) == 0 and all(map(_is_power_too, monomial))
+        case _:
+            return False
+
+
+def _is_power_too(factor: Atom) -> bool:
+    match factor:
+        case str():
+            return factor.startswith(POWERS)
+        case Extreme(left=left, right=right) | Either(yes=left, no=right):
+            return _is_power(left) and _is_power(right)
+        case _:
+            return False
 
 
 def check_named(target: ast.Name, value: Value) -> None:

@@ -11,6 +11,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from dtpoly.verify import accessing, kinds
+from dtpoly.verify.axes import shape_of
 from dtpoly.verify.building import literal
 from dtpoly.verify.compiled import doubt
 from dtpoly.verify.operators import exact, restored
@@ -35,6 +36,7 @@ STARTS = ("tl.int32", kinds.WEAK, kinds.SIZE, kinds.OFFSET)  # which 32 bits hol
 NUMBERS = (*STARTS, "tl.int64")
 # Triton compiles no descriptor whose blocks have shorter rows.
 LEAST_BYTES = 16
+MOST_AXES = 5
 
 
 def made(
@@ -55,6 +57,8 @@ def made(
     is_box = all(size > 0 and size & (size - 1) == 0 for size in block)
     if not len(shape) == len(strides) == len(block) or not is_box or strides[-1] != number(1):
         raise Unread(node.lineno, "a descriptor whose shape, strides and block do not agree")
+    if len(block) > MOST_AXES:
+        doubt(machine, node.lineno, f"a descriptor of more than {MOST_AXES} axes")
     # Of a type that callers decide nothing is known here: what is emitted sees to it.
     if block[-1] * kinds.BYTES.get(pointer.kind, LEAST_BYTES) < LEAST_BYTES:
         doubt(machine, node.lineno, "a descriptor of rows of less than 16 bytes")
@@ -115,6 +119,8 @@ def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
     value = machine.tile(args[1])
     if len(value.axes) != len(axes):
         raise Unread(node.lineno, f"'{ast.unparse(node)}': what is stored has other axes")
+    if shape_of(machine, value.axes) != tuple(map(number, of.block)):
+        doubt(machine, node.lineno, "a store of another shape than the descriptor has")
     accessing.store(machine, "store", pointer, value, mask, node.lineno)
     return Nothing()
 

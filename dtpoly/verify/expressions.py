@@ -363,7 +363,7 @@ def _blocks(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
     is_box = len(block) == len(array.shape) and all(one and one & (one - 1) == 0 for one in block)
     if not is_box or None in steps:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    flag = name(f"blocks({array.name} {' '.join(map(str, (*block, *steps)))})")
+    flag = name(f"blocks({array.name}: {' '.join(map(str, (*block, *steps)))})")
     there = compare("==", flag, number(1))
     wrapper.facts.append(within(number(0), flag, number(2)))
     # One choice, and not one for each axis: isl looks at all that may be chosen together.

@@ -12,6 +12,10 @@ from dtpoly.verify.regions import Region
 from dtpoly.verify.terms import Term
 from dtpoly.verify.whole import Truth, Whole, both, name, number, within
 
+# What the names of indices of the result begin with. They end with a bracket, and what a kernel's
+# names of loops and lanes end with is a number.
+OUTPUT = "out["
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -41,6 +45,11 @@ class Proof:
     meaning: Meaning
     memory: Memory
     facts: Truth
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """A name for each index of an element of the result; no loop's counter is called so."""
+        return tuple(f"{OUTPUT}{axis}]" for axis in range(len(self.arrays[self.result].shape)))
 
     def box(self, outputs: Sequence[str]) -> Truth:
         """That names are indices of an element of the output."""

@@ -16,6 +16,7 @@ from dtpoly.verify.compiled import doubt, note_reduced
 from dtpoly.verify.gathering import OF_BITS
 from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined, not_in_eight
+from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.residues import RING, leaving, settled
 from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.terms import (
@@ -44,7 +45,7 @@ from dtpoly.verify.values import (
     as_term,
     lanes_of,
 )
-from dtpoly.verify.whole import both, name, number, within
+from dtpoly.verify.whole import Whole, both, compare, name, number, within
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -232,7 +233,7 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
         raise Unread(line, "a dot of tiles of two types")
     kind = left.kind
     least = LEAST_SUM * (2 if kinds.may_be_eight(kind) else 1)
-    if (shape_of(machine, left.axes)[-1].constant or least) < least:
+    if not _is_at_least(machine, shape_of(machine, left.axes)[-1], least):
         doubt(machine, line, f"a dot of fewer than {least} columns, which Triton does not compile")
     first, second = (_operand(tile, kind, precision, line) for tile in (left, right))
     *batch, m, k = left.axes
@@ -260,6 +261,23 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
         doubt(machine, line, "a dot onto a tile of another shape")
     onto = brought(as_term(old, line), tile.kind, out)
     return Tile(result, in_kind(Apply("add", (onto, as_term(new, line))), out, "add", line), out)
+
+
+def _is_at_least(machine: Machine, count: Whole, least: int) -> bool:
+    """Whether so many lanes are at least some number, in each call.
+
+    Lanes that are numbered along several axes together are as many as along one, or more.
+    """
+    if count.constant is not None:
+        return count.constant >= least
+    match count.terms:
+        case ((monomial, times),) if times > 0:
+            factors = [Whole((((atom,), times),)) for atom in monomial]
+        case _:
+            factors = [count]
+    enough = (compare(">=", one, number(least)) for one in factors)
+    known = [one for one in enough if is_affine(both(machine.facts, one))]
+    return any(holds(one, set_of(machine.facts)) for one in known)
 
 
 def _product_kind(

@@ -323,4 +323,5 @@ def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, lin
         case Maybe() | Product() | Bound() | tuple():
             raise Unread(line, f"what '{parameter}' is given")
         case _:
-            return scalar(held)
+            # Of a truth Triton makes a tensor of one bit, unless the parameter is a constant.
+            return scalar(held, kinds.WEAK if annotation in CONSTANTS else kinds.BOOL)

@@ -34,7 +34,7 @@ from dtpoly.verify.whole import (
 
 def cover(proof: Proof) -> Iterator[Finding]:
     """Each element of the output is stored by one instance, or by atomic operations alone."""
-    outputs = tuple(f"out.{axis}" for axis in range(len(proof.arrays[proof.result].shape)))
+    outputs = proof.outputs
     wanted = set_of(both(proof.facts, proof.box(outputs)))
     written: Region | None = None
     for _, ran, access in proof.stores():

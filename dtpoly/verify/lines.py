@@ -44,7 +44,9 @@ class Line:
                 return tuple(self.held(self.wrapper, one) for one in elements)
             case ast.Name(id="any"):
                 # Each `any` is a number of its own.
-                programs = name(f"programs_{node.lineno}_{node.col_offset}_size")
+                # No label and no tensor can be called so.
+                where = f"line {node.lineno}, column {node.col_offset}"
+                programs = name(f"any, {where}, as a_size")
                 self.wrapper.facts += [
                     compare(">=", programs, number(1)),
                     compare("<=", programs, number(MOST_PROGRAMS)),

@@ -7,7 +7,7 @@ that is known, the body is tried out, and what it did is forgotten.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,8 @@ from dtpoly.verify.carrying import after_loop, assigned
 from dtpoly.verify.compiled import check_carried, check_combined
 from dtpoly.verify.flattened import coordinates
 from dtpoly.verify.terms import Carried, fresh
-from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, is_truth, lanes_of
-from dtpoly.verify.whole import Whole, both, compare, extreme, name, names_of, number, within
+from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, is_truth, lanes_of, scalar
+from dtpoly.verify.whole import FALSE, Whole, both, compare, extreme, name, names_of, number, within
 
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
@@ -83,7 +83,7 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
     settled = _made(machine)
     here = both(*ranges.values())
     machine.ranges |= ranges
-    if _is_pipelined(machine, options):
+    if _is_pipelined(machine, options) or _is_flattened(machine, options, body):
         machine.pipelined[own[-1]] = over.lineno
     before, outside, around, time = dict(machine.names), machine.where, machine.loops, machine.time
     changed = [one for one in assigned(body) if one in before and one != counter]
@@ -175,6 +175,15 @@ def _is_pipelined(machine: Machine, options: Mapping[str, Value]) -> bool:
     else:
         count = machine.launch.stages
     return count is None or count > 1
+
+
+def _is_flattened(machine: Machine, options: Mapping[str, Value], body: Sequence[ast.stmt]) -> bool:
+    """Whether a loop may become one with a loop inside of it, and be pipelined as that is."""
+    if "flatten" not in options or options["flatten"] == scalar(FALSE):
+        return False
+    inside = (node for statement in body for node in ast.walk(statement))
+    said = any(isinstance(node, ast.keyword) and node.arg == "num_stages" for node in inside)
+    return said or machine.launch.stages is None or machine.launch.stages > 1
 
 
 def _is_open(one: str, before: Value, changes: Changes) -> bool:

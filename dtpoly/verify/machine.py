@@ -13,7 +13,7 @@ from dtpoly.verify.asking import about
 from dtpoly.verify.axes import LaidOutAnewError
 from dtpoly.verify.building import literal
 from dtpoly.verify.carrying import merged
-from dtpoly.verify.compiled import check_named, check_side, check_sides
+from dtpoly.verify.compiled import check_lanes, check_named, check_side, check_sides
 from dtpoly.verify.digits import Digits, split
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.early import after_waiting
@@ -91,8 +91,12 @@ class Machine:
     numbers: list[Computed] = field(default_factory=list[Computed])
     time: tuple[Whole, ...] = ()
     clock: int = 0
-    # The loop that takes in all iterations of all programs, if there is one.
-    over_programs: persistent.OverPrograms | None = None
+    # Loops that take in all iterations of all programs along an axis of the grid.
+    over_programs: list[persistent.OverPrograms] = field(
+        default_factory=list[persistent.OverPrograms]
+    )
+    # The program ids that such loops begin at: one inside of another has others.
+    shared_out: set[str] = field(default_factory=set[str])
     # Names of remainders by a size, and where they are computed.
     wraps: dict[str, int] = field(default_factory=dict[str, int])
     # By how much lines begin behind where memory is aligned.
@@ -169,6 +173,8 @@ class Machine:
             return None
         if extent.constant is not None:
             check_side(self, extent.constant)
+        else:
+            check_lanes(self, extent)
         one = fresh("lane")
         self.bound_lanes(extent)
         self.extents[one] = extent
@@ -233,7 +239,8 @@ class Machine:
         """Run both sides, each where its condition holds, and put their values together."""
         found = self.value(test)
         condition = _said(found, test, self)
-        if condition in (TRUE, FALSE):
+        is_constant = isinstance(found, Tile) and found.kind == kinds.WEAK
+        if is_constant and condition in (TRUE, FALSE):
             self.block(body if condition == TRUE else orelse)
             return
         if is_rounding(test, body, orelse):
@@ -247,7 +254,7 @@ class Machine:
         self.where = both(outside, negation(condition))
         self.block(orelse)
         self.where = outside
-        if not isinstance(found, Tile) or found.kind != kinds.WEAK:
+        if not is_constant:
             check_sides(self, after_yes, self.names, test.lineno)
         self.names = merged(self, condition, after_yes, self.names, test.lineno)
 

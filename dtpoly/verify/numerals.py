@@ -24,6 +24,7 @@ NORMAL = {
     "tl.float32": -126,
     "tl.float64": -1022,
 }
+LEAST_NORMAL = Fraction(1, 2**126)
 LARGEST = {
     "tl.float8e4nv": Fraction(448),
     "tl.float8e5": Fraction(57344),
@@ -51,6 +52,16 @@ def finite(text: str) -> Fraction | None:
     if not text.lstrip("-").replace("/", "", 1).isdigit():
         return None
     return Fraction(text)
+
+
+def is_in_range(value: Fraction) -> bool:
+    """Whether f32 has such a number, but for its last digits: none that becomes 0 or infinite."""
+    return value == 0 or LEAST_NORMAL <= abs(value) <= LARGEST["tl.float32"]
+
+
+def is_single(value: Fraction) -> bool:
+    """Whether f32 has a number with all of its digits."""
+    return is_in_range(value) and nearest(value, "tl.float32") == value
 
 
 def nearest(value: Fraction, kind: str) -> Fraction | None:

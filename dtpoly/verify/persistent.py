@@ -42,11 +42,11 @@ class OverPrograms:
 
 def program_of(machine: Machine, low: Whole, step: Whole) -> str | None:
     """The program id that a loop starts at, if it goes on by the number of programs."""
-    if low.plain is None:
-        return None
     for axis, extents in enumerate(machine.launch.grid):
-        if extents == (step,) and machine.digits.of(f"program_{axis}", extents) == low:
-            return low.plain
+        own = machine.digits.whole[f"program_{axis}"].name
+        # A loop inside of one over the same programs is given no new ones to be shared out among.
+        if extents == (step,) and low.plain == own and own not in machine.shared_out:
+            return own
     return None
 
 
@@ -55,6 +55,7 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
     low, high, step = ends
     if machine.loops or machine.where != TRUE or machine.accesses:
         raise Unread(node.lineno, "a loop over programs that is not all that a kernel does")
+    machine.shared_out.add(str(low.plain))
     factors = _written(machine, node, high)
     if not factors:
         factors = (high,) if is_affine(high) else _factors(machine, high, node.lineno)
@@ -84,7 +85,8 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
             raise Unread(expression.lineno, f"'{one}' {WHY}")
     for one in (*assigned(node.body), counter):
         machine.names[one] = Lost(WHY)
-    machine.over_programs = OverPrograms(str(low.plain), len(machine.accesses), node.lineno)
+    over = OverPrograms(str(low.plain), len(machine.accesses), node.lineno)
+    machine.over_programs.append(over)
 
 
 def _again(body: list[ast.stmt], counter: str) -> dict[str, ast.expr]:
@@ -120,9 +122,12 @@ def _calls(node: ast.AST) -> list[ast.Call]:
 
 def check(machine: Machine) -> None:
     """Refuse a kernel to which the rule does not apply. Raises Unread."""
-    over = machine.over_programs
-    if over is None:
-        return
+    for over in machine.over_programs:
+        _check_one(machine, over)
+
+
+def _check_one(machine: Machine, over: OverPrograms) -> None:
+    """Refuse a kernel that does more than a loop, or asks which program it is. Raises Unread."""
     stored = {access.tensor for access in machine.accesses if access.kind != "load"}
     loaded = {access.tensor for access in machine.accesses if access.kind == "load"}
     if over.accesses != len(machine.accesses) or machine.barriers or stored & loaded:

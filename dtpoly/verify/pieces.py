@@ -10,6 +10,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.building import applied
 from dtpoly.verify.carrying import is_identity
 from dtpoly.verify.limits import check_time
+from dtpoly.verify.numerals import is_in_range, is_single
 from dtpoly.verify.regions import Region, set_of
 from dtpoly.verify.terms import (
     Apply,
@@ -141,7 +142,10 @@ def _swapped(term: Term, old: Term, new: Term) -> Term:
 
 @cache
 def _folded(term: Term) -> Term:
-    """Arithmetic of numbers, carried out: it is exact, and what is masked is often 0 * 0."""
+    """Arithmetic of numbers, carried out: it is exact, and what is masked is often 0 * 0.
+
+    What is infinite in f32, or nothing, is none of it: that less itself is a nan.
+    """
     match term:
         case Apply(operation=("add" | "sub" | "mul") as operation, operands=operands):
             left, right = (_folded(one) for one in operands)
@@ -151,7 +155,8 @@ def _folded(term: Term) -> Term:
                 except ValueError:
                     return Apply(operation, (left, right))
                 value = a + b if operation == "add" else a - b if operation == "sub" else a * b
-                return Literal(str(value))
+                if all(map(is_in_range, (a, b))) and is_single(value):
+                    return Literal(str(value))
             return Apply(operation, (left, right))
         case Pair(value=value, place=place):
             return Pair(_folded(value), _folded(place))

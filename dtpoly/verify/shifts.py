@@ -49,7 +49,7 @@ def _named(machine: Machine, first: Whole, stride: Whole, unit: Whole, line: int
     along, by = stride.plain, unit.constant
     if along is None or ".stride(" not in along or by is None or by <= 0 or by & (by - 1):
         raise Unread(line, "a shift that is not one to a power of two along a stride")
-    if machine.loops or machine.over_programs is not None:
+    if machine.loops or machine.over_programs:
         raise Unread(line, "a shift in a loop")
     # Each program has one line: what else it may depend on is the same everywhere.
     if names_of(first) & {*machine.ranges, *machine.digits.numbers}:

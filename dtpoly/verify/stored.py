@@ -62,7 +62,7 @@ def _value(proof: Proof) -> Iterator[Finding]:
 def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Finding]:
     """An element is what it began as, and the reduction of all that is put to it."""
     operation = ATOMIC[atomics[0][2].kind]
-    outputs = tuple(f"out.{axis}" for axis in range(len(proof.arrays[proof.result].shape)))
+    outputs = proof.outputs
     parts: list[Total] = []
     for at, ran, access in atomics:
         if ATOMIC[access.kind] != operation:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 from itertools import product
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.building import rounded
-from dtpoly.verify.numerals import LARGEST, finite
+from dtpoly.verify.numerals import LARGEST, LEAST_NORMAL, finite
 from dtpoly.verify.semantics.entries import entry
 from dtpoly.verify.semantics.record import is_checked
 from dtpoly.verify.semantics.types import CONSTANTS, TYPES, tensor
@@ -40,7 +39,6 @@ MOST_INPUTS = 4
 _ORDER = kinds.FLOATS
 WIDE_CONSTANTS = ("long", "double")
 HALF = 2**31
-LEAST_NORMAL = Fraction(1, 2**126)
 # Of a constant whose type differs between versions of Triton, or that no type has.
 UNKNOWN = "a constant of no known type"
 Decided = Mapping[str, str]

@@ -14,6 +14,7 @@ from dtpoly.algorithm.expressions import reads
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import size_rules
 from dtpoly.budget import OverBudgetError, stage
+from dtpoly.verify import alike
 from dtpoly.verify.algorithm import Unsaid, meaning_of
 from dtpoly.verify.asking import Run, running
 from dtpoly.verify.binding import binding_of
@@ -214,6 +215,7 @@ def proof_of(
     facts = both(facts, *(ran.facts for ran in runs))
     if file.said and set_of(facts).is_empty():
         raise Unread(file.said[0].line, "no call keeps what is assumed, and what kernels ask for")
+    alike.check_apart(wrapper, runs, facts)
     types = {one.name: one.kind for one in wrapper.arrays.values()}
     funcs = frozenset(one.name for one in program.funcs)
     atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)

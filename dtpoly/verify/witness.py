@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dtpoly.verify.access import Access, Ran
-from dtpoly.verify.findings import Finding, Proof
+from dtpoly.verify.findings import OUTPUT, Finding, Proof
 from dtpoly.verify.gathering import ATOMIC
 from dtpoly.verify.report import Instance, Witness
 from dtpoly.verify.whole import Whole, name, names_of, number, put_whole
 
 VERBS = {"load": "loads", "store": "stores", **dict.fromkeys(ATOMIC, "adds to")}
-OUTPUT = "out."
 
 
 def witness_of(proof: Proof, finding: Finding, example: Mapping[str, int]) -> Witness:
@@ -57,8 +56,7 @@ def _count(one: str) -> int:
 
 def _is_of_kernel(one: str) -> bool:
     """True for names of iterations and lanes, also of reductions; not for sizes."""
-    word, _, count = one.partition(".")
-    return count.isdigit() and word + "." != OUTPUT
+    return one.rpartition(".")[2].isdigit()
 
 
 def _instance(names: Iterable[str], ran: Ran, example: Mapping[str, int]) -> Instance:
@@ -87,8 +85,7 @@ def _accessed(access: Access, example: Mapping[str, int]) -> str:
 
 def _output(proof: Proof, example: Mapping[str, int]) -> str:
     """The element of the output that it is about."""
-    axes = range(len(proof.arrays[proof.result].shape))
-    values = [_at(name(f"{OUTPUT}{axis}"), example) for axis in axes]
+    values = [_at(name(one), example) for one in proof.outputs]
     if None in values:
         return ""
     return f"{proof.result}[{', '.join(map(str, values))}]"
