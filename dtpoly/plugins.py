@@ -61,6 +61,9 @@ def load_file(path: str) -> Primitives:
     The file is run; what it prints goes to standard error.
     """
     try:
+        # No message shows what is in a file that no plugin is, to which somebody made a link.
+        if os.path.islink(path) and not os.path.realpath(path).endswith(".py"):
+            raise ValueError("it is a link to a file whose name does not end in '.py'")
         data = Path(path).read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

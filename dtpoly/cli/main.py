@@ -95,6 +95,9 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError) and _is_named(error.filename, given):
             _say(printable(f"error: cannot use '{error.filename}': {error.strerror or error}"))
             return WRONG_INPUT
+        if _is_out_of_memory(error):
+            _say("error: there is not enough memory here for that: take smaller sizes")
+            return WRONG_INPUT
         if isinstance(error, EOFError | ValueError | TypeError):
             about_python: str | None = load("dtpoly.cli.bytecode").damaged(error)
             if about_python is not None:
@@ -104,6 +107,13 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         _say(tell(error, given))
         return BUG
     return code
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether Python got no memory, or torch, which says so in words alone."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    )
 
 
 def _is_named(file: object, arguments: Sequence[str]) -> bool:

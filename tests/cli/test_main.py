@@ -20,7 +20,7 @@ from dtpoly.cli.output import wants_colour
 from dtpoly.compile import Checked
 from dtpoly.source import Source
 from tests.cli.conftest import Entry
-from tests.cli.process import COMMAND, SOFTMAX, WRONG, dtpoly, environment
+from tests.cli.process import COMMAND, ROOT, SOFTMAX, WRONG, dtpoly, environment
 
 COMMANDS = (
     *("check", "fmt", "show", "explain", "why-not", "legal", "compile", "verify"),
@@ -97,6 +97,21 @@ def test_a_package_that_is_missing_is_no_bug() -> None:
     done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
     assert done.returncode == 1
     assert done.stderr == "error: islpy is not installed: pip install islpy\n"
+
+
+def test_too_little_memory_is_no_bug() -> None:
+    words = ("run", "--reference", "softmax.dt", "--size", "x=100000,y=100000", "--memory", "999")
+    limited = ["sh", "-c", 'ulimit -v 6000000; exec "$@"', "sh", sys.executable, "-m", "dtpoly"]
+    done = subprocess.run(
+        [*limited, *words],
+        cwd=ROOT / "examples",
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "error: there is not enough memory here for that: take smaller sizes\n"
 
 
 def test_a_bug_gives_a_repro_file(call: Entry, bug: Path) -> None:

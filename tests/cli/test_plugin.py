@@ -60,6 +60,24 @@ def test_a_plugin_that_is_missing(name: str, call: Entry, legal: str) -> None:
     assert "error[DT220]: cannot read the plugin 'missing.py'" in out + err
 
 
+def test_a_link_to_what_is_no_plugin(call: Entry, legal: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("nobody may see this line\n")
+    link = tmp_path / "link.py"
+    link.symlink_to(tmp_path / "secret.txt")
+    code, out, err = call("check", "--plugin", str(link), legal)
+    assert code == 1
+    assert "it is a link to a file whose name does not end in '.py'" in out + err
+    assert "nobody may see" not in out + err
+
+
+@pytest.mark.parametrize("target", ["link.py", "skew.py"])
+def test_other_links(call: Entry, legal: str, tmp_path: Path, target: str) -> None:
+    link = tmp_path / "link.py"
+    link.symlink_to(tmp_path / target if target == "link.py" else Path(SKEW))
+    code, out, err = call("check", "--plugin", str(link), legal)
+    assert code == (1 if target == "link.py" else 0), out + err
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_plugin_that_fails(name: str, call: Entry, legal: str, broken: str) -> None:
     code, out, err = call(*COMMANDS[name], "--plugin", broken, legal)
