@@ -61,6 +61,8 @@ def load_file(path: str) -> Primitives:
     The file is run; what it prints goes to standard error.
     """
     try:
+        if Path(path).is_fifo():
+            raise ValueError("it is a pipe, and a plugin is read again for messages about it")
         # No message shows what is in a file that no plugin is, to which somebody made a link.
         if os.path.islink(path) and not os.path.realpath(path).endswith(".py"):
             raise ValueError("it is a link to a file whose name does not end in '.py'")

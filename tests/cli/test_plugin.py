@@ -1,6 +1,7 @@
 """`--plugin FILE`, and directives of installed packages, in every command that reads .dt files."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,13 @@ def test_a_link_to_what_is_no_plugin(call: Entry, legal: str, tmp_path: Path) ->
     assert code == 1
     assert "it is a link to a file whose name does not end in '.py'" in out + err
     assert "nobody may see" not in out + err
+
+
+def test_a_pipe_is_not_waited_for(call: Entry, legal: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    code, out, err = call("check", "--plugin", str(tmp_path / "pipe.py"), legal)
+    assert code == 1
+    assert "it is a pipe, and a plugin is read again" in out + err
 
 
 @pytest.mark.parametrize("target", ["link.py", "skew.py"])
