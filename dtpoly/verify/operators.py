@@ -15,7 +15,7 @@ from dtpoly.verify.infinite import decided
 from dtpoly.verify.numerals import finite
 from dtpoly.verify.regions import is_affine
 from dtpoly.verify.residues import leaving
-from dtpoly.verify.terms import Literal, Term, choose
+from dtpoly.verify.terms import Apply, Literal, Term, choose
 from dtpoly.verify.tiles import aligned
 from dtpoly.verify.typed import UNKNOWN, meaning, of_operand, of_tile
 from dtpoly.verify.values import (
@@ -106,6 +106,8 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
                     if is_zero(zero) and of.kind == kind and not isinstance(other, Whole | Pointer):
                         return Tile(axes, other, kind, left.is_cut or right.is_cut)
             item = joined(machine, word, a, b, line)
+            if word in ("floordiv", "rem") and isinstance(item, Term) and kinds.is_whole(kind):
+                refuse_zero(as_term(b, line), line)
             for one in (left, right):
                 if word in DIVIDES or not isinstance(item, Whole | Pointer):
                     machine.leaves(one, line)
@@ -120,6 +122,33 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
             return Tile(axes, in_kind(item, kind, word, line), kind, is_cut)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
+
+
+def refuse_zero(divisor: Term, line: int) -> None:
+    """Refuse to divide whole numbers by what may be 0, also where nobody looks at the quotient.
+
+    Compilers take it for granted that no divisor is 0, and leave out what asks whether it is. They
+    take the same of the least number by -1. Raises Unread.
+    """
+    match divisor:
+        case Literal(text=text) if text.lstrip("-").isdigit() and int(text) not in (0, -1):
+            return
+        case Apply(operation="where", operands=(condition, Literal(text=text), kept)) if (
+            text.isdigit() and int(text) and condition in (_is_0(kept), _is_0(kept, turned=True))
+        ):
+            return
+        case Apply(operation="maximum", operands=operands) if any(
+            isinstance(one, Literal) and one.text.isdigit() and int(one.text) for one in operands
+        ):
+            return
+        case _:
+            what = "a division of whole numbers by what may be 0, of which compilers make anything"
+            raise Unread(line, f"{what}: divide by tl.where(b == 0, 1, b)")
+
+
+def _is_0(term: Term, *, turned: bool = False) -> Term:
+    operands = (Literal("0"), term) if turned else (term, Literal("0"))
+    return Apply("eq", operands)
 
 
 def both_or_either(

@@ -108,6 +108,9 @@ def _binary(generator: random.Random, types: Sequence[str]) -> Operation:
     if word.endswith("imum"):
         nans = generator.choice(("", ", propagate_nan=tl.PropagateNan.ALL"))
         return Operation(f"tl.{word}({left}, {right}{nans})", "i", out, word)
+    if word in ("//", "%") and "_" in right and all(class_of(one) != FLOAT for one in own):
+        # What may be 0 is no divisor that the verifier reads.
+        right = f"tl.where({right} == 0, 1, {right})"
     return Operation(f"({left} {word} {right})", "i", out, word)
 
 
