@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from itertools import combinations
+from math import gcd
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.asking import Lemma, assume
@@ -141,14 +142,24 @@ def id_name(radix: Radix) -> str:
 
 
 def programs_of(extents: tuple[Whole, ...]) -> Whole:
-    """The product of some numbers; of several sizes nothing is known of it but how it came."""
-    ordered = sorted((e for e in extents if e.constant != 1), key=rank)
-    constant = number(1)
-    for one in ordered:
-        constant = constant * one
-    if len([one for one in ordered if one.constant is None]) <= 1:
-        return constant
-    return name(f"programs({' '.join(rank(one) for one in ordered)})")
+    """The product of some numbers; of several sizes nothing is known of it but how it came.
+
+    What divides a number is told apart from it, so that a grid of twice as many blocks has the
+    same product as one of 2 and of these blocks.
+    """
+    times, sizes = 1, list[Whole]()
+    for extent in extents:
+        if extent.constant is not None:
+            times *= extent.constant
+            continue
+        divisor = gcd(*(coefficient for _, coefficient in extent.terms))
+        times *= divisor
+        sizes.append(extent.floor(divisor))
+    if len(sizes) == 1:
+        return sizes[0] * times
+    if not sizes or not times:
+        return number(times)
+    return name(f"programs({' '.join(sorted(rank(one) for one in sizes))})") * times
 
 
 def split(extent: Whole, factors: Mapping[Whole, tuple[Whole, ...]]) -> tuple[Whole, ...]:
