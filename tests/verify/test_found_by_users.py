@@ -46,6 +46,21 @@ RIGHT = {
         f"{SCRATCH.replace('t, h: 2', 't, h: 6').replace('Var b', 'Var b: 2')} s.fuse_at(f, h);"
         "f.block(b:1, t:16, h:2); f.tensorize(t:0, h:0, u:16); f.compile();"
     ),
+    "groups of 2 of 6 blocks, beside 3 others": (
+        "Func f; In A; Var x: 6, y: 20; f[x, y] = A[x, y]; f.map(x:xi/2, y, xi);"
+        "f.block(x:1, y:8); f.compile();"
+    ),
+    "groups of 2 of 4 blocks, beside 2 others, that programs take in turn": (
+        "Func f; In A; Var x: 4, y: 16; f[x, y] = A[x, y]; f.map(x:xi/2, y, xi);"
+        "f.block(x:1, y:8); f.persistent(); f.compile();"
+    ),
+    "a size that is passed under a name that Python has": (
+        "Func f; In A; Var input; f[input] = pad(A, 0)[input - 1] * len(input);"
+        "f.block(input:4); f.compile();"
+    ),
+    "a label that is called as what the wrapper calls its device": (
+        "Func f; In A; Var device; f[device] = A[device]; f.block(device:4); f.compile();"
+    ),
 }
 
 
@@ -92,6 +107,31 @@ WRONG = {
         "memory of programs that are two for each block",
         "torch.empty((programs,",
         "torch.empty((((t_size + 15) // 16) * b_size,",
+    ),
+    "groups of 2 of 6 blocks, beside 2 others": (
+        "groups of 2 of 6 blocks, beside 3 others",
+        "pid % (2 * y_blocks)",
+        "pid % (2 * 2)",
+    ),
+    "groups of 2 of 6 blocks, taken apart as 3": (
+        "groups of 2 of 6 blocks, beside 3 others",
+        "pid // x_in_group",
+        "pid // y_blocks",
+    ),
+    "groups of 2 of 4 blocks, that overlap": (
+        "groups of 2 of 4 blocks, beside 2 others, that programs take in turn",
+        "x_group_id * 2 + pid",
+        "x_group_id + pid",
+    ),
+    "the operator of another size": (
+        "a size that is passed under a name that Python has",
+        "f_operator(out, A, input_=input_)",
+        "f_operator(out, A, input_=A.shape[0])",
+    ),
+    "another device": (
+        "a label that is called as what the wrapper calls its device",
+        "not dt_is_current(device_2)",
+        "not dt_is_current(A.device)",
     ),
     "memory of the program behind": (
         "memory of programs that are two for each block",
