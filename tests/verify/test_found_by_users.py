@@ -54,6 +54,11 @@ RIGHT = {
         "Func f; In A; Var x: 4, y: 16; f[x, y] = A[x, y]; f.map(x:xi/2, y, xi);"
         "f.block(x:1, y:8); f.persistent(); f.compile();"
     ),
+    "memory that is written in tiles that do not divide a block": (
+        "Func a, f; In A; Var x, y: 4, z: 8; RVar k: 8; a[x, y] = rmax(A[x, 8 * y + k], k);"
+        "f[x, y, z] = A[x, 8 * y + z] / reshape(a[x, y], x, y, 1); a.fuse_at(f, z);"
+        "f.block(x:5, y:8, z:16); f.tensorize(x:4, y:0, z:0, k:0); f.compile();"
+    ),
     "a size that is passed under a name that Python has": (
         "Func f; In A; Var input; f[input] = pad(A, 0)[input - 1] * len(input);"
         "f.block(input:4); f.compile();"
