@@ -192,10 +192,12 @@ def _largest(sizing: Sizing, read: AxisRead, label: str) -> str:
     least = most = read.index.constant
     below, above = list[str](), list[str]()
     for other, factor in read.index.terms:
+        if other == label:
+            continue
         if other in fixed:
             least += min(factor * (fixed[other] - 1), 0)
             most += max(factor * (fixed[other] - 1), 0)
-        elif other != label:
+        else:
             reach = f"max({sizing.sizes[other]} - 1, 0)"
             reach = reach if factor == 1 else f"{factor} * {reach}"
             (above if factor > 0 else below).append(reach)

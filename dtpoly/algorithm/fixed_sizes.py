@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from dtpoly.algorithm.equal_sizes import alone, always_equal, reads_by_axis
+from dtpoly.algorithm.equal_sizes import Shape, alone, always_equal, reads_by_axis
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_affine
+from dtpoly.algorithm.size_rule import AxisRead
 from dtpoly.algorithm.sizes import extent_label, used_labels
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.source import Span
@@ -64,14 +65,31 @@ def _no_extent(program: Program) -> Iterator[Diagnostic]:
                 yield _none(tensor, axis, read.span, f"{index} reaches {high}, but {why}")
                 return
         for label, shape in alone(group).items():
-            if label in fixed and all(c > 0 for c, _ in shape):
-                end = max(c * fixed[label] + d for c, d in shape)
-                if most is None or end < most:
-                    most, why = end, f"'{label}' is {fixed[label]}, which it shows by itself"
-                if least > most:
-                    span = next(r.span for r in group if r.index.labels == (label,))
-                    yield _none(tensor, axis, span, f"an index reaches {least - 1}, but {why}")
-                    return
+            if label not in fixed or fixed[label] in _rooms(shape):
+                continue
+            mine = sorted((r for r in group if r.index.labels == (label,)), key=_is_down)
+            ends = [c * fixed[label] + d for c, d in shape if c > 0]
+            if not ends:
+                room, index = min(_rooms(shape)), show_affine(mine[0].index)
+                why = f"{index} has room for {room} of '{label}', which is {fixed[label]}"
+                yield _none(tensor, axis, mine[0].span, why)
+                return
+            if most is None or max(ends) < most:
+                most, why = max(ends), f"'{label}' is {fixed[label]}, which it shows by itself"
+            if least > most:
+                yield _none(tensor, axis, mine[0].span, f"an index reaches {least - 1}, but {why}")
+                return
+
+
+def _is_down(read: AxisRead) -> tuple[bool, int]:
+    """Indices that count up first, then those that have the least room."""
+    ((_, by),) = read.index.terms
+    return by < 0, read.index.constant // -by if by < 0 else 0
+
+
+def _rooms(shape: Shape) -> tuple[int, ...]:
+    """The sizes that indices such as `5 - x` have room for: 6, however long their axis is."""
+    return tuple(constant // -by + 1 for by, constant in shape if by < 0)
 
 
 def _reach(index: Affine, fixed: Mapping[str, int]) -> tuple[int, int] | None:

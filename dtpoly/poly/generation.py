@@ -11,6 +11,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly import executed
 from dtpoly.poly.absent import any_sizes, is_idle
+from dtpoly.poly.axes import Axis
 from dtpoly.poly.bands import in_sequence, schedule_of
 from dtpoly.poly.bounds import Names, bound, conditions_of, operation_of
 from dtpoly.poly.launched import launched, where_launched
@@ -46,16 +47,48 @@ def _loops(
     """Full tiles have a loop of their own where that is possible.
 
     isl loses some tiles where the set of full ones has holes; so what it made is compared with what
-    was asked for.
+    was asked for. Or it looks for the tiles that are left one index after another: then one loop
+    for all tiles is better.
     """
     asked = {one.name: one for one in tiles}
     active = {one.name: active_lanes(one) for one in tiles}
     place = _Place(model, asked, active, executed.outside(context), {})
+    steps = _steps(tiles)
+    complete: list[tuple[LoopNode, ...]] = []
     for with_full in (True, False):
         nodes = _in_order(tiles, context, flat, place, with_full=with_full)
         if _is_complete(nodes, tiles, context):
-            return nodes
-    raise PolyError("isl's loops leave out some tiles")
+            if _walks_tiles(nodes, steps):
+                return nodes
+            complete.append(nodes)
+    if not complete:
+        raise PolyError("isl's loops leave out some tiles")
+    return complete[0]
+
+
+def _steps(tiles: Sequence[Tiles]) -> dict[str, int]:
+    """How far apart the tiles of each loop are, where it counts where they are."""
+    return {
+        axis.name: axis.step
+        for one in tiles
+        for axis in one.path.steps
+        if isinstance(axis, Axis) and axis.step is not None and axis.time is None
+    }
+
+
+def _walks_tiles(nodes: tuple[LoopNode, ...], steps: Mapping[str, int]) -> bool:
+    """Whether each loop goes from tile to tile."""
+    for node in nodes:
+        match node:
+            case For(axis=axis, step=step, body=body):
+                if step % steps.get(axis, 1) or not _walks_tiles(body, steps):
+                    return False
+            case Once(body=body) | Guard(body=body):
+                if not _walks_tiles(body, steps):
+                    return False
+            case Tile():
+                pass
+    return True
 
 
 def _in_order(

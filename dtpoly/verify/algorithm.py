@@ -46,6 +46,8 @@ from dtpoly.verify.infinite import decided
 from dtpoly.verify.residues import RING, is_less, settled
 from dtpoly.verify.rounding import without_may
 from dtpoly.verify.terms import (
+    EXTREMES,
+    EXTREMES_OF_TRUTHS,
     Element,
     Given,
     Literal,
@@ -72,7 +74,7 @@ NAMES = {"fdiv": "div"}
 # What may give a whole number that its type has not: in a narrow one, it wraps.
 WRAPPING = ("add", "sub", "mul", "neg", "abs", "fma", "pow", "cdiv")
 # Of bools: what is otherwise arithmetic.
-OF_BOOLS = {"add": "or", "mul": "and", "maximum": "or", "minimum": "and"}
+OF_BOOLS = {"add": "or", "mul": "and", "maximum": "or", "minimum": "and", **EXTREMES_OF_TRUTHS}
 
 
 class Unsaid(Exception):
@@ -381,12 +383,12 @@ class _Reading:
                 second = as_kind(second, kinds.BOOL, kinds.REAL)
             met = joined([self.format(left), self.format(right)])
             body = applied("mul", [self.operand(body, met), self.operand(second, met)])
-        if operation in ("maximum", "minimum") and self.format(left).category == 0:
-            operation = OF_BOOLS[operation]
+        if not is_number and self.format(left).category == 0:
+            operation = OF_BOOLS.get(operation, operation)
         domain: Truth = TRUE
         for label, one in bound.items():
             domain = both(domain, within(number(0), name(one), self.meaning.sizes[label]))
-        if operation in ("argmax", "argmin"):
+        if operation in EXTREMES:
             found = place(self.labels[labels[0]])
             total = Total(operation, tuple(bound.values()), domain, pair(body, found))
             self.labels = outer

@@ -12,6 +12,7 @@ from dtpoly.verify import kinds
 from dtpoly.verify.numerals import brought_to, is_single, is_whole, options
 from dtpoly.verify.regions import is_affine
 from dtpoly.verify.terms import (
+    EXTREMES,
     Apply,
     Choose,
     Element,
@@ -45,7 +46,7 @@ TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"
 # How numbers compare to what is beyond them all.
 BEYOND = {"inf": ("lt", "le"), "-inf": ("gt", "ge")}
 # Operations that give one of their operands, all of which have one type.
-KEEPS = ("maximum", "minimum", "where", "argmax", "argmin")
+KEEPS = ("maximum", "minimum", "where", *EXTREMES)
 WIDE = ("cast tl.int32", "cast tl.int64")
 # Every float type holds these.
 HELD = {"0", "1", "-1", "2", "-2", "1/2", "inf", "-inf", "nan", "True", "False"}

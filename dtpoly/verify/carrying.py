@@ -17,6 +17,7 @@ from dtpoly.verify.building import plain
 from dtpoly.verify.casts import brought
 from dtpoly.verify.residues import RING, settled
 from dtpoly.verify.terms import (
+    EXTREMES,
     Apply,
     Carried,
     Choose,
@@ -58,6 +59,8 @@ IDENTITY: dict[str, Term] = {
     "and": Literal("True"),
     "argmax": Pair(Literal("-inf"), Literal("inf")),
     "argmin": Pair(Literal("inf"), Literal("inf")),
+    "argany": Pair(Literal("False"), Literal("inf")),
+    "argall": Pair(Literal("True"), Literal("inf")),
 }
 # Bits of numbers are others than truths: no bit may be lost where there is nothing.
 TRUTHS = (kinds.BOOL, kinds.TRUTH)
@@ -76,9 +79,8 @@ def is_identity(operation: str, term: Term) -> bool:
     The least number of a type is one for `max`, since operands of `max` have one type.
     """
     match term:
-        case Pair(value=value, place=Literal(text=text)) if operation in ("argmax", "argmin"):
-            within = "maximum" if operation == "argmax" else "minimum"
-            return is_identity(within, value) and text in NO_PLACE
+        case Pair(value=value, place=Literal(text=text)) if operation in EXTREMES:
+            return is_identity(EXTREMES[operation], value) and text in NO_PLACE
         case Literal(text=text) if operation in STARTS and text.startswith(STARTS[operation]):
             return True
         case Literal(text="0") if operation == "or":

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from itertools import combinations
+from math import gcd
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.asking import Lemma, assume
@@ -34,6 +35,8 @@ class Digits:
     whole: dict[str, Radix] = field(default_factory=dict[str, Radix])
     # Products of extents: not larger than the grid, where there are programs.
     divisors: set[Whole] = field(default_factory=set[Whole])
+    # Whether a divisor that may be both is read as a group of blocks, or as all blocks of labels.
+    is_group_first: bool = False
     # Program ids that are used as numbers too: the range of each.
     numbers: dict[str, Truth] = field(default_factory=dict[str, Truth])
 
@@ -83,23 +86,28 @@ class Digits:
         return one in self.ranges and self.ranges[one] == within(number(0), value, divisor)
 
     def _parts(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
+        # Where extents are numbers, a divisor may be a product of some and a group by chance.
+        ways = [self._mixed, self._grouped]
+        for way in reversed(ways) if self.is_group_first else ways:
+            parts = way(radix, divisor)
+            if parts is not None:
+                return parts
+        return None
+
+    def _mixed(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
         for below in (*_some_of(radix.extents), radix.extents):
-            above = list(radix.extents)
-            for extent in below:
-                above.remove(extent)
-            product = _product(below)
-            if divisor == product:
-                assume(Lemma.MIXED_RADIX, radix.name, divisor, tuple(above), below)
+            above = _without(radix.extents, below)
+            if divisor == _product(below):
+                assume(Lemma.MIXED_RADIX, radix.name, divisor, above, below)
                 self.divisors |= {_product(some) for some in (*_some_of(below), below)}
-                high = self.plain(Radix(fresh("program"), tuple(above)))
+                high = self.plain(Radix(fresh("program"), above))
                 return high, self.plain(Radix(fresh("program"), below))
-        # Where extents are numbers, other ones may be groups of these by chance: so they come last.
+        return None
+
+    def _grouped(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
         for below in _some_of(radix.extents):
-            above = list(radix.extents)
-            for extent in below:
-                above.remove(extent)
-            product = _product(below)
-            group = _quotient(divisor, product)
+            above = _without(radix.extents, below)
+            group = _quotient(divisor, _product(below))
             if len(above) == 1 and group is not None:
                 (extent,) = above
                 assume(Lemma.GROUPS, radix.name, divisor, group, extent, below)
@@ -141,14 +149,24 @@ def id_name(radix: Radix) -> str:
 
 
 def programs_of(extents: tuple[Whole, ...]) -> Whole:
-    """The product of some numbers; of several sizes nothing is known of it but how it came."""
-    ordered = sorted((e for e in extents if e.constant != 1), key=rank)
-    constant = number(1)
-    for one in ordered:
-        constant = constant * one
-    if len([one for one in ordered if one.constant is None]) <= 1:
-        return constant
-    return name(f"programs({' '.join(rank(one) for one in ordered)})")
+    """The product of some numbers; of several sizes nothing is known of it but how it came.
+
+    What divides a number is told apart from it, so that a grid of twice as many blocks has the
+    same product as one of 2 and of these blocks.
+    """
+    times, sizes = 1, list[Whole]()
+    for extent in extents:
+        if extent.constant is not None:
+            times *= extent.constant
+            continue
+        divisor = gcd(*(coefficient for _, coefficient in extent.terms))
+        times *= divisor
+        sizes.append(extent.floor(divisor))
+    if len(sizes) == 1:
+        return sizes[0] * times
+    if not sizes or not times:
+        return number(times)
+    return name(f"programs({' '.join(sorted(rank(one) for one in sizes))})") * times
 
 
 def split(extent: Whole, factors: Mapping[Whole, tuple[Whole, ...]]) -> tuple[Whole, ...]:
@@ -157,6 +175,14 @@ def split(extent: Whole, factors: Mapping[Whole, tuple[Whole, ...]]) -> tuple[Wh
     Of these all but one are above 0, so none is negative if their product is not.
     """
     return tuple(one for one in factors.get(extent, (extent,)) if one.constant != 1)
+
+
+def _without(extents: tuple[Whole, ...], some: tuple[Whole, ...]) -> tuple[Whole, ...]:
+    """The numbers that are left, each as often as it is left."""
+    left = list(extents)
+    for extent in some:
+        left.remove(extent)
+    return tuple(left)
 
 
 def _some_of(extents: tuple[Whole, ...]) -> list[tuple[Whole, ...]]:

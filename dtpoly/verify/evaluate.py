@@ -36,6 +36,7 @@ from dtpoly.verify.limits import check_time
 from dtpoly.verify.rounding import allows, split
 from dtpoly.verify.sets import as_points, points_of
 from dtpoly.verify.terms import (
+    EXTREMES,
     Apply,
     Carried,
     Choose,
@@ -313,7 +314,7 @@ def _inside(bound: tuple[str, ...], where: Truth, at: Evaluation) -> list[Evalua
 def _reduced(operation: str, values: list[Number]) -> Number:
     if " in " in operation:
         raise NoNumberError  # it is rounded at each step, in an order that nobody knows
-    if operation in ("argmax", "argmin"):
+    if operation in EXTREMES:
         return _best(operation, [one for one in values if isinstance(one, tuple)])
     start: dict[str, Number] = {"add": 0, "mul": 1, "maximum": -math.inf, "minimum": math.inf}
     total: Number = start.get(operation, int(operation != "or"))
@@ -324,7 +325,7 @@ def _reduced(operation: str, values: list[Number]) -> Number:
 
 def _best(operation: str, pairs: list[tuple[Plain, Plain]]) -> Number:
     """The first of the largest, or smallest; that must be one for sure."""
-    sign = -1 if operation == "argmax" else 1
+    sign = -1 if EXTREMES[operation] in ("maximum", "or") else 1
 
     def first_last(one: tuple[Plain, Plain]) -> tuple[float, float]:
         first, last = sorted(sign * end for end in ends(one[0]))
@@ -343,7 +344,7 @@ def _best(operation: str, pairs: list[tuple[Plain, Plain]]) -> Number:
 
 
 def _applied(operation: str, operands: list[Number]) -> Number:
-    if operation in ("argmax", "argmin"):
+    if operation in EXTREMES:
         return _reduced(operation, operands)
     plain = [one for one in operands if not isinstance(one, tuple)]
     if len(plain) < len(operands):

@@ -20,6 +20,8 @@ from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.residues import RING, leaving, settled
 from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.terms import (
+    EXTREMES,
+    EXTREMES_OF_TRUTHS,
     Apply,
     Literal,
     Pair,
@@ -53,7 +55,6 @@ if TYPE_CHECKING:
 PRECISIONS = ("tf32", "tf32x3", "ieee")
 # How many products a dot adds up at least, in each version of Triton; of 8 bits, twice as many.
 LEAST_SUM = 16
-EXTREMES = ("argmax", "argmin")
 # What functions that are known by their texts may be given. Of other types they compute other
 # values: of whole numbers by way of floats, of floats without a thought of NaN. Or Triton does not
 # compile them.
@@ -104,7 +105,7 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
                 settled(kind, brought(operand, tile.kind, kind))
                 for operand, tile, kind in zip(operands, tiles, types * 2, strict=True)
             )
-            both = Apply(meaning_of, (pair(a, i), pair(b, j)))
+            both = Apply(_of_kind(meaning_of, types[0]), (pair(a, i), pair(b, j)))
             first = Tile(axes, ValueOf(both), types[0])
             return Group((first, Tile(axes, PlaceOf(both), types[1])))
         kind = of_tile(tiles[0])
@@ -133,6 +134,11 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         return kept(machine.value(result))
     finally:
         machine.names = outer
+
+
+def _of_kind(extreme: str, kind: str) -> str:
+    """What finds the place of the largest or the smallest value of a type."""
+    return EXTREMES_OF_TRUTHS[extreme] if kind == kinds.BOOL else extreme
 
 
 def _check_types(of: str, tiles: Sequence[Tile], line: int) -> None:
@@ -201,7 +207,7 @@ def reduced_by(
                     for item, tile in ((a, first), (b, second))
                 )
                 both = Tile(axes, pair(*values))
-                result = reduced(machine, both, axis, str(meaning_of), line)
+                result = reduced(machine, both, axis, _of_kind(str(meaning_of), first.kind), line)
                 term = as_term(result.item, line)
                 value = Tile(result.axes, ValueOf(term), first.kind)
                 return Group((value, Tile(result.axes, PlaceOf(term), second.kind)))

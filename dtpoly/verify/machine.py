@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from dtpoly.frozen import dataclass
@@ -387,25 +387,41 @@ def _constant(value: object, node: ast.expr) -> Value:
 
 
 def run_kernel(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth) -> Ran:
-    """What one launch does."""
-    try:
-        return _run_laid_out(file, arrays, launch, facts)
-    except Unread:
-        grid = tuple(
-            tuple(part for one in axis for part in split(one, launch.factors))
-            for axis in launch.grid
-        )
-        if grid == launch.grid:
-            raise
+    """What one launch does, by the first way to take its grid apart that lets it be read."""
+    first: Unread | None = None
+    for one, is_group_first in _ways_to_take_apart(launch):
+        try:
+            return _run_laid_out(file, arrays, one, facts, is_group_first)
+        except Unread as error:
+            first = first or error
+    assert first is not None, "there is a way to take each grid apart"
+    raise first
+
+
+def _ways_to_take_apart(launch: Launch) -> Iterator[tuple[Launch, bool]]:
+    """The launch as it is, with its grid in other factors, and with groups before other factors."""
+    grid = tuple(
+        tuple(part for one in axis for part in split(one, launch.factors)) for axis in launch.grid
+    )
+    yield launch, False
+    if grid != launch.grid:
         # Two blocks of one label times those of another one are a number times a number.
-        return _run_laid_out(file, arrays, replace(launch, grid=grid), facts)
+        yield replace(launch, grid=grid), False
+    numbers = [one.constant for axis in (*grid, launch.turns or ()) for one in axis]
+    if any(numbers) and len(numbers) > 1:
+        # What divides a program id may be a group of blocks, and the blocks of another label, too.
+        yield replace(launch, grid=grid), True
 
 
-def _run_laid_out(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth) -> Ran:
+def _run_laid_out(
+    file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth, is_group_first: bool
+) -> Ran:
     laid_out: dict[Whole, tuple[Whole, ...]] = {}
     while True:
+        machine = Machine(file, arrays, launch, dict(launch.arguments), facts)
+        machine.digits.is_group_first = is_group_first
         try:
-            return _run(Machine(file, arrays, launch, dict(launch.arguments), facts), laid_out)
+            return _run(machine, laid_out)
         except LaidOutAnewError as found:
             laid_out[found.extent] = found.factors
 

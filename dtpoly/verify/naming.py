@@ -16,6 +16,9 @@ from dtpoly.verify.unit.unit import Unit, read_unit
 from dtpoly.verify.unit.words import MODULES
 from dtpoly.verify.values import Unread
 
+# How the names of operators end, which are called with the sizes of the wrapper by name.
+OPERATOR = "_operator"
+
 
 def file_of(program: Program, text: str) -> Unit:
     """The functions of a file, called as the Program calls them. Raises Unread."""
@@ -57,7 +60,10 @@ def _renamed(wrapper: ast.FunctionDef, names: Mapping[str, str]) -> ast.Function
                 node.id = names[one]
             case ast.arg(arg=one) if one in names:
                 node.arg = names[one]
-            case ast.Call(func=ast.Name(id=one)) if one in (*names, *names.values()):
+            case ast.Call(func=ast.Name(id=one)) if one in (
+                *names,
+                *names.values(),
+            ) or one.endswith(OPERATOR):
                 for keyword in node.keywords:
                     keyword.arg = names.get(keyword.arg or "", keyword.arg)
             case _:

@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dtpoly.verify.access import Access, Ran
-from dtpoly.verify.terms import Apply, Choose, Element, Pair, PlaceOf, Term, ValueOf
+from dtpoly.verify.terms import EXTREMES, Apply, Choose, Element, Pair, PlaceOf, Term, ValueOf
 from dtpoly.verify.whole import All, Truth
-
-OPERATIONS = ("argmax", "argmin")
 
 
 def partner(ran: Ran, store: Access) -> Access | None:
@@ -60,7 +58,7 @@ def _place(of: Access) -> int:
 def taken(pair: Term, value: Access, place: Access, found: list[Element]) -> list[Term] | None:
     """Of `argmax(argmax(old, a), b)` [a, b]: the old pair is what is in the elements."""
     match pair:
-        case Apply(operation=operation, operands=(left, right)) if operation in OPERATIONS:
+        case Apply(operation=operation, operands=(left, right)) if operation in EXTREMES:
             for old, new in ((left, right), (right, left)):
                 if _is_old(old, value, place, found):
                     return [new]

@@ -96,6 +96,12 @@ class Stored(Shared):
     cases: tuple[Case, ...]
 
 
+# Reductions of pairs, and by what the value of the pair is found. Those of truths have names of
+# their own: what changes nothing there, False or True, is a value like others among numbers.
+EXTREMES = {"argmax": "maximum", "argmin": "minimum", "argany": "or", "argall": "and"}
+EXTREMES_OF_TRUTHS = {"argmax": "argany", "argmin": "argall"}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair(Shared):
     """A value and where it was found; what `argmax` reduces."""

@@ -25,6 +25,7 @@ from dtpoly.verify.regions import Region, is_affine, is_single, same, set_of, wi
 from dtpoly.verify.residues import settled
 from dtpoly.verify.rounding import allows, literals, rounds, split, without_may, without_steps
 from dtpoly.verify.terms import (
+    EXTREMES,
     Apply,
     Carried,
     Element,
@@ -47,7 +48,7 @@ from dtpoly.verify.whole import Whole, name, names_of
 
 # Of pieces without choices: with more of them, it is tried first with the choices left in.
 MOST_PAIRS = 12
-IDEMPOTENT = {"maximum", "minimum", "and", "or", "argmax", "argmin"}
+IDEMPOTENT = {"maximum", "minimum", "and", "or", *EXTREMES}
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def _is_rounded(term: Term) -> bool:
 def _pair_operation(term: Term) -> str | None:
     match term:
         case Total(operation=operation) | Apply(operation=operation):
-            return operation if operation in ("argmax", "argmin") else None
+            return operation if operation in EXTREMES else None
         case _:
             return None
 

@@ -94,6 +94,20 @@ def _refusal(wrapper: Wrapper, test: ast.expr) -> None:
     wrapper.skipped.append(test.lineno)
 
 
+def _asked_of(test: ast.expr) -> ast.Name | None:
+    """The name of which `not dt_is_current(name)` asks whether it is the device of launches."""
+    match test:
+        case ast.UnaryOp(
+            op=ast.Not(),
+            operand=ast.Call(
+                func=ast.Name(id="dt_is_current"), args=[ast.Name() as one], keywords=[]
+            ),
+        ):
+            return one
+        case _:
+            return None
+
+
 def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
     """Read the branches that wrappers have."""
     text = ast.unparse(test)
@@ -107,11 +121,11 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
                 wrapper.doubts.append((error.line, error.what))
             return
         case [ast.With(items=[there], body=[ast.Return(value=ast.Call() as again)])] if (
-            text == "not dt_is_current(device)"
+            (device := _asked_of(test)) is not None
             and not orelse
             and _is_same(wrapper, again)
-            and is_device(wrapper, ast.Name(id="device"))
-            and ast.unparse(there) == "torch.cuda.device(device)"
+            and is_device(wrapper, device)
+            and ast.unparse(there) == f"torch.cuda.device({device.id})"
         ):
             wrapper.must_know("dt_is_current", test.lineno)
             wrapper.is_there = True

@@ -7,7 +7,9 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.compile import check, load
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
+from dtpoly.reference.run import run
 from dtpoly.remarks import remarked_soon
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -106,6 +108,40 @@ def test_refused(
     module = imported(made(text)[1])
     with pytest.raises(ValueError, match=said):
         module.f(*map(torch.zeros, shapes), **sizes)
+
+
+@pytest.mark.parametrize(
+    ("indices", "size"),
+    [
+        (("c", "c + 4"), 4),
+        (("c", "c + 4", "c + 8"), 4),
+        (("c + 3",), 5),
+        (("2 * c", "2 * c + 1"), 3),
+        (("3 * c + 2",), 2),
+        (("5 - c",), 6),
+        (("c", "4 - c"), 5),
+        (("8 - 2 * c", "c + 7"), 5),
+    ],
+)
+def test_an_axis_that_is_read_at_a_fixed_label_and_numbers(
+    indices: tuple[str, ...], size: int
+) -> None:
+    """Halves of an axis, pairs, an axis from its end: the wrapper takes what the reference does."""
+    reads = " + ".join(f"X[b, {index}] * {at + 1}" for at, index in enumerate(indices))
+    program, text = made(f"Func f; In X; Var b, c: {size}; f[b, c] = {reads};")
+    module, taken = imported(text), 0
+    for extent in range(1, 20):
+        X = torch.randn(3, extent)
+        try:
+            expected = run(program, {"X": X})["f"]
+        except DtpolyError:
+            with pytest.raises(ValueError, match="X"):
+                module.f(X)
+            continue
+        taken += 1
+        torch.testing.assert_close(module.f(X).double(), expected, atol=1e-5, rtol=1e-5)
+    assert taken > 0
+    assert verify(program, text).verdict is Verdict.PROVED
 
 
 def test_what_differs_in_one_number_is_refuted() -> None:

@@ -6,6 +6,7 @@ from functools import reduce
 
 import pytest
 
+from dtpoly.compile import load
 from dtpoly.poly.generation import loop_ast
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile
@@ -13,6 +14,7 @@ from dtpoly.poly.model import by_name
 from dtpoly.poly.tiles import tiles_of
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.tree import paths
+from dtpoly.source import Source
 from tests.codegen.cases import random_case
 from tests.schedule.user_primitives import USER
 
@@ -26,6 +28,20 @@ def occurrences(nodes: tuple[LoopNode, ...]) -> list[Tile]:
                 found.append(node)
             case For() | Once() | Guard():
                 found += occurrences(node.body)
+    return found
+
+
+def loops(nodes: tuple[LoopNode, ...]) -> list[For]:
+    """Every loop."""
+    found: list[For] = []
+    for node in nodes:
+        match node:
+            case Tile():
+                pass
+            case For():
+                found += [node, *loops(node.body)]
+            case Once() | Guard():
+                found += loops(node.body)
     return found
 
 
@@ -43,6 +59,26 @@ def test_each_tile_is_in_one_place(seed: int) -> None:
             )
             nothing = isl.Set.empty(one.domain.get_space())
             assert reduce(lambda a, b: a | b, parts, nothing).is_subset(one.domain)
+
+
+@pytest.mark.parametrize("sizes", ["r, g", "r, g: 4", "r: 96, g"])
+@pytest.mark.parametrize(
+    ("block", "tile"), [(5, 4), (12, 8), (48, 32), (96, 64), (20, 8), (48, 16), (24, 1)]
+)
+def test_loops_go_from_tile_to_tile(block: int, tile: int, sizes: str) -> None:
+    """Where tiles do not divide a block, too: the rest is not looked for index by index."""
+    program = load(
+        Source(
+            "test.dt",
+            f"Func f; In X; Var {sizes}; f[r, g] = X[r, g] * 2; f.block(r:{block});"
+            f"f.tensorize(r:{tile}, g:0); f.compile();",
+        )
+    )
+    state = judge(program).scheduled
+    tiles = [tiles_of(by_name(state.model)[w.statement], w) for w in paths(state.kernels)]
+    nodes = loop_ast(state.model, tiles)
+    assert all(one.step % tile == 0 for one in loops(nodes) if one.axis == "f.r")
+    assert occurrences(nodes)
 
 
 INTERRUPTED = """
