@@ -67,6 +67,7 @@ LOOSE_ELSE = 16.0
 RESIDUES = ("add", "sub", "mul", "neg", "round")
 OF_ONE = ("sin", "cos")
 LEAST_NORMAL = 2.0**-126
+LEAST_STEP_OF = {np.dtype(np.float32): 2.0**-149, np.dtype(np.float64): 5e-324}
 
 
 def applied(word: str, operands: Sequence[Number], looseness: float = 0.0) -> Number:
@@ -213,7 +214,9 @@ def _grown(data: Array, error: Array) -> Array | None:
     """The slack of a result: that of the operands, and one rounding more where they have any."""
     error = np.where(np.isnan(error), np.inf, error)
     small = EPSILON[data.dtype] * 2
-    more = np.where(error > 0, np.abs(data.astype(np.float64)) * small, 0.0)
+    # Below the least normal number steps do not become smaller.
+    more = np.abs(data.astype(np.float64)) * small + LEAST_STEP_OF[data.dtype]
+    more = np.where(error > 0, more, 0.0)
     total = error + np.where(np.isnan(more), np.inf, more)
     # What is off may be an infinity or a nan elsewhere.
     total = np.where((error > 0) & ~np.isfinite(data), np.inf, total)

@@ -99,6 +99,8 @@ def slack_of(*parts: Array | None) -> Array | None:
     total = known[0]
     for one in known[1:]:
         total = total + one
+    # What has no number, such as infinity less infinity, says nothing.
+    total = np.where(np.isnan(total), np.inf, total)
     return total if bool(np.any(total != 0)) else None
 
 
