@@ -5,6 +5,7 @@ nothing else, and a proof is of the text without them.
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -17,9 +18,12 @@ from dtpoly.algorithm.show import show
 from dtpoly.codegen.header import with_verdict
 from dtpoly.frozen import dataclass
 from dtpoly.runtime.cache import remembered
+from dtpoly.suggest import near
 from dtpoly.verify.report import LAYERS, Function, Layer, Report, Verdict, as_json, from_json
+from dtpoly.verify.said import is_by_hand
 
 SECONDS = 10.0  # for each function, unless the user gives more
+FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
 
 def verified(
@@ -45,7 +49,7 @@ def verified(
     report = from_json(remembered(parts, make, "proofs", is_lasting))
     report = _shifted(report, text.count("\n") - plain.count("\n"))
     known = {function.name for function in report.functions}
-    missing = [_missing(name) for name in wanted if name not in known]
+    missing = [_missing(name, text, report) for name in wanted if name not in known]
     # What is said of the whole text has no function.
     return report if "" in known else Report((*report.functions, *missing))
 
@@ -60,9 +64,20 @@ def _engine() -> Iterator[str]:
             yield f"{file} {status.st_size} {status.st_mtime_ns}"
 
 
-def _missing(name: str) -> Function:
-    why = f"there is no function '{name}'"
-    return Function(name, tuple(Layer(one, Verdict.UNKNOWN, 1, why) for one in LAYERS), 0.0)
+def _missing(name: str, text: str, report: Report) -> Function:
+    """What is known of a Func that is asked about, and that the text does not compute: nothing."""
+    if is_by_hand(text):
+        why, there = f"no kernel is given '{name}' to compute", list[str]()
+    else:
+        why, there = f"there is no function '{name}'", FUNCTION.findall(text)
+    others = [one.name for one in report.functions]
+    meant = near(name, [one for one in there if one not in others])
+    way = f"did you mean '{meant}'? A function computes the Func that has its name" if meant else ""
+    if not way and others:
+        listed = ", ".join(f"'{one}'" for one in others)
+        way = f"this file computes {listed} alone: --func {others[0]} asks about one Func"
+    layers = (Layer(one, Verdict.UNKNOWN, 1, why, way=way) for one in LAYERS)
+    return Function(name, tuple(layers), 0.0)
 
 
 def _shifted(report: Report, lines: int) -> Report:

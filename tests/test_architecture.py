@@ -43,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "verify.semantics": {"verify"},
     # It must not believe isl, and reads the algorithm's text itself.
     "verify.checker": {"verify", "source", "diagnostics", "algorithm", "frontend"},
-    "verification": {"algorithm", "codegen", "runtime", "verify"},
+    "verification": {"suggest", "algorithm", "codegen", "runtime", "verify"},
     "verdict_messages": {"source", "diagnostics", "verify"},
     "verdict_table": {"diagnostics", "render", "verify"},
     "runtime": {"", "writing", "algorithm", "reference", "schedule", "codegen", "generate"},

@@ -102,6 +102,9 @@ def command(
     that nothing is read too early or races, that values are right, and that no number overflows.
     For what is refuted the smallest sizes are shown, the program, the lane and the element.
 
+    A Func that is compiled and that the kernels do not compute is not proved; --func asks about one
+    Func alone.
+
     Exit codes: 0 all is proved; 1 something is not, or --kernel is refuted; 3 the text that dtpoly
     itself writes is refuted, which is a bug of dtpoly.
     """
@@ -123,10 +126,9 @@ def command(
         text = _text(checked, kernel, wanted)
     if to_check is not None:
         return check_proof(source, text, to_check, as_json)
-    asked = wanted if kernel is None or func is not None else ()
     # What is refuted is looked at again.
     with limited(2 * seconds * len(program.funcs) + BUDGET):
-        found = verified(program, text.text, asked, seconds)
+        found = verified(program, text.text, wanted, seconds)
     if func is not None:
         found = Report(tuple(one for one in found.functions if one.name in (func, "")))
     # A text of ours that is not proved is run without being asked to; a user's is not.

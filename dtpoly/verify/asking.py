@@ -66,13 +66,19 @@ class Assumption:
 
 @dataclass
 class Run:
-    """What one proof was told. `is_empty` answers; only "empty" is written down."""
+    """What one proof was told. `is_empty` answers.
+
+    That a set is empty is written down; that one has a point only where the proof rests on it.
+    """
 
     is_empty: Callable[[Region], bool]
     part: str = "reading"
     line: int = 0
     what: str = ""
     obligations: list[Obligation] = field(default_factory=list[Obligation])
+    # Sets that must have a point, such as the calls that keep what a file assumes of them: of no
+    # calls at all everything would be true.
+    inhabited: list[Obligation] = field(default_factory=list[Obligation])
     # What of the licences that the language gives was taken.
     licences: dict[str, None] = field(default_factory=dict[str, None])
     assumptions: dict[Assumption, None] = field(default_factory=dict[Assumption, None])
@@ -88,6 +94,13 @@ class Run:
         found = self.is_empty(region)
         if found:
             self.obligations.append(Obligation(self.part, self.line, self.what, region))
+        return found
+
+    def ask_for_a_point(self, region: Region) -> bool:
+        """True if the set has a point, and the proof rests on that."""
+        found = not self.is_empty(region)
+        if found:
+            self.inhabited.append(Obligation(self.part, self.line, self.what, region))
         return found
 
 
@@ -114,6 +127,11 @@ def new_number() -> int:
 def is_empty(region: Region) -> bool:
     """Ask the run at hand."""
     return _runs.get().ask(region)
+
+
+def has_a_point(region: Region) -> bool:
+    """Ask the run at hand for what a proof rests on: that a set is not empty."""
+    return _runs.get().ask_for_a_point(region)
 
 
 def compared(one: object, other: object, where: Region, compare: Callable[[], T]) -> T:

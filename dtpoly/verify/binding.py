@@ -17,7 +17,7 @@ from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Read, padded_axes, reads
 from dtpoly.verify.access import Array
 from dtpoly.verify.algorithm import Meaning
-from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.asking import Lemma, about, assume, has_a_point
 from dtpoly.verify.formats import TYPES
 from dtpoly.verify.held import Held, TensorOf, Wrapper
 from dtpoly.verify.launching import launch
@@ -58,7 +58,8 @@ def binding_of(file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]) 
         if one.word == "assume":
             assume(Lemma.PROMISED, one.text)
             line.promise(one.what)
-    if set_of(both(*wrapper.facts)).is_empty():
+    about(said[0].line, "some call keeps what is assumed")
+    if not has_a_point(set_of(both(*wrapper.facts))):
         raise Unread(said[0].line, "no call keeps what is assumed")
     for one in said:
         match one.word, one.what:

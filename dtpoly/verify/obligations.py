@@ -1,7 +1,7 @@
 """A proof in, what it rests on out: the part of a certificate that whoever checks it makes anew.
 
-For each function: the verdicts of its layers, every set that must be empty, the instances of
-lemmas, the licences taken.
+For each function: the verdicts of its layers, every set that must be empty or have a point, the
+instances of lemmas, the licences taken.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def attempts(
     for function in report.functions:
         run = runs.get(function.name, Run(answers(function.name)))
         table = Table()
-        for obligation in run.obligations:
+        for obligation in (*run.obligations, *run.inhabited):
             table.add(obligation.region)
         found.append(Attempt(function, run, table))
     return found
@@ -82,6 +82,10 @@ def section(attempt: Attempt) -> dict[str, object]:
         "obligations": [
             {"part": one.part, "line": one.line, "what": one.what, "empty": table.add(one.region)}
             for one in run.obligations
+        ],
+        "inhabited": [
+            {"part": one.part, "line": one.line, "what": one.what, "set": table.add(one.region)}
+            for one in run.inhabited
         ],
         "assumptions": [
             {"lemma": one.lemma, "instance": [_told(part) for part in one.instance]}

@@ -51,9 +51,13 @@ def _sign(text: str, writer: str) -> _Sign | None:
 
 
 def _strangers(text: str) -> Iterator[tuple[int, str]]:
-    """The functions of dtpoly in a file whose text is not the known one, the simplest first."""
-    lines, texts = _texts(text)
-    own = [one for one in texts if one.startswith(OWN)]
+    """The functions of dtpoly in a file whose text is not the known one, the simplest first.
+
+    A function of Triton that is known by no text, such as `dt_max`, is read as any other is: so
+    whatever is found of it is true of this file, whoever wrote it.
+    """
+    lines, texts, jitted = _texts(text)
+    own = [one for one in texts if one.startswith(OWN) and (_known(one) or one not in jitted)]
     unknown = {one for one in own if fingerprint(texts, one) != _known(one)}
     # What uses a function that is unknown is unknown, too.
     used = {one: len(unknown.intersection(WORD.findall(texts[one]))) for one in unknown}
@@ -65,24 +69,30 @@ def _known(name: str) -> str | None:
     return HELPERS.get(name) or MEANINGS.get(name, (None, ""))[0]
 
 
-def _texts(text: str) -> tuple[Mapping[str, int], Mapping[str, str]]:
-    """The first line and the text of each function and constant of a file; nothing if unread."""
+def _texts(text: str) -> tuple[Mapping[str, int], Mapping[str, str], frozenset[str]]:
+    """The first line and the text of each function and constant, and which are functions of Triton.
+
+    Of a file that Python cannot read there is nothing.
+    """
     rows = text.splitlines()
     try:
         statements = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}, {}
+        return {}, {}, frozenset()
     found: dict[str, int] = {}
     texts: dict[str, str] = {}
+    jitted: set[str] = set()
     for one in statements:
         match one:
             case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
                 found[name] = one.lineno
                 own = rows[one.lineno - 1 : one.end_lineno]
                 texts[name] = "\n".join(map(str.rstrip, own))
+                if isinstance(one, ast.FunctionDef) and one.decorator_list:
+                    jitted.add(name)
             case _:
                 pass
-    return found, texts
+    return found, texts, frozenset(jitted)
 
 
 def _told(function: Function, sign: _Sign) -> Function:

@@ -16,7 +16,7 @@ from dtpoly.algorithm.sizes import size_rules
 from dtpoly.budget import OverBudgetError, stage
 from dtpoly.verify import alike
 from dtpoly.verify.algorithm import Unsaid, meaning_of
-from dtpoly.verify.asking import Run, running
+from dtpoly.verify.asking import Run, about, has_a_point, running
 from dtpoly.verify.binding import binding_of
 from dtpoly.verify.callers import at_sizes, is_finite, promised, results, some_sizes, typed
 from dtpoly.verify.evaluate import differ
@@ -79,7 +79,9 @@ def verify(
         return _hand_written(program, file, seconds, run_of)
     wanted = [func.name for func in program.funcs if func.name in file.plain]
     if not wanted:
-        return Report((_unknown("", 1, "no function has the name of a Func", began),))
+        named = ", ".join(f"'{func.name}'" for func in program.funcs)
+        way = f"name the function after the Func that it computes: {named}"
+        return Report((_unknown("", 1, "no function has the name of a Func", began, way=way),))
     found = (_function(program, file, func, seconds, run_of(func)) for func in wanted)
     return Report(tuple(replace(one, assumed=promised(program, file)) for one in found))
 
@@ -213,14 +215,23 @@ def proof_of(
     check_panels(wrapper, runs, meaning, func)
     wrapper.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
     facts = both(facts, *(ran.facts for ran in runs))
-    if file.said and set_of(facts).is_empty():
-        raise Unread(file.said[0].line, "no call keeps what is assumed, and what kernels ask for")
+    _check_some_call(file, func, facts)
     alike.check_apart(wrapper, runs, facts)
     types = {one.name: one.kind for one in wrapper.arrays.values()}
     funcs = frozenset(one.name for one in program.funcs)
     atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)
     memory = Memory(runs, frozenset(ranks), facts, types=types, atomics=atomics)
     return wrapper, Proof(runs, wrapper.arrays, wrapper.result, func, meaning, memory, facts)
+
+
+def _check_some_call(file: Unit, func: str, facts: Truth) -> None:
+    """Raises Unread if there is no call at all that a proof would be about."""
+    line = file.said[0].line if file.said else file.plain[func].lineno
+    about(line, "some call is accepted")
+    if not has_a_point(set_of(facts)):
+        if file.said:
+            raise Unread(line, "no call keeps what is assumed, and what kernels ask for")
+        raise Unread(line, "no call is accepted, so there is nothing to prove")
 
 
 def _layer(name: str, wrapper: Wrapper, proof: Proof, run: Run) -> Layer:

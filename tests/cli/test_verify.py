@@ -122,13 +122,65 @@ def test_one_func(call: Entry, here: Path) -> None:
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[2:]] == ["e"]
     assert call("compile", "f.dt", "--func", "e")[0] == 0
-    assert call("verify", "f.dt", "--kernel", "f.py")[0] == 0
+    assert call("verify", "f.dt", "--kernel", "f.py", "--func", "e")[0] == 0
     code, out, _ = call("verify", "f.dt", "--kernel", "f.py", "--func", "f")
     assert code == 1
     assert "there is no function 'f'" in out
     code, _, err = call("verify", "f.dt", "--func", "ff")
     assert code == 2
     assert "did you mean 'f'?" in err
+
+
+def test_a_func_that_no_kernel_computes_is_not_proved(call: Entry, here: Path) -> None:
+    (here / "f.dt").write_text(TWO)
+    assert call("compile", "f.dt", "--func", "e")[0] == 0
+    code, out, err = call("verify", "f.dt", "--kernel", "f.py")
+    assert (code, err) == (1, "")
+    assert [line.split()[:2] for line in out.splitlines()[2:4]] == [
+        ["e", "PROVED"],
+        ["f", "UNKNOWN"],
+    ]
+    assert "there is no function 'f'" in out
+    assert "this file computes 'e' alone: --func e asks about one Func" in out
+    document = json.loads(call("verify", "f.dt", "--kernel", "f.py", "--json")[1])
+    assert document["verdict"] == "unknown"
+
+
+def test_a_function_that_has_almost_the_name_of_a_func_is_named(call: Entry, here: Path) -> None:
+    (here / "f.dt").write_text(TWO.replace("f", "fine"))
+    assert call("compile", "f.dt", "--func", "e")[0] == 0
+    with (here / "f.py").open("a") as file:
+        file.write("\n\ndef fyne(x):\n    return x\n")
+    code, out, _ = call("verify", "f.dt", "--kernel", "f.py")
+    assert code == 1
+    assert "PROVED" in out
+    assert "did you mean 'fyne'? A function computes the Func that has its name" in out
+
+
+def test_a_func_that_no_kernel_by_hand_is_given_is_not_proved(call: Entry, here: Path) -> None:
+    (here / "f.dt").write_text(TWO)
+    (here / "f.py").write_text(
+        "import triton\nimport triton.language as tl\n\n"
+        "# verify: kernel[(cdiv(len(x), 64),)](A, e, A.stride(0), e.stride(0), len(x))\n"
+        "# assume: len(x) <= 2**27, reach(A) < 2**31, reach(e) < 2**31\n\n\n"
+        "@triton.jit\ndef kernel(a, b, stride_a, stride_b, n):\n"
+        "    i = tl.program_id(0) * 64 + tl.arange(0, 64)\n"
+        "    x = tl.load(a + i * stride_a, mask=i < n)\n"
+        "    tl.store(b + i * stride_b, tl.exp(x), mask=i < n)\n"
+    )
+    code, out, _ = call("verify", "f.dt", "--kernel", "f.py")
+    assert code == 1
+    assert "no kernel is given 'f' to compute" in out
+    assert call("verify", "f.dt", "--kernel", "f.py", "--func", "e")[0] == 0
+
+
+def test_a_function_that_accepts_no_call_is_not_proved(call: Entry, edited: Path) -> None:
+    never = '    if x_size >= 0:\n        raise ValueError("no")\n    programs ='
+    edit(edited, "    programs =", never)
+    code, out, _ = call("verify", "f.dt", "--kernel", "f.py")
+    assert code == 1
+    assert "no call is accepted, so there is nothing to prove" in out
+    assert " PROVED" not in out
 
 
 @pytest.mark.parametrize(

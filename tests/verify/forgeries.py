@@ -21,6 +21,7 @@ from dtpoly.verify.sets import is_empty
 from dtpoly.verify.table import Table
 from dtpoly.verify.verify import Verdict
 from tests.verify import texts
+from tests.verify.lying import points_everywhere
 from tests.verify.texts import ROOT, changed, program_of
 
 THESIS = ROOT / "tests/data/thesis"
@@ -105,7 +106,8 @@ def lied_about(kernel: str, path: Path, which: int) -> list[Attempt]:
             said.setdefault(sets.add(region))
         return found or which < 0 or [*said][which - 1 : which] == [sets.add(region)]
 
-    found = attempts(program_of(path), kernel, 60.0, lambda _: liar)
+    with points_everywhere():
+        found = attempts(program_of(path), kernel, 60.0, lambda _: liar)
     layers = [layer for one in found for layer in one.function.layers]
     is_proved = all(layer.verdict is Verdict.PROVED for layer in layers)
     return found if is_proved and len(said) >= which else []

@@ -27,6 +27,7 @@ from dtpoly.verify.table import parts_of
 from tests.cli.process import python_path
 from tests.codegen.cases import random_case
 from tests.verify.forgeries import BASES, KINDS, base_of, forged
+from tests.verify.lying import points_everywhere
 from tests.verify.texts import FILES, ROOT, program_of, text_of, written
 
 ALL = (*FILES, ROOT / "examples/softmax.dt")
@@ -43,7 +44,8 @@ def _is_accepted(path: Path) -> None:
     assert checked.accepted
     assert checked.not_decided == 0
     assert checked.decided == sum(
-        len(one["obligations"]) for one in json.loads(base.certificate)["functions"]
+        len(one["obligations"]) + len(one["inhabited"])
+        for one in json.loads(base.certificate)["functions"]
     )
 
 
@@ -59,6 +61,30 @@ def test_a_kernel_of_some_funcs_is_told_from_one_of_all() -> None:
     checked = check_certificate(certificate(written(dt), dt, some), dt, some)
     assert checked.accepted
     assert "Funcs besides f" in checked.not_covered
+
+
+def test_of_promises_that_nobody_can_keep_nothing_follows() -> None:
+    """Whoever makes the certificate says that there are such calls, and all else is true of none.
+
+    The kernel computes something else.
+    """
+    dt = "Func f;\nIn A: f32;\nVar x;\nf[x] = A[x] + 1;\n"
+    kernel = (
+        "import triton\nimport triton.language as tl\n\n"
+        "# verify: kernel[(cdiv(len(x), 64),)](A, f, A.stride(0), f.stride(0), len(x))\n"
+        "# assume: reach(A) < 2**31, reach(f) < 2**31, len(x) < 0\n\n\n"
+        "@triton.jit\ndef kernel(a, f, stride_a, stride_f, n):\n"
+        "    i = tl.program_id(0) * 64 + tl.arange(0, 64)\n"
+        "    tl.store(f + i * stride_f, tl.load(a + i * stride_a) * 3.0)\n"
+    )
+    honest = json.loads(certificate(written(dt), dt, kernel))
+    assert set(honest["functions"][0]["verdicts"].values()) == {"unknown"}
+    with points_everywhere():
+        forged = certificate(written(dt), dt, kernel)
+    assert set(json.loads(forged)["functions"][0]["verdicts"].values()) == {"proved"}
+    checked = check_certificate(forged, dt, kernel)
+    assert not checked.accepted
+    assert "it is not so that some call keeps what is assumed" in checked.complaints[0]
 
 
 @pytest.mark.long

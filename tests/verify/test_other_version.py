@@ -81,6 +81,24 @@ def test_a_shared_function_that_was_changed_by_hand_is_named(call: Entry, kernel
     assert "this version writes no such 'dt_grid'; if you changed it, undo that" in out
 
 
+def test_what_is_wrong_beside_a_function_that_is_read_is_refuted(
+    call: Entry, tmp_path: Path
+) -> None:
+    """`dt_max` is followed, and known by no text: it is no sign of another version."""
+    program, made = tmp_path / "largest.dt", tmp_path / "largest.py"
+    program.write_text(
+        "Func f; In A; Var x; RVar y; f[x] = rmax(A[x, y], y); f.block(x:4);\n"
+        "f.tensorize(x:0, y:64); f.compile();\n"
+    )
+    assert call("compile", str(program), "-o", str(made))[0] == 0
+    text = made.read_text()
+    assert "def dt_max(" in text
+    made.write_text(text.replace("x < x_size", "x <= x_size"))
+    out = call("verify", str(program), "--kernel", str(made))[1]
+    assert "REFUTED" in out
+    assert WHY not in out
+
+
 def test_a_file_that_dtpoly_did_not_write_is_told_as_before() -> None:
     layer = Layer("value", Verdict.REFUTED, 3, "something else")
     report = Report((Function("f", (layer,), 0.0),))

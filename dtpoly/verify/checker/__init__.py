@@ -2,7 +2,8 @@
 
 The texts are read anew, and the proof is done again with nothing but the certificate's word for
 which sets are empty. What that asks must be what the certificate lists, no more and no less; and
-z3 must find each of those sets empty.
+z3 must find each of those sets empty. Where the proof rests on it that a set has a point, z3 must
+find one.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Check
         complaints += _regenerated(found, claims)
         for attempt in () if complaints else found:
             for answer, told in _decided(attempt, claims[attempt.function.name]):
-                decided += answer == "unsat"
-                not_decided += answer == "unknown"
+                decided += answer is True
+                not_decided += answer is None
                 complaints += [told] if told else []
     except MalformedError as error:
         complaints.append(str(error))
@@ -145,23 +146,51 @@ def _regenerated(found: list[Attempt], claims: dict[str, Claim]) -> Iterator[str
     yield from (f"'{one}' is no function of the kernel" for one in claims if one not in names)
 
 
-def _decided(attempt: Attempt, claim: Claim) -> Iterator[tuple[str, str]]:
-    """What z3 says of each set that must be empty; with a complaint, if it is not."""
-    known: dict[int, tuple[str, str]] = {}
-    for one in attempt.run.obligations:
-        at = attempt.table.add(one.region)
-        if at not in known:
-            try:
-                script = script_of(one.region, lambda of: claim.witness(of, attempt.table.add(of)))
-                known[at] = solve(script, SECONDS_FOR_A_SET)
-            except OpenError as error:
-                known[at] = "unknown", str(error)
-        answer, why = known[at]
-        where = f"line {one.line} of '{attempt.function.name}', {one.part}"
+def _decided(attempt: Attempt, claim: Claim) -> Iterator[tuple[bool | None, str]]:
+    """Whether each set is what the proof needs, or None where that is open; with a complaint.
+
+    A set that must have a point is none from which a projection is taken away: the script of such
+    a set may have more points than the set.
+    """
+    asked = _Asked(attempt, claim, {})
+    run, func = attempt.run, attempt.function.name
+    for one in run.obligations:
+        answer, why = asked.about(one.region)
+        where = f"line {one.line} of '{func}', {one.part}"
         match answer:
             case "unsat":
-                yield answer, ""
+                yield True, ""
             case "sat":
-                yield answer, f"{where}: '{one.what}' does not hold for {why}"
+                yield False, f"{where}: '{one.what}' does not hold for {why}"
             case _:
-                yield answer, f"{where}: '{one.what}' is not decided: {why}"
+                yield None, f"{where}: '{one.what}' is not decided: {why}"
+    for one in run.inhabited:
+        answer, why = asked.about(one.region)
+        where = f"line {one.line} of '{func}', {one.part}"
+        if answer == "sat" and not any(taken_away(one.region)):
+            yield True, ""
+        elif answer == "unsat":
+            yield False, f"{where}: it is not so that {one.what}"
+        else:
+            yield None, f"{where}: '{one.what}' is not decided: {why}"
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What z3 says of the sets of a proof; of each it is asked once."""
+
+    attempt: Attempt
+    claim: Claim
+    known: dict[int, tuple[str, str]]
+
+    def about(self, region: Region) -> tuple[str, str]:
+        """`unsat`, `sat` or `unknown`; and the point, or why it is not known."""
+        table = self.attempt.table
+        at = table.add(region)
+        if at not in self.known:
+            try:
+                script = script_of(region, lambda of: self.claim.witness(of, table.add(of)))
+                self.known[at] = solve(script, SECONDS_FOR_A_SET)
+            except OpenError as error:
+                self.known[at] = "unknown", str(error)
+        return self.known[at]

@@ -10,6 +10,7 @@ from typing import cast
 ONE = {
     "sets": "set",
     "obligations": "obligation",
+    "inhabited": "set with a point",
     "assumptions": "assumption",
     "licences": "licence",
 }

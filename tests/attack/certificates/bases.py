@@ -19,6 +19,7 @@ from dtpoly.verify.table import Table
 from tests.attack.mutants.subjects import Subject, by_hand, emitted
 from tests.codegen.listings import FILES
 from tests.verify.handwritten import FOLDER
+from tests.verify.lying import points_everywhere
 
 # Files whose proofs are small enough to be checked a hundred times.
 NAMES = (
@@ -82,7 +83,8 @@ def lied_about(one: Base, kernel: str, share: float, random: Random) -> str | No
         is_lie = lies.setdefault(sets.add(region), random.random() < share)
         return is_lie or is_empty(region)
 
-    found: list[Attempt] = attempts(one.program, kernel, SECONDS, lambda _: liar)
+    with points_everywhere():
+        found: list[Attempt] = attempts(one.program, kernel, SECONDS, lambda _: liar)
     layers = [layer for attempt in found for layer in attempt.function.layers]
     if not layers or any(layer.verdict is not Verdict.PROVED for layer in layers):
         return None
