@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -11,9 +12,11 @@ from dtpoly.cli.output import shown, terminal_width, write
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.codegen.header import with_verdict
 from dtpoly.compile import Checked
+from dtpoly.render.printable import printable
 from dtpoly.source import Source
 
 VERSION = 1  # of the JSON documents
+MOST_BYTES = 2**26  # of a certificate that is read: of those that are written each byte is ASCII
 
 
 def write_proof(program: Program, source: Source, text: Source, path: str, seconds: float) -> bool:
@@ -23,15 +26,15 @@ def write_proof(program: Program, source: Source, text: Source, path: str, secon
     return save(Path(path), made.certificate(program, source.text, plain, seconds).encode())
 
 
-def check_proof(source: Source, text: Source, path: str, as_json: bool) -> int:
-    """Say whether a certificate that lies in a file proves that these two texts belong together."""
-    try:
-        given = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        tell_error(f"cannot read '{path}': {error.strerror or error}")
-        return 1
-    except UnicodeDecodeError:
-        tell_error(f"cannot read '{path}': it is not UTF-8 text")
+def check_proof(
+    source: Source, text: Source, path: str, wanted: Sequence[str], as_json: bool
+) -> int:
+    """Say whether a certificate that lies in a file proves that these two texts belong together.
+
+    Of the Funcs that are wanted none may be left out.
+    """
+    given = _read(path)
+    if given is None:
         return 1
     try:
         checker: ModuleType = load("dtpoly.verify.checker")
@@ -41,27 +44,52 @@ def check_proof(source: Source, text: Source, path: str, as_json: bool) -> int:
         tell_error(str(error))
         return 1
     answer = checker.check_certificate(given, source.text, with_verdict(text.text))
+    missing = [one for one in wanted if one not in answer.funcs] if answer.accepted else []
+    complaints = [*answer.complaints, *(_left_out(one, answer.funcs) for one in missing)]
+    is_accepted = answer.accepted and not missing
     if as_json:
         document = {
             "version": VERSION,
             "certificate": path,
-            "accepted": answer.accepted,
+            "accepted": is_accepted,
             "decided": answer.decided,
             "not_decided": answer.not_decided,
-            "complaints": list(answer.complaints),
+            "complaints": complaints,
             "not_covered": list(answer.not_covered),
             "seconds": round(answer.seconds, 3),
         }
         write(json.dumps(document, indent=2) + "\n")
     else:
-        word = "accepted" if answer.accepted else "rejected"
+        word = "accepted" if is_accepted else "rejected"
         counts = f"{answer.decided} sets decided, {answer.not_decided} not"
         line = f"{word}: {counts}, in {answer.seconds:.2f} seconds"
-        if answer.accepted:
+        if is_accepted:
             line += f"; not covered: {', '.join(answer.not_covered)}"
         write(f"{line}\n")
-        write("".join(f"  {complaint}\n" for complaint in answer.complaints))
-    return 0 if answer.accepted else 1
+        # They quote the certificate, which may be anybody's.
+        write("".join(f"  {printable(complaint)}\n" for complaint in complaints))
+    return 0 if is_accepted else 1
+
+
+def _read(path: str) -> str | None:
+    """The text of a file, of which no more is read than a certificate may have; or why not."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            tell_error(f"cannot read '{path}': it has more than {MOST_BYTES:,} bytes")
+            return None
+        return data.decode("utf-8")
+    except OSError as error:
+        tell_error(f"cannot read '{path}': {error.strerror or error}")
+    except UnicodeDecodeError:
+        tell_error(f"cannot read '{path}': it is not UTF-8 text")
+    return None
+
+
+def _left_out(func: str, funcs: Sequence[str]) -> str:
+    others = ", ".join(f"--func {one}" for one in funcs)
+    return f"'{func}' is computed by no kernel; {others} checks the certificate of that alone"
 
 
 def show_fusions(checked: Checked, file: str, as_json: bool) -> int:

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 
 import click
@@ -35,6 +35,8 @@ from dtpoly.verify.other_version import of_other_version
 from dtpoly.verify.report import Report, Verdict
 
 VERSION = 1  # of the JSON document
+CHECKING = 60.0  # seconds for each function of a certificate, and twice that for all of its sets
+TOGETHER = ["--kernel", "--check"]
 EMITTED = "<kernels>"  # what messages call a text that no file holds
 
 
@@ -108,6 +110,10 @@ def command(
     Exit codes: 0 all is proved; 1 something is not, or --kernel is refuted; 3 the text that dtpoly
     itself writes is refuted, which is a bug of dtpoly.
     """
+    _check_together(
+        {"--check": to_check, "--fuse-at": fusions},
+        {"--kernel": kernel, "--certificate": certificate, "--ring": ring},
+    )
     source, began = read_source(file, point), time.thread_time()
     with limited(BUDGET):
         checked = check(source, primitives)
@@ -125,7 +131,8 @@ def command(
     with limited(BUDGET, time.thread_time() - began):
         text = _text(checked, kernel, wanted)
     if to_check is not None:
-        return check_proof(source, text, to_check, as_json)
+        with limited(CHECKING * (len(program.funcs) + 2)):
+            return check_proof(source, text, to_check, wanted, as_json)
     # What is refuted is looked at again.
     with limited(2 * seconds * len(program.funcs) + BUDGET):
         found = verified(program, text.text, wanted, seconds)
@@ -152,6 +159,15 @@ def command(
     if found.verdict is Verdict.REFUTED and kernel is None:
         return BUG
     return 0 if found.verdict is Verdict.PROVED else 1
+
+
+def _check_together(instead: Mapping[str, object], more: Mapping[str, object]) -> None:
+    """Refuse options of which one would be left out in silence. Raises click.UsageError."""
+    given = [word for word, value in instead.items() if value]
+    # Of the kernels of --kernel a certificate may be checked.
+    others = [word for word, value in more.items() if value and [word, *given] != TOGETHER]
+    if given and len([*given, *others]) > 1:
+        raise click.UsageError(f"{' and '.join([*given, *others])} ask for different things")
 
 
 def _text(checked: Checked, kernel: str | None, wanted: tuple[str, ...]) -> Source:

@@ -20,7 +20,7 @@ from dtpoly.verify.verify import Function, verify
 from dtpoly.verify.whole import Whole
 
 FORMAT = "dtpoly certificate"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)

@@ -267,3 +267,51 @@ def test_the_ring_runs_nothing_that_is_written_by_hand(here: Path) -> None:
     said = "it runs functions that call kernels, and a file that is written by hand has none"
     assert said in " ".join((out + err).split())
     assert "dtpoly_generated" not in out + err
+
+
+HANDWRITTEN = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def k(a_ptr, o_ptr, n, B: tl.constexpr):
+    x = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(o_ptr + x, tl.load(a_ptr + x, mask=x < n), mask=x < n)
+
+
+# verify: k[(cdiv(len(x), 64),)](A, f, len(x), B=64)
+# assume: len(x) <= 2**30
+"""
+SEVERAL = "Func f, g, h; In A; Var x; f[x] = A[x]; g[x] = A[x]; h[x] = f[x]; {}"
+
+
+@pytest.mark.parametrize(
+    ("directives", "missing"),
+    [
+        ("f.compile();", []),
+        ("f.compile(); g.compile();", ["g"]),
+        ("h.compile(); f.compile(); g.compile();", ["g", "h"]),
+        ("g.compile();", ["g"]),
+        # Where nothing is compiled, the last one is what the file computes.
+        ("", ["h"]),
+    ],
+)
+@pytest.mark.parametrize("is_by_hand", [True, False])
+def test_what_no_kernel_computes_is_not_proved(
+    call: Entry, here: Path, directives: str, missing: list[str], is_by_hand: bool
+) -> None:
+    (here / "f.dt").write_text(SEVERAL.format(directives))
+    (here / "k.py").write_text(HANDWRITTEN)
+    if not is_by_hand:
+        assert call("compile", "f.dt", "--func", "f", "-o", "k.py")[0] == 0
+    code, out, _ = call("verify", "f.dt", "--kernel", "k.py")
+    assert code == (1 if missing else 0)
+    for one in missing:
+        what = "no kernel is given" if is_by_hand else "there is no function"
+        assert f"{what} '{one}'" in out
+        assert "--func f asks about one Func" in out
+    assert out.count("is not proved") == len(missing)
+    # Of the one that is there all is proved, if that alone is asked for.
+    code, out, _ = call("verify", "f.dt", "--kernel", "k.py", "--func", "f")
+    assert (code, out.count("PROVED")) == (0, 7)

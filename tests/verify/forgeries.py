@@ -287,7 +287,7 @@ def exchange_the_hashes(_: Document, document: Document, random: Random) -> None
 
 def change_the_heading(_: Document, document: Document, random: Random) -> None:
     key, value = random.choice(
-        [("version", 2), ("version", True), ("format", "x"), ("dtpoly", "9"), ("by", "me")]
+        [("version", 1), ("version", True), ("format", "x"), ("dtpoly", "9"), ("by", "me")]
     )
     document[key] = value
 
@@ -372,7 +372,7 @@ def with_a_text_that_is_no_certificate(base: Base, random: Random) -> Forged:
     broken = random.choice(
         (
             *("", "null", "[]", "{}", "NaN", "\0", text[:at], text + "}", "[" * 100_000),
-            *(text.replace('"version": 1', '"version": 1.0'), f'{{"version": 1, {text[1:]}'),
+            *(text.replace('"version": 2', '"version": 2.0'), f'{{"version": 2, {text[1:]}'),
             *(text.replace('"line": ', '"line": -'), text.replace('"line": ', '"line": 1e')),
             text.replace('"empty": ', f'"empty": {"9" * 5000}'),
         )

@@ -32,6 +32,9 @@ __all__ = ["Checked", "check_certificate"]
 
 SECONDS = 60.0
 SECONDS_FOR_A_SET = 10.0
+# For all sets of a certificate: of those that are in use each takes less than a tenth of it.
+SECONDS_FOR_ALL = 120.0
+LATE = "all of them together take too long"
 MOST_COMPLAINTS = 20
 
 
@@ -47,6 +50,8 @@ class Checked:
     seconds: float
     # What would have to be right besides for the kernels to be right.
     not_covered: tuple[str, ...]
+    # The Funcs that the kernels compute, of which the certificate is.
+    funcs: tuple[str, ...] = ()
 
 
 def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Checked:
@@ -59,8 +64,9 @@ def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Check
         claims = _claims(certificate, dt_text, kernel_text)
         found = attempts(_program(dt_text), kernel_text, SECONDS, lambda one: _answer(claims, one))
         complaints += _regenerated(found, claims)
+        end = time.monotonic() + SECONDS_FOR_ALL
         for attempt in () if complaints else found:
-            for answer, told in _decided(attempt, claims[attempt.function.name]):
+            for answer, told in _decided(attempt, claims[attempt.function.name], end):
                 decided += answer is True
                 not_decided += answer is None
                 complaints += [told] if told else []
@@ -70,7 +76,9 @@ def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Check
         complaints.append("it is nested too deeply")
     seconds = time.monotonic() - began
     shown = tuple(complaints[:MOST_COMPLAINTS])
-    return Checked(not complaints, shown, decided, not_decided, seconds, tuple(_not_covered(found)))
+    funcs = tuple(attempt.function.name for attempt in found)
+    beyond = tuple(_not_covered(found))
+    return Checked(not complaints, shown, decided, not_decided, seconds, beyond, funcs)
 
 
 def _not_covered(found: list[Attempt]) -> Iterator[str]:
@@ -146,13 +154,13 @@ def _regenerated(found: list[Attempt], claims: dict[str, Claim]) -> Iterator[str
     yield from (f"'{one}' is no function of the kernel" for one in claims if one not in names)
 
 
-def _decided(attempt: Attempt, claim: Claim) -> Iterator[tuple[bool | None, str]]:
+def _decided(attempt: Attempt, claim: Claim, end: float) -> Iterator[tuple[bool | None, str]]:
     """Whether each set is what the proof needs, or None where that is open; with a complaint.
 
     A set that must have a point is none from which a projection is taken away: the script of such
     a set may have more points than the set.
     """
-    asked = _Asked(attempt, claim, {})
+    asked = _Asked(attempt, claim, end, {})
     run, func = attempt.run, attempt.function.name
     for one in run.obligations:
         answer, why = asked.about(one.region)
@@ -181,6 +189,7 @@ class _Asked:
 
     attempt: Attempt
     claim: Claim
+    end: float
     known: dict[int, tuple[str, str]]
 
     def about(self, region: Region) -> tuple[str, str]:
@@ -188,9 +197,16 @@ class _Asked:
         table = self.attempt.table
         at = table.add(region)
         if at not in self.known:
-            try:
-                script = script_of(region, lambda of: self.claim.witness(of, table.add(of)))
-                self.known[at] = solve(script, SECONDS_FOR_A_SET)
-            except OpenError as error:
-                self.known[at] = "unknown", str(error)
+            self.known[at] = self._solved(region)
         return self.known[at]
+
+    def _solved(self, region: Region) -> tuple[str, str]:
+        left = self.end - time.monotonic()
+        if left <= 0:
+            return "unknown", LATE
+        table = self.attempt.table
+        try:
+            script = script_of(region, lambda of: self.claim.witness(of, table.add(of)))
+        except OpenError as error:
+            return "unknown", str(error)
+        return solve(script, min(SECONDS_FOR_A_SET, left))

@@ -26,6 +26,8 @@ from dtpoly.verify.whole import (
     names_of,
 )
 
+# More lines than any proof so far needs by far; witnesses of witnesses multiply.
+MOST_LINES = 20_000
 Witness = Callable[[Without], Sequence[tuple[Whole, ...]] | None]
 
 
@@ -69,6 +71,8 @@ class Script:
 
     def defined(self, sort: str, text: str) -> str:
         """A name for what a text says."""
+        if len(self.lines) >= MOST_LINES:
+            raise OpenError(f"with its witnesses it has more than {MOST_LINES} parts")
         name = f"t{len(self.lines)}"
         self.lines.append(f"(define-fun {name} () {sort} {text})")
         return name

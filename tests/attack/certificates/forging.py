@@ -70,7 +70,7 @@ def of_json(one: Base, random: Random) -> Forged:
             f'{text[:place]}"{key}": {value}, {text[place:]}',
             f"{text[:place]}{text[place:].replace(': ', f': {value}, ', 1)}",
             text.replace('"empty": ', f'"empty": {value}, "empty": ', 1),
-            text.replace('"version": 1', f'"version": {value}', 1),
+            text.replace('"version": 2', f'"version": {value}', 1),
             f"[{text}]",
             f"{text}{text}",
             f"{text}\0",
