@@ -26,6 +26,9 @@ from dtpoly.verify.whole import (
     names_of,
 )
 
+# A projection is there once for each of its witnesses, also one inside of another.
+MOST_LINES = 100_000
+
 Witness = Callable[[Without], Sequence[tuple[Whole, ...]] | None]
 
 
@@ -69,6 +72,8 @@ class Script:
 
     def defined(self, sort: str, text: str) -> str:
         """A name for what a text says."""
+        if len(self.lines) >= MOST_LINES:
+            raise OpenError("the question is too long")
         name = f"t{len(self.lines)}"
         self.lines.append(f"(define-fun {name} () {sort} {text})")
         return name
