@@ -24,6 +24,7 @@ from dtpoly.writing import write_atomically
 
 PACKAGE = Path(__file__).resolve().parent.parent
 SECRET = 32  # bytes of the key
+MOST_BYTES = 2**28  # of an entry: what is larger is damaged, and is not read into memory
 FOLDERS = (PACKAGE, PACKAGE.parent / "frontend", PACKAGE.parent / "codegen")
 
 
@@ -162,7 +163,9 @@ def read_own(path: Path) -> bytes:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or not _is_mine(status) or not _is_private(path.parent):
             raise PermissionError(f"others can write '{path}'")
-        return file.read()
+        if status.st_size > MOST_BYTES:
+            raise OSError(f"'{path}' is larger than any entry")
+        return file.read(MOST_BYTES)
 
 
 def _secret(base: Path) -> bytes | None:

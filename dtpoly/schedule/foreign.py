@@ -12,6 +12,7 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.python_places import file_of, function_place, raised_at, said_by
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.state import State
+from dtpoly.schedule.typed import wrong_field
 from dtpoly.schedule.well_formed import flaw
 from dtpoly.source import Span
 
@@ -64,11 +65,24 @@ def at_work(cls: type[Primitive], span: Span | None) -> Generator[None]:
     try:
         with redirect_stdout(sys.stderr):
             yield
-    except (DtpolyError, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
+    except DtpolyError as error:
+        if _says_something(error):
+            raise
+        raise DtpolyError([_failed(cls, error, span)]) from error
     except BaseException as error:
         # A user's code may raise anything; one that exits must not end a check as if all is well.
         raise DtpolyError([_failed(cls, error, span)]) from error
+
+
+def _says_something(error: DtpolyError) -> bool:
+    """Whether a user's primitive raised it with diagnostics, and with nothing else."""
+    return bool(error.diagnostics) and all(map(_is_diagnostic, error.diagnostics))
+
+
+def _is_diagnostic(one: object) -> bool:
+    return isinstance(one, Diagnostic) and wrong_field(one) is None
 
 
 def _failed(cls: type[Primitive], error: BaseException, span: Span | None) -> Diagnostic:
@@ -100,5 +114,8 @@ def _no_tree(primitive: Primitive, why: str) -> Diagnostic:
 
 def _as_diagnostic(one: object) -> Diagnostic:
     if isinstance(one, Diagnostic):
-        return one
+        wrong = wrong_field(one)
+        if wrong is None:
+            return one
+        raise TypeError(f"check yields a Diagnostic in which {wrong}")
     raise TypeError(f"check yields {one!r}; let it yield self.mistake(...)")

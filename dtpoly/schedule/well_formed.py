@@ -12,8 +12,11 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Leaf, Loop, Sequence, leaves, loops, statements
+from dtpoly.schedule.typed import wrong_field
 
 DEEPEST = 1_000  # nodes, one in the other
+MOST = 2**62  # sets have no larger numbers in them
+NODES = ("body", "child", "children")  # the fields that are looked at one after another
 
 
 def flaw(before: State, after: object) -> str | None:
@@ -42,6 +45,10 @@ def _in_kernels(before: State, kernels: object) -> Iterator[str]:
         if not isinstance(kernel, Kernel):
             yield f"among the kernels is {_called(kernel)}"
             return
+        wrong = wrong_field(kernel, NODES)
+        if wrong is not None:
+            yield wrong
+            return
         if funcs.pop(kernel.name, None) != kernel.func:
             yield f"the kernel '{kernel.name}' of '{kernel.func}' is new or there twice"
         wrong = next(_in_form(kernel), None)
@@ -67,11 +74,19 @@ def _in_form(kernel: Kernel) -> Iterator[str]:
     where = f"in the tree of '{kernel.name}'"
     if not _are_axes(kernel.grid):
         yield f"the grid of '{kernel.name}' is not a tuple of axes"
+    options = kernel.options
+    for word, number in (("num_warps", options.num_warps), ("num_stages", options.num_stages)):
+        if number is not None and not _is_count(number):
+            yield f"the {word} of '{kernel.name}' is no number that a kernel can have"
     pending: list[tuple[object, int]] = [(kernel.body, 1)]
     while pending:
         node, depth = pending.pop()
         if depth > DEEPEST:
             yield f"{where} nodes nest more than {DEEPEST} deep"
+            return
+        wrong = wrong_field(node, NODES) if isinstance(node, Leaf | Loop) else None
+        if wrong is not None:
+            yield f"{where} {wrong}"
             return
         match node:
             case Leaf():
@@ -157,16 +172,13 @@ def _is_word(text: object, pattern: str) -> bool:
 
 
 def _is_affine(index: object) -> bool:
-    if not isinstance(index, Affine) or not isinstance(cast(object, index.constant), int):
+    if not isinstance(index, Affine) or wrong_field(index) is not None:
         return False
-    return all(
-        isinstance(cast(object, name), str) and isinstance(cast(object, factor), int)
-        for name, factor in index.terms
-    )
+    return all(abs(number) < MOST for number in (index.constant, *(of for _, of in index.terms)))
 
 
 def _is_count(number: object) -> bool:
-    return isinstance(number, int) and number >= 1
+    return isinstance(number, int) and 1 <= number < MOST
 
 
 def _called(value: object) -> str:

@@ -86,12 +86,23 @@ def _entries(source: Source, space: Space, options: Alternatives) -> Iterator[En
         if place is None:
             raise DtpolyError([_no_place(Span(source, start, start + 1))])
         directives = program_of(space, point_at(points, number)).directives
-        if any(len(one) > DIGITS for one in re.findall(r"\d+", comments[place])):
+        if not _are_ranges(comments[place]):
             raise DtpolyError([_no_place(Span(source, start, start + 1))])
         entry = _entry(comments[place], directives, tuple(comments[place + 1 :]))
         if frozenset(entry.ranges) != used_labels(space.program):
             raise DtpolyError([_no_place(Span(source, start, start + 1))])
         yield entry
+
+
+def _are_ranges(place: str) -> bool:
+    """Whether the numbers of a line are sizes, each label has one, and no range runs backwards."""
+    if any(len(one) > DIGITS for one in re.findall(r"\d+", place)):
+        return False
+    found = [*_SIZE.finditer(place)]
+    labels = {one["label"] for one in found}
+    return len(labels) == len(found) and all(
+        int(one["low"]) <= int(one["high"] or one["low"]) for one in found
+    )
 
 
 def _start(option: Sequence[OpenDirective | Alternatives]) -> int | None:

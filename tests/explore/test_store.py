@@ -15,7 +15,7 @@ import pytest
 
 from dtpoly.explore.store.database import StoreError
 from dtpoly.explore.store.question import Asked, Facts, Question
-from dtpoly.explore.store.results import Call, Outcome, Refused, Result, Text
+from dtpoly.explore.store.results import Call, Outcome, Proof, Proven, Refused, Result, Text
 from dtpoly.explore.store.store import Store, open_store
 
 ASKED = Asked("softmax.dt", "Func f; ...", "f", {"x": 4, "y": 100}, "bf16", 3)
@@ -242,3 +242,49 @@ def test_an_empty_file_stays_empty_where_it_is_only_read(tmp_path: Path) -> None
     with pytest.raises(StoreError, match="is empty"):
         open_store(path, is_new=False)
     assert path.read_bytes() == b""
+
+
+# What another program may have left in a file: SQLite keeps a value of any type in any column.
+DAMAGE = {
+    "a number that is a text": "update result set median = 'fast'",
+    "a text that is none": "update result set point = x'ff00'",
+    "a name that is none": "update question set name = x'ff00'",
+    "sizes that are no JSON": "update question set sizes = '__import__(1)'",
+    "sizes that are a list": "update question set sizes = '[4]'",
+    "a size that is a text": 'update question set sizes = \'{"x": "4"}\'',
+    "parameters that are numbers": "update result set parameters = '{\"x\": 4}'",
+    "baselines that are texts": 'update result set baselines = \'{"x": "4"}\'',
+    "an outcome that is none": "update result set outcome = 'won'",
+    "JSON that nests deeply": f"update result set baselines = '{'[' * 100_000}'",
+    "a text that is not compressed": "update emitted set text = x'00'",
+    "a call that is none": "update emitted set call = '{\"code\": 1}'",
+    "a verdict that is none": "update proof set verdict = 'certain'",
+    "a table that is not there": "drop table prediction",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_value_that_is_none_of_ours_is_told(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    made = open_store(path)
+    number = made.ask(QUESTION)
+    made.keep(number, "one", {"x": "4"}, RESULT)
+    made.emit("program", {"one": Text("pass", Call("f", "f"))})
+    made.keep_proof("program", "text", Proof(Proven.PROVED))
+    made.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute(DAMAGE[name])
+    connection.close()
+    with pytest.raises(StoreError, match="is damaged: "):
+        read_all(path, number)
+
+
+def read_all(path: Path, number: int) -> None:
+    store = open_store(path, is_new=False)
+    try:
+        store.questions()
+        store.results(number)
+        store.emitted("program", "one")
+        store.proof("program", "text")
+    finally:
+        store.close()

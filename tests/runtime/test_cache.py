@@ -62,6 +62,11 @@ def pipe(base: Path) -> None:
     os.mkfifo(path)
 
 
+def hole(base: Path) -> None:
+    """Much longer than the memory that there is for it, of which the disk has next to nothing."""
+    os.truncate(entry(base), 2**42)
+
+
 def new_key(base: Path) -> None:
     (base / "key").write_bytes(b"0" * 32)
 
@@ -97,6 +102,7 @@ POISONED: dict[str, Callable[[Path], None]] = {
     "an entry that others can write": lambda base: entry(base).chmod(0o666),
     "an entry that is a link": link,
     "an entry that is a pipe": pipe,
+    "an entry that is too long": hole,
     "a folder of entries that others can write": lambda base: (base / "texts").chmod(0o777),
     "a folder that the group can write": lambda base: base.chmod(0o770),
     "a folder that others can write": lambda base: base.chmod(0o1777),

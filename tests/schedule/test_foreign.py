@@ -132,3 +132,77 @@ def test_a_primitive_that_needs_others_does_not_stop_the_search_for_the_culprit(
     (found,) = checked.diagnostics
     assert (found.code, marked(found)) == ("DT201", "total.interchange(x, ki)")
     assert [note.span.text for note in found.notes if note.span][:1] == ["total.split(k:ki/4)"]
+
+
+# What an apply leaves in a kernel, and what is said of it.
+MISFITS = {
+    "options": ("options=None", "'options' of Kernel is nothing"),
+    "warps": ("options=replace(k.options, num_warps='8')", "'num_warps' of Options is a str"),
+    "no warps": (
+        "options=replace(k.options, num_warps=-3)",
+        "the num_warps of 'total' is no number",
+    ),
+    "a truth": ("options=replace(k.options, num_stages=True)", "'num_stages' of Options is a bool"),
+    "a label": ("options=replace(k.options, atomic='k')", "'atomic' of Options is a str"),
+    "boxes": ("options=replace(k.options, boxes=(1, 2))", "'boxes' of Options is a tuple with"),
+    "a panel": ("options=replace(k.options, panel='x')", "'panel' of Options is a str"),
+    "tiles": ("tiles=(1,)", "'tiles' of Kernel is a tuple with something else in it"),
+    "order": ("order=None", "'order' of Kernel is nothing"),
+    "a name": ("name=[]", "'name' of Kernel is a list"),
+    "a grid": (
+        "grid=tuple(replace(axis, step=10**40) for axis in k.grid)",
+        "the grid of 'total' is not a tuple of axes",
+    ),
+    "a statement": (
+        "body=rewrite(k.body, lambda n: n if hasattr(n, 'child') else broken(n))",
+        "'statement' of Leaf is a list",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_is_of_another_type_is_told(name: str, plugin: Callable[[str], str]) -> None:
+    change, said = MISFITS[name]
+    text = HEAD.replace(
+        "        return state\n",
+        f"        return state.with_kernels(self.func, lambda k: replace(k, {change}))\n\n"
+        "def broken(node):\n"
+        "    is_leaf = hasattr(node, 'statement')\n"
+        "    return replace(node, statement=[]) if is_leaf else node\n",
+    )
+    text = f"from dtpoly.primitives import rewrite\n{text}"
+    (found,) = check(
+        Source("t.dt", SUM + "total.block(x:4); total.turn();"), with_plugins([plugin(text)])
+    ).diagnostics
+    assert found.code == "DT227"
+    assert said in found.title
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("title", "None"), ("severity", "'error'"), ("span", "'here'"), ("notes", "('so',)")],
+)
+def test_a_diagnostic_that_is_none_is_told(
+    field: str, value: str, plugin: Callable[[str], str]
+) -> None:
+    text = HEAD.replace(
+        "    def apply",
+        "    def check(self, view):\n"
+        f"        yield replace(self.mistake('no'), {field}={value})\n\n    def apply",
+    )
+    (found,) = check(
+        Source("t.dt", SUM + "total.turn();"), with_plugins([plugin(text)])
+    ).diagnostics
+    assert found.code == "DT226"
+    assert f"check yields a Diagnostic in which '{field}' of Diagnostic is a" in (
+        found.title.replace("is nothing", "is a")
+    )
+
+
+def test_a_refusal_that_says_nothing_is_a_failure(plugin: Callable[[str], str]) -> None:
+    text = HEAD.replace("return state", "raise DtpolyError(())")
+    text = f"from dtpoly.diagnostics import DtpolyError\n{text}"
+    (found,) = check(
+        Source("t.dt", SUM + "total.turn();"), with_plugins([plugin(text)])
+    ).diagnostics
+    assert (found.code, marked(found)) == ("DT226", "raise DtpolyError(())")

@@ -89,6 +89,8 @@ def test_each_schedule_is_a_point_of_a_space(tmp_path: Path) -> None:
         TEXT.replace("# for NVIDIA H200, f32: x", "# of NVIDIA H200, f32: x"),
         TEXT.replace("x = 4096, y = 1024", "x = 4096, z = 1024"),
         TEXT.replace("x = 4096, y = 65536", "y = 65536"),
+        TEXT.replace("y = 1024..4096", "y = 4096..1024"),
+        TEXT.replace("x = 4096, y = 1024", "x = 4096, x = 1, y = 1024"),
         TEXT.replace("x:4", "x:{4, 8}"),
         TEXT.partition("{")[0] + "softmax.compile();\n",
     ],

@@ -17,9 +17,9 @@ from dtpoly.algorithm.show import show
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.source import Source
-from dtpoly.verify import sets
+from dtpoly.verify import checker, sets
 from dtpoly.verify.certificate import certificate
-from dtpoly.verify.checker import check_certificate
+from dtpoly.verify.checker import check_certificate, scripts
 from dtpoly.verify.notation import plain
 from dtpoly.verify.obligations import attempts, heading
 from dtpoly.verify.regions import Holds, Region
@@ -85,6 +85,53 @@ def test_of_promises_that_nobody_can_keep_nothing_follows() -> None:
     checked = check_certificate(forged, dt, kernel)
     assert not checked.accepted
     assert "it is not so that some call keeps what is assumed" in checked.complaints[0]
+
+
+def test_what_a_certificate_says_is_told_in_one_line_that_prints() -> None:
+    base = base_of(RELU)
+    document = base.document()
+    name = "\x1b[2Jf\naccepted: 95 sets decided, 0 not"
+    document["functions"].append({**document["functions"][0], "name": name})
+    checked = check_certificate(json.dumps(document), base.dt, base.kernel)
+    assert checked.complaints == (
+        "'\\x1b[2Jf\\naccepted: 95 sets decided, 0 not' is no function of the kernel",
+    )
+    document["functions"][-1]["name"] = "f" * 10_000
+    checked = check_certificate(json.dumps(document), base.dt, base.kernel)
+    assert len(checked.complaints[0]) < 1000
+
+
+@pytest.mark.parametrize("key", ["021", "-1", "\u00b2", "", "1e0", " 1", "9999999999"])
+def test_a_witness_names_its_set_as_it_is_written(key: str) -> None:
+    base = base_of(MATMUL)
+    document = base.document()
+    document["functions"][0]["witnesses"][key] = []
+    checked = check_certificate(json.dumps(document), base.dt, base.kernel)
+    assert checked.complaints == ("a witness is of no set",)
+
+
+def test_few_sets_that_are_not_decided_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever forges witnesses can make each question take all the time that it may."""
+    asked = list[str]()
+
+    def solve(script: str, _: float) -> tuple[str, str]:
+        asked.append(script)
+        return "unknown", "timeout"
+
+    monkeypatch.setattr(checker, "solve", solve)
+    base = base_of(MATMUL)
+    checked = check_certificate(base.certificate, base.dt, base.kernel)
+    assert not checked.accepted
+    assert len(asked) == checked.not_decided == checker.MOST_OPEN
+    assert checked.complaints[-1] == "so the other sets are not looked at"
+
+
+def test_a_question_that_is_too_long_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripts, "MOST_LINES", 2)
+    base = base_of(MATMUL)
+    checked = check_certificate(base.certificate, base.dt, base.kernel)
+    assert not checked.accepted
+    assert any("it has more than 2 parts" in one for one in checked.complaints)
 
 
 @pytest.mark.long

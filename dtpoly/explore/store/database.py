@@ -1,13 +1,21 @@
 """A path in; a connection to the SQLite file there, and its errors in words of the user, out."""
 
 import sqlite3
+import zlib
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dtpoly.explore.store.schema import APPLICATION, TABLES, VERSION
+from dtpoly.explore.store.schema import APPLICATION, NAMES, TABLES, VERSION
 
 HEADER = 100  # bytes with which each database of SQLite begins
+# What SQLite may say of a value in a column of a type.
+TYPES = {
+    "text": "'text', 'null'",
+    "integer": "'integer', 'null'",
+    "real": "'real', 'null'",
+    "blob": "'blob', 'null'",
+}
 PATIENCE = 30.0  # seconds, for another process that writes
 
 
@@ -57,6 +65,21 @@ def _check_layout(path: Path, connection: sqlite3.Connection) -> None:
         raise StoreError(f"'{path}' is a database, but not one of results")
     if version != VERSION:
         raise StoreError(f"'{path}' has layout {version}; this version reads layout {VERSION}")
+    _check_types(path, connection)
+
+
+def _check_types(path: Path, connection: sqlite3.Connection) -> None:
+    """See that each value has the type of its column: SQLite keeps whatever it is given."""
+    for table in NAMES:
+        columns = connection.execute(f'pragma table_info("{table}")').fetchall()
+        # Some versions of SQLite say a type in capitals.
+        kinds = {column: TYPES.get(kind.lower(), "'null'") for _, column, kind, *_ in columns}
+        if not kinds:
+            raise StoreError(f"'{path}' is damaged: it has no table '{table}'")
+        wrong = (f'typeof("{column}") not in ({kind})' for column, kind in kinds.items())
+        asked = f'select 1 from "{table}" where {" or ".join(wrong)} limit 1'
+        if connection.execute(asked).fetchone() is not None:
+            raise StoreError(f"'{path}' is damaged: a value in '{table}' is of another type")
 
 
 @contextmanager
@@ -83,6 +106,15 @@ def told(path: Path) -> Generator[None]:
         raise StoreError(_words(path, error)) from error
     except UnicodeDecodeError as error:  # SQLite's message names a part of a file that is no text
         raise StoreError(f"'{path}' is damaged: what it says of itself is no text") from error
+
+
+@contextmanager
+def understood(path: Path) -> Generator[None]:
+    """Say in words of the user that what a file holds means nothing."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, RecursionError, zlib.error) as error:
+        raise StoreError(f"'{path}' is damaged: a value in it is none that dtpoly keeps") from error
 
 
 def _words(path: Path, error: sqlite3.Error) -> str:

@@ -114,3 +114,6 @@ create table run (
 )
 """,
 )
+
+# Of these tables.
+NAMES = ("question", "result", "prediction", "emitted", "compiled", "proof", "claim", "run")

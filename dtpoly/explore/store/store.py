@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
-from dtpoly.explore.store.database import opened, told, transaction
+from dtpoly.explore.store.database import opened, told, transaction, understood
 from dtpoly.explore.store.question import Asked, Facts, Question
 from dtpoly.explore.store.results import (
     Call,
@@ -30,6 +30,8 @@ from dtpoly.explore.store.results import (
     Text,
 )
 from dtpoly.frozen import dataclass
+
+T = TypeVar("T")
 
 # Why a time does not count, if its proof is still to come.
 WAITING = "its proof was not awaited"
@@ -78,13 +80,14 @@ class Store:
             "select id, name, program, func, sizes, dtype, seed, device, versions from question"
             " order by id"
         )
-        return {
-            row[0]: Question(
-                Asked(row[1], row[2], row[3], json.loads(row[4]), row[5], row[6]),
-                Facts(row[7], json.loads(row[8])),
-            )
-            for row in rows
-        }
+        with understood(self.path):
+            return {
+                row[0]: Question(
+                    Asked(row[1], row[2], row[3], _values(row[4], int), row[5], row[6]),
+                    Facts(row[7], _values(row[8], str)),
+                )
+                for row in rows
+            }
 
     def keep(
         self, question: int, point: str, parameters: Mapping[str, str], result: Result
@@ -143,10 +146,11 @@ class Store:
             "select text, call, kind, reason from emitted where program_hash = ? and point = ?",
             (program, point),
         )
-        for text, call, kind, reason in rows:
-            if text is None:
-                return Refused(kind, reason)
-            return Text(zlib.decompress(text).decode(), Call(**json.loads(call)))
+        with understood(self.path):
+            for text, call, kind, reason in rows:
+                if text is None:
+                    return Refused(kind, reason)
+                return Text(zlib.decompress(text).decode(), Call(**json.loads(call)))
         return None
 
     def distrust(self, program: str) -> None:
@@ -166,7 +170,8 @@ class Store:
             " where asked = ? and target = ? and point = ?",
             (key, target, point),
         )
-        return next((Fit(kind, why, json.loads(kernels)) for kind, why, kernels in rows), None)
+        with understood(self.path):
+            return next((Fit(kind, why, json.loads(kernels)) for kind, why, kernels in rows), None)
 
     def keep_fit(self, key: str, target: str, point: str, fit: Fit) -> None:
         """Keep what a compiler says; later answers take the place of others."""
@@ -180,7 +185,8 @@ class Store:
             "select verdict, layer, reason from proof where program_hash = ? and text_hash = ?",
             (program, text),
         )
-        return next((Proof(Proven(verdict), *why) for verdict, *why in rows), None)
+        with understood(self.path):
+            return next((Proof(Proven(verdict), *why) for verdict, *why in rows), None)
 
     def keep_proof(self, program: str, text: str, proof: Proof) -> None:
         """Keep what is proved; later answers take the place of others."""
@@ -277,8 +283,11 @@ class Store:
             values,
         )
         for point, parameters, outcome, *middle, baselines, text_hash, seconds in rows:
-            columns: list[Any] = [*middle, json.loads(baselines), text_hash, seconds]
-            yield Row(point, json.loads(parameters), Result(Outcome(outcome), *columns))
+            with understood(self.path):
+                medians = _values(baselines, float)
+                columns: list[Any] = [*middle, medians, text_hash, seconds]
+                row = Row(point, _values(parameters, str), Result(Outcome(outcome), *columns))
+            yield row
 
     def _read(self, question: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with told(self.path):
@@ -312,6 +321,23 @@ def _is_alive(host: str, process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _values(text: str, kind: type[T]) -> dict[str, T]:
+    """An object of JSON with values of a kind. Raises ValueError if it is something else."""
+    found: object = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError(text)
+    values = cast("dict[str, object]", found)
+    if not all(_is(one, kind) for one in values.values()):
+        raise ValueError(text)
+    return cast("dict[str, T]", values)
+
+
+def _is(value: object, kind: type) -> bool:
+    """Whether a value of JSON is of a kind; a whole number may stand for another one."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return is_number if kind is int else isinstance(value, kind) or (kind is float and is_number)
 
 
 def _json(value: Mapping[str, object]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import NoReturn, cast
 
@@ -16,6 +17,7 @@ MOST_CHARACTERS = 2**26
 MOST_DEPTH = 50
 # How many lists the witnesses of a function are made of: each is looked at, whatever it says.
 MOST_LISTS = 20_000
+NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")  # of a set
 Object = dict[str, object]
 
 
@@ -103,11 +105,12 @@ def _claim(said: Object) -> Claim:
         raise MalformedError("'witnesses' is not a JSON object")
     if _lists_in(cast(Object, witnesses)) > MOST_LISTS:
         raise MalformedError(f"the witnesses of a function are more than {MOST_LISTS} lists")
-    ways = {
-        int(at): _listed(one, "a witness")
-        for at, one in cast(Object, witnesses).items()
-        if at.isascii() and at.isdigit() and len(at) < 10
-    }
+    ways: dict[int, list[object]] = {}
+    for at, one in cast(Object, witnesses).items():
+        # As it is written, so that no set has two witnesses.
+        if not NUMBER.fullmatch(at):
+            raise MalformedError("a witness is of no set")
+        ways[int(at)] = _listed(one, "a witness")
     section = {key: one for key, one in said.items() if key != "witnesses"}
     return Claim(section, Table.of(sets), frozenset(empty), ways)
 
