@@ -24,7 +24,7 @@ from dtpoly.cli.main import BUG
 from dtpoly.cli.output import report, write_exactly
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
-from dtpoly.cli.saving import save, tell_error
+from dtpoly.cli.saving import is_same_file, save, tell_error
 from dtpoly.cli.seconds_option import limited, seconds_option
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.codegen.header import MARK, header
@@ -222,7 +222,7 @@ def _check_output(file: str, output: str | None) -> None:
     """Refuse a name that no file can have here. Raises click.BadParameter."""
     if output == "":
         raise click.BadParameter("an empty name names no file", param_hint="-o")
-    if output and output != STANDARD_OUTPUT and os.path.realpath(output) == os.path.realpath(file):
+    if output and output != STANDARD_OUTPUT and is_same_file(output, file):
         raise click.BadParameter(f"'{output}' is the file to compile", param_hint="-o")
 
 

@@ -18,6 +18,7 @@ from dtpoly.cli.lazy import load
 from dtpoly.cli.main import BUG
 from dtpoly.cli.output import write
 from dtpoly.cli.saving import tell_error
+from dtpoly.cli.seconds_option import Seconds
 from dtpoly.cli.size_option import all_sizes
 from dtpoly.explore.bench.simulated import FAULTS
 from dtpoly.explore.devices.devices import devices
@@ -123,7 +124,7 @@ Examples:
 )
 @click.option(
     "--limit",
-    type=click.FloatRange(0.0, min_open=True),
+    type=Seconds(),
     default=60.0,
     show_default=True,
     metavar="SECONDS",

@@ -153,7 +153,12 @@ def _run(arguments: list[str]) -> int:
 def _complete(instruction: str) -> int:
     """Answer the shell, which asks through the environment."""
     shell_complete: Callable[..., int] = load("click.shell_completion").shell_complete
-    return shell_complete(cli, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+    try:
+        return shell_complete(cli, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+    except (LookupError, ValueError) as error:
+        # The words of the line, and which of them is meant, are in other variables.
+        message = f"{COMPLETION_VARIABLE} is for a shell, which also says what there is to complete"
+        raise click.UsageError(message) from error
 
 
 def _say(message: str) -> None:

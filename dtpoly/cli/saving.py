@@ -1,5 +1,6 @@
 """Bytes for a file that a user named in; the file written, or an error told, out."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -21,6 +22,14 @@ def save(path: Path, data: bytes, done: str = "wrote", more: str = "") -> bool:
         return False
     print(printable(f"{done} {path}{more}"), file=sys.stderr)
     return True
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Whether two names lead to one file, by whatever links."""
+    try:
+        return os.path.samefile(one, other)
+    except (OSError, ValueError):
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def tell_error(message: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
+from math import isnan
 from typing import Any
 
 import click
@@ -10,12 +11,30 @@ import click
 from dtpoly.budget import SECONDS, check, most_bytes, within
 from dtpoly.cli.apart import ended_after, note
 
+MOST = 1e8  # three years
+
+
+class Seconds(click.FloatRange):
+    """Seconds above 0. The clocks of a system know no more than MOST, so that inf means these."""
+
+    def __init__(self) -> None:
+        super().__init__(0, min_open=True)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number, which is neither nan nor infinite."""
+        found: float = super().convert(value, param, ctx)
+        if isnan(found):
+            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
+        return min(found, MOST)
+
 
 def seconds_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """How long a command may compute."""
     option = click.option(
         "--seconds",
-        type=click.FloatRange(0, min_open=True),
+        type=Seconds(),
         default=SECONDS,
         show_default=True,
         help="How long it may compute.",

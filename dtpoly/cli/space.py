@@ -13,6 +13,7 @@ from dtpoly.cli.files import file_name
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.seconds_option import Seconds
 from dtpoly.schedule.primitives import Primitives
 
 VERSION = 1  # of the JSON document
@@ -62,7 +63,7 @@ Examples:
 )
 @click.option(
     "--seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=Seconds(),
     help="How long points are decided, by the clock on the wall.  [default: until all are]",
 )
 @plugin_option

@@ -20,8 +20,8 @@ from dtpoly.cli.main import BUG
 from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
-from dtpoly.cli.saving import tell_error
-from dtpoly.cli.seconds_option import limited
+from dtpoly.cli.saving import is_same_file, tell_error
+from dtpoly.cli.seconds_option import Seconds, limited
 from dtpoly.codegen.header import header, writer_of
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import Diagnostic, DtpolyError
@@ -61,7 +61,7 @@ Examples:
 @click.option("--func", metavar="FUNC", help="Only what is proved of this Func.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=Seconds(),
     default=SECONDS,
     show_default=True,
     help="For each function.",
@@ -114,6 +114,9 @@ def command(
         {"--check": to_check, "--fuse-at": fusions},
         {"--kernel": kernel, "--certificate": certificate, "--ring": ring},
     )
+    if certificate and any(is_same_file(certificate, one) for one in (file, kernel) if one):
+        message = f"'{certificate}' is a file to verify"
+        raise click.BadParameter(message, param_hint="--certificate")
     source, began = read_source(file, point), time.thread_time()
     with limited(BUDGET):
         checked = check(source, primitives)
