@@ -102,6 +102,15 @@ def _tuned(found: "Scheduled", path: str | Path) -> "TunedSchedules[Scheduled]":
     tuned = read_tuned(path)
     if tuned.program != replace(found.program, directives=()):
         raise ValueError(f"the schedules of '{path}' are for another algorithm than '{found.name}'")
+    for one in tuned.entries:
+        made = outputs(replace(tuned.program, directives=one.directives))
+        if set(made) != set(outputs(found.program)):
+            # Else a call would be answered with another Func than without the tuned schedule.
+            theirs, ours = ", ".join(made), ", ".join(outputs(found.program))
+            raise ValueError(
+                f"of '{path}' the schedule for {one.where} compiles {theirs}, where '{found.name}' "
+                f"compiles {ours}: let both compile the same"
+            )
     of = partial(_tuned_of, str(path), tuned.program, found)
     return TunedSchedules(str(path), tuned, of, found)
 

@@ -97,3 +97,39 @@ def test_schedules_of_another_algorithm_are_refused(folder: Path) -> None:
     other.write_text(ALGORITHM.replace("{schedule}", OWN).replace("rsum(", "rmax("))
     with pytest.raises(ValueError, match="are for another algorithm"):
         dtpoly.load(other, tuned=folder / "tuned.dts")
+
+
+TWO = """\
+Func f, g;
+In A;
+Var x;
+f[x] = A[x] + 1.0;
+g[x] = f[x] * 2.0;
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "tuned", "is_same"),
+    [
+        ("g.compile();", "f.compile()", False),
+        ("g.compile();", "f.compile(), g.compile()", False),
+        ("f.compile();", "f.block(x:16)", False),
+        ("g.compile();", "g.block(x:16)", True),  # the last one is compiled where none is
+        ("", "g.block(x:16), g.compile()", True),
+        ("f.compile(); g.compile();", "g.compile(), f.compile()", True),
+    ],
+)
+def test_a_tuned_schedule_computes_what_the_algorithm_does(
+    tmp_path: Path, own: str, tuned: str, is_same: bool
+) -> None:
+    (tmp_path / "two.dt").write_text(TWO + own)
+    entry = f"{{\n# for {CPU}, f32: x = 4\n{tuned}\n}};\n"
+    (tmp_path / "tuned.dts").write_text(f'algorithm "two.dt";\n{entry}')
+    if not is_same:
+        with pytest.raises(ValueError, match=r"x = 4 compiles .*, where '.*two.dt' compiles"):
+            dtpoly.load(tmp_path / "two.dt", tuned=tmp_path / "tuned.dts")
+        return
+    k = dtpoly.load(tmp_path / "two.dt", tuned=tmp_path / "tuned.dts")
+    assert k.schedule_for(CPU, x=4).is_legal
+    if "f.compile" not in own:
+        torch.testing.assert_close(k(torch.ones(4)), torch.full((4,), 4.0))
