@@ -93,7 +93,8 @@ def news(preparation: Preparation, points: Sequence[Point]) -> list[News]:
 def emitted(job: Message, is_legal: bool = True) -> Message:
     """What an emitter would say, without its work."""
     if is_legal:
-        text = {"text": f"text of {job['text']}", "call": {"func": "f", "function": "f"}}
+        comments = "".join(f"# {line}\n" for line in job["text"].splitlines())
+        text = {"text": comments, "call": {"func": "f", "function": "f"}}
         return {"made": text, "expected": None, "is_legal": True}
     return {"made": {"kind": "illegal: order", "reason": "so"}, "expected": None, "is_legal": False}
 

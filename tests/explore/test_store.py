@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,17 @@ import pytest
 
 from dtpoly.explore.store.database import StoreError
 from dtpoly.explore.store.question import Asked, Facts, Question
-from dtpoly.explore.store.results import Call, Outcome, Proof, Proven, Refused, Result, Text
+from dtpoly.explore.store.results import (
+    Call,
+    Fit,
+    Outcome,
+    Proof,
+    Proven,
+    Refused,
+    Result,
+    Text,
+)
+from dtpoly.explore.store.rows import MOST_BYTES
 from dtpoly.explore.store.store import Store, open_store
 
 ASKED = Asked("softmax.dt", "Func f; ...", "f", {"x": 4, "y": 100}, "bf16", 3)
@@ -73,7 +84,7 @@ def test_a_question_is_the_same_under_another_name(store: Store) -> None:
 def test_what_is_forgotten_is_measured_again(store: Store) -> None:
     number = store.ask(QUESTION)
     for at, outcome in enumerate(Outcome):
-        store.keep(number, f"p{at}", {}, Result(outcome))
+        store.keep(number, f"p{at}", {}, Result(outcome, median=1.0))
     assert store.forget(number, (Outcome.HUNG, Outcome.CRASHED)) == 2
     left = {row.result.outcome for row in store.results(number)}
     assert left == set(Outcome) - {Outcome.HUNG, Outcome.CRASHED}
@@ -120,7 +131,7 @@ WRITER = """
     store = open_store(Path(sys.argv[1]))
     number = store.ask(QUESTION)
     for at in range(int(sys.argv[2]), int(sys.argv[3])):
-        won = store.keep(number, f"p{at}", {}, Result(Outcome.MEASURED, median=float(at)))
+        won = store.keep(number, f"p{at}", {}, Result(Outcome.MEASURED, median=float(at + 1)))
         print(at if won else -1, flush=True)
 """
 
@@ -244,47 +255,41 @@ def test_an_empty_file_stays_empty_where_it_is_only_read(tmp_path: Path) -> None
     assert path.read_bytes() == b""
 
 
-# What another program may have left in a file: SQLite keeps a value of any type in any column.
-DAMAGE = {
-    "a number that is a text": "update result set median = 'fast'",
-    "a text that is none": "update result set point = x'ff00'",
-    "a name that is none": "update question set name = x'ff00'",
-    "sizes that are no JSON": "update question set sizes = '__import__(1)'",
-    "sizes that are a list": "update question set sizes = '[4]'",
-    "a size that is a text": 'update question set sizes = \'{"x": "4"}\'',
-    "parameters that are numbers": "update result set parameters = '{\"x\": 4}'",
-    "baselines that are texts": 'update result set baselines = \'{"x": "4"}\'',
-    "an outcome that is none": "update result set outcome = 'won'",
-    "JSON that nests deeply": f"update result set baselines = '{'[' * 100_000}'",
-    "a text that is not compressed": "update emitted set text = x'00'",
-    "a call that is none": "update emitted set call = '{\"code\": 1}'",
-    "a verdict that is none": "update proof set verdict = 'certain'",
-    "a table that is not there": "drop table prediction",
-}
+DAMAGES = (
+    *("emitted set call = '[]'", "emitted set call = '{'", "emitted set call = '{}'"),
+    *('emitted set call = \'{"func": 1, "function": "f", "passed": {}, "is_rough": 1}\'',),
+    *("emitted set text = x'00'", "emitted set text = 'abc'", "emitted set text = zeroblob(99)"),
+    *("proof set verdict = 'maybe'", "proof set layer = x'00'", "prediction set median = 'x'"),
+    *("prediction set median = 9e999", "prediction set median = -1", "run set points = 'x'"),
+    *("compiled set kernels = '{}'", "compiled set kernels = '[5]'", "compiled set kind = x'00'"),
+)
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-def test_a_value_that_is_none_of_ours_is_told(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "run.sqlite"
-    made = open_store(path)
-    number = made.ask(QUESTION)
-    made.keep(number, "one", {"x": "4"}, RESULT)
-    made.emit("program", {"one": Text("pass", Call("f", "f"))})
-    made.keep_proof("program", "text", Proof(Proven.PROVED))
-    made.close()
-    with sqlite3.connect(path) as connection:
-        connection.execute(DAMAGE[name])
-    connection.close()
-    with pytest.raises(StoreError, match="is damaged: "):
-        read_all(path, number)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_rows_that_are_no_such_rows_are_told(store: Store, damage: str) -> None:
+    number = store.ask(QUESTION)
+    store.emit("hash", {"one": Text("def f(): ...\\n", Call("f", "f_"))})
+    store.keep_proof("hash", "text", Proof(Proven.PROVED))
+    store.keep_fit("key", "cuda:90", "one", Fit("", "", ({"registers": 8},)))
+    store.predict("key", {"one": 1.0})
+    store.begin(number, "explore", "random", 0, 5)
+
+    def all_of_it() -> None:
+        assert store.emitted("hash", "one") is not None
+        assert store.proof("hash", "text") is not None
+        assert store.fit("key", "cuda:90", "one") is not None
+        assert store.predictions("key") == {"one": store.expected("key", "one")}
+        assert store.points(number) == 5
+
+    all_of_it()
+    store.connection.execute(f"update {damage}")
+    with pytest.raises(StoreError, match="is not of the form that dtpoly writes"):
+        all_of_it()
 
 
-def read_all(path: Path, number: int) -> None:
-    store = open_store(path, is_new=False)
-    try:
-        store.questions()
-        store.results(number)
-        store.emitted("program", "one")
-        store.proof("program", "text")
-    finally:
-        store.close()
+def test_a_text_that_no_memory_holds_is_not_unpacked(store: Store) -> None:
+    store.emit("hash", {"one": Text("def f(): ...\\n", Call("f", "f_"))})
+    packed = zlib.compress(bytes(MOST_BYTES + 1))
+    store.connection.execute("update emitted set text = ?", (packed,))
+    with pytest.raises(StoreError, match="the end of a text"):
+        store.emitted("hash", "one")

@@ -14,6 +14,7 @@ from typing import Any
 
 from dtpoly.algorithm.show import show
 from dtpoly.explore.legality.shared import Disagreement, Known, Learner, Look, Nothing
+from dtpoly.explore.run.harmless import why_not_run
 from dtpoly.explore.space.field import Field, Point
 from dtpoly.explore.store.question import Asked
 from dtpoly.explore.store.results import Fit, Proof, Proven, Refused, Text
@@ -24,6 +25,8 @@ from dtpoly.explore.workers.servants import fit_of, made_of, proof_of
 from dtpoly.frozen import dataclass
 
 NOT_PREPARED = Refused("not prepared", "it was not emitted elsewhere, and here isl is missing")
+
+NO_TEXT = "its text is none of dtpoly's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +116,16 @@ class Preparation:
     def _begun(self, short: str) -> Iterator[News]:
         one = self.open[short]
         made = self.store.emitted(self.asked.program_hash, short)
+        why = why_not_run(made.text) if isinstance(made, Text) else ""
+        if why:
+            # It is emitted again, where that can be done.
+            made = None if self.has_isl else Refused(NO_TEXT, why)
         if isinstance(made, Text) and (self._is_expected(short) or not self.has_isl):
             yield from self._texted(short, made)
         elif isinstance(made, Text):
             self._give("emit", short, is_legal=True)
         elif made is not None:
-            yield self._out(short, made)
+            yield replace(self._out(short, made), is_kept=not why)
         elif not self.has_isl:
             yield replace(self._out(short, NOT_PREPARED), is_kept=False)
         else:

@@ -109,12 +109,13 @@ def told(path: Path) -> Generator[None]:
 
 
 @contextmanager
-def understood(path: Path) -> Generator[None]:
-    """Say in words of the user that what a file holds means nothing."""
+def well_formed(path: Path) -> Generator[None]:
+    """Say in words of the user that a row is not what dtpoly writes."""
     try:
         yield
     except (ValueError, TypeError, LookupError, RecursionError, zlib.error) as error:
-        raise StoreError(f"'{path}' is damaged: a value in it is none that dtpoly keeps") from error
+        why = f"a row of it is not of the form that dtpoly writes ({error})"
+        raise StoreError(f"'{path}' is damaged: {why}") from error
 
 
 def _words(path: Path, error: sqlite3.Error) -> str:

@@ -17,10 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from dtpoly.explore.store.database import opened, told, transaction, understood
-from dtpoly.explore.store.question import Asked, Facts, Question
+from dtpoly.explore.store import rows as rows_of
+from dtpoly.explore.store.database import opened, told, transaction, well_formed
+from dtpoly.explore.store.question import Question
 from dtpoly.explore.store.results import (
-    Call,
     Fit,
     Outcome,
     Proof,
@@ -80,14 +80,8 @@ class Store:
             "select id, name, program, func, sizes, dtype, seed, device, versions from question"
             " order by id"
         )
-        with understood(self.path):
-            return {
-                row[0]: Question(
-                    Asked(row[1], row[2], row[3], _values(row[4], int), row[5], row[6]),
-                    Facts(row[7], _values(row[8], str)),
-                )
-                for row in rows
-            }
+        with well_formed(self.path):
+            return {row[0]: rows_of.question(row[1:]) for row in rows}
 
     def keep(
         self, question: int, point: str, parameters: Mapping[str, str], result: Result
@@ -146,12 +140,8 @@ class Store:
             "select text, call, kind, reason from emitted where program_hash = ? and point = ?",
             (program, point),
         )
-        with understood(self.path):
-            for text, call, kind, reason in rows:
-                if text is None:
-                    return Refused(kind, reason)
-                return Text(zlib.decompress(text).decode(), Call(**json.loads(call)))
-        return None
+        with well_formed(self.path):
+            return next(map(rows_of.emitted, rows), None)
 
     def distrust(self, program: str) -> None:
         """Drop all refusals of an algorithm: one of them was wrong, and others rest on it."""
@@ -170,8 +160,8 @@ class Store:
             " where asked = ? and target = ? and point = ?",
             (key, target, point),
         )
-        with understood(self.path):
-            return next((Fit(kind, why, json.loads(kernels)) for kind, why, kernels in rows), None)
+        with well_formed(self.path):
+            return next(map(rows_of.fit, rows), None)
 
     def keep_fit(self, key: str, target: str, point: str, fit: Fit) -> None:
         """Keep what a compiler says; later answers take the place of others."""
@@ -185,8 +175,8 @@ class Store:
             "select verdict, layer, reason from proof where program_hash = ? and text_hash = ?",
             (program, text),
         )
-        with understood(self.path):
-            return next((Proof(Proven(verdict), *why) for verdict, *why in rows), None)
+        with well_formed(self.path):
+            return next(map(rows_of.proof, rows), None)
 
     def keep_proof(self, program: str, text: str, proof: Proof) -> None:
         """Keep what is proved; later answers take the place of others."""
@@ -212,14 +202,17 @@ class Store:
 
     def predictions(self, key: str) -> dict[str, float]:
         """All that is expected of points, by the key of what was asked."""
-        return dict(self._read("select point, median from prediction where asked = ?", (key,)))
+        rows = self._read("select point, median from prediction where asked = ?", (key,))
+        with well_formed(self.path):
+            return {rows_of.text(point): rows_of.finite(median) for point, median in rows}
 
     def expected(self, key: str, point: str) -> float | None:
         """What is expected of one point."""
         rows = self._read(
             "select median from prediction where asked = ? and point = ?", (key, point)
         )
-        return next((median for (median,) in rows), None)
+        with well_formed(self.path):
+            return next((rows_of.finite(median) for (median,) in rows), None)
 
     def claim(self, question: int, point: str, seconds: float) -> bool:
         """Say that this process measures a point now; false if another one does, or has done."""
@@ -273,7 +266,8 @@ class Store:
         rows = self._read(
             "select points from run where question = ? order by id desc limit 1", (question,)
         )
-        return int(rows[0][0]) if rows else 0
+        with well_formed(self.path):
+            return max(rows_of.whole(rows[0][0]), 0) if rows else 0
 
     def _rows(self, where: str, values: tuple[object, ...]) -> Iterator[Row]:
         rows = self._read(
@@ -282,12 +276,9 @@ class Store:
             f" where {where} order by rowid",
             values,
         )
-        for point, parameters, outcome, *middle, baselines, text_hash, seconds in rows:
-            with understood(self.path):
-                medians = _values(baselines, float)
-                columns: list[Any] = [*middle, medians, text_hash, seconds]
-                row = Row(point, _values(parameters, str), Result(Outcome(outcome), *columns))
-            yield row
+        with well_formed(self.path):
+            found = [rows_of.result(row) for row in rows]
+        yield from (Row(*one) for one in found)
 
     def _read(self, question: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with told(self.path):

@@ -1,0 +1,21 @@
+"""The text of kernels that lay in a file of results in; why it is not run, or nothing, out.
+
+Files of results are passed on, and a text in one is a Python file that would be executed. The form
+that the verifier takes has no way to reach anything but torch and Triton: what is of another form
+is not run, whoever wrote it. Whether the text is right is another question, for the proof.
+"""
+
+from dtpoly.verify.unit.allowed import check_unit
+from dtpoly.verify.unit.unit import read_unit
+from dtpoly.verify.values import Unread
+
+
+def why_not_run(text: str) -> str:
+    """What is in a text that dtpoly does not write; empty if there is no such thing."""
+    try:
+        check_unit(read_unit(text))
+    except Unread as error:
+        return f"its text has in line {error.line} what dtpoly does not write: {error.what}"
+    except RecursionError:
+        return "its text is nested too deeply"
+    return ""

@@ -1,0 +1,137 @@
+"""Columns as SQLite gives them in; values of the types that they should have, or a ValueError, out.
+
+SQLite keeps whatever is put into a column, and a file of results may come from anybody.
+"""
+
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from math import isnan
+from typing import Any, TypeVar, cast
+
+from dtpoly.explore.store.question import Asked, Facts, Question
+from dtpoly.explore.store.results import Call, Fit, Outcome, Proof, Proven, Refused, Result, Text
+
+MOST_BYTES = 2**24  # of an emitted text; those that there are have less than a hundredth of it
+
+T = TypeVar("T")
+
+
+def text(value: object) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise ValueError("a text")
+    return value
+
+
+def whole(value: object) -> int:
+    """A whole number."""
+    if type(value) is not int:
+        raise ValueError("a whole number")
+    return value
+
+
+def real(value: object) -> float:
+    """A number that is not negative; an infinite one stands for what there is no number for."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ValueError("a number")
+    if isnan(value) or value < 0:
+        raise ValueError("a number from 0 on")
+    return float(value)
+
+
+def finite(value: object) -> float:
+    """A number that is neither negative nor infinite."""
+    if real(value) == float("inf"):
+        raise ValueError("a finite number")
+    return real(value)
+
+
+def time(value: object) -> float:
+    """A time that something took; others are divided by it."""
+    if not finite(value):
+        raise ValueError("a time above 0")
+    return finite(value)
+
+
+def maybe(read: Callable[[object], T], value: object) -> T | None:
+    """What may be missing."""
+    return None if value is None else read(value)
+
+
+def named(read: Callable[[object], T], value: object) -> dict[str, T]:
+    """Values by name, from JSON."""
+    found: object = json.loads(text(value))
+    if not isinstance(found, dict):
+        raise ValueError("an object of JSON")
+    return {name: read(one) for name, one in cast(dict[str, object], found).items()}
+
+
+def question(row: tuple[Any, ...]) -> Question:
+    """A row of `question`, without its number."""
+    name, program, func, sizes, dtype, seed, device, versions = row
+    asked = Asked(
+        text(name), text(program), text(func), named(whole, sizes), text(dtype), whole(seed)
+    )
+    return Question(asked, Facts(text(device), named(text, versions)))
+
+
+def result(row: tuple[Any, ...]) -> tuple[str, Mapping[str, str], Result]:
+    """A row of `result`, without its question: its point, its parameters, what came of it."""
+    point, parameters, outcome, kind, reason, median, low, high, *rest = row
+    samples, error, allowed, baselines, text_hash, seconds = rest
+    found = Result(
+        Outcome(outcome),
+        text(kind),
+        text(reason),
+        maybe(time, median),
+        maybe(finite, low),
+        maybe(finite, high),
+        whole(samples),
+        maybe(real, error),
+        maybe(real, allowed),
+        named(time, baselines),
+        text(text_hash),
+        finite(seconds),
+    )
+    if found.is_timed and found.median is None:
+        raise ValueError("a time of what is measured")
+    return text(point), named(text, parameters), found
+
+
+def emitted(row: tuple[Any, ...]) -> Text | Refused:
+    """A row of `emitted`, without its algorithm and its point."""
+    packed, call, kind, reason = row
+    if packed is None:
+        return Refused(text(kind), text(reason))
+    if not isinstance(packed, bytes):
+        raise ValueError("a text that is packed")
+    found = json.loads(text(call))
+    passed = named(text, json.dumps(found["passed"]))
+    of = Call(text(found["func"]), text(found["function"]), passed, found["is_rough"] is True)
+    return Text(_unpacked(packed), of)
+
+
+def _unpacked(packed: bytes) -> str:
+    """A text; what is small may be packed from what no memory holds."""
+    reader = zlib.decompressobj()
+    data = reader.decompress(packed, MOST_BYTES)
+    if not reader.eof:
+        raise ValueError("the end of a text that is packed")
+    return data.decode()
+
+
+def fit(row: tuple[Any, ...]) -> Fit:
+    """A row of `compiled`, without what was asked."""
+    kind, reason, kernels = row
+    found: object = json.loads(text(kernels))
+    if not isinstance(found, list):
+        raise ValueError("a list of JSON")
+    of = [named(lambda one: one, json.dumps(one)) for one in cast(list[object], found)]
+    return Fit(text(kind), text(reason), of)
+
+
+def proof(row: tuple[Any, ...]) -> Proof:
+    """A row of `proof`, without what it is of."""
+    verdict, layer, reason = row
+    return Proof(Proven(verdict), text(layer), text(reason))
