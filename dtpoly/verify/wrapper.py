@@ -6,6 +6,7 @@ Only the statements of the emitted form are read; its helpers are known by their
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -31,6 +32,8 @@ from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Whole, both, compare, name, negation, number
 
 # What only refuses, or only looks.
+# The device that a caller gives, or that of `out`.
+GIVEN = re.compile(r"dt_device\(\w+(, out)?\)")
 CHECKS = ("dt_check_out", "dt_check", "dt_check_atomic", "dt_promoted")
 
 
@@ -304,6 +307,8 @@ def _check_device(wrapper: Wrapper, held: Held, line: int) -> None:
             for one in wrapper.names.values()
         ):
             raise Unread(line, "a second device")
+        if held.text.startswith(DEVICES[1]) and not GIVEN.fullmatch(held.text):
+            raise Unread(line, f"'{held.text}', which is no device that a caller gives")
         if wrapper.inputs and not held.text.startswith(DEVICES[0]):
             raise Unread(line, f"'{held.text}' for the device of the tensors")
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from dtpoly.explore.store import rows as rows_of
 from dtpoly.explore.store.database import opened, told, transaction, well_formed
@@ -30,8 +30,6 @@ from dtpoly.explore.store.results import (
     Text,
 )
 from dtpoly.frozen import dataclass
-
-T = TypeVar("T")
 
 # Why a time does not count, if its proof is still to come.
 WAITING = "its proof was not awaited"
@@ -312,23 +310,6 @@ def _is_alive(host: str, process: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def _values(text: str, kind: type[T]) -> dict[str, T]:
-    """An object of JSON with values of a kind. Raises ValueError if it is something else."""
-    found: object = json.loads(text)
-    if not isinstance(found, dict):
-        raise ValueError(text)
-    values = cast("dict[str, object]", found)
-    if not all(_is(one, kind) for one in values.values()):
-        raise ValueError(text)
-    return cast("dict[str, T]", values)
-
-
-def _is(value: object, kind: type) -> bool:
-    """Whether a value of JSON is of a kind; a whole number may stand for another one."""
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return is_number if kind is int else isinstance(value, kind) or (kind is float and is_number)
 
 
 def _json(value: Mapping[str, object]) -> str:
