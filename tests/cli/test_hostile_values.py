@@ -107,4 +107,4 @@ def test_a_file_of_results_that_somebody_changed(call: Entry, results: Path, dam
     for asked in (("report", str(results)), ("ship", str(results), *shipped)):
         code, _, err = call(*asked)
         assert code == 1
-        assert "is not of the form that dtpoly writes" in err
+        assert "is damaged: " in err

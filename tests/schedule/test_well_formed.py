@@ -88,7 +88,7 @@ NONSENSE: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda s: body(
             s, lambda n: replace(n, lanes=cast(Any, ("x",))) if isinstance(n, Leaf) else n
         ),
-        "the lanes of 'f' are not a tuple of axes",
+        "'lanes' of Leaf is a tuple with something else in it",
     ),
     "a step of 0": (lambda s: axis(s, step=0), "a Loop without an axis"),
     "an unknown label": (
@@ -118,12 +118,12 @@ NONSENSE: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "half a name": (
         lambda s: axis(s, origin=Affine(cast(Any, (("f.x", 0.5),)))),
-        "a Loop without an axis",
+        "'terms' of Affine is a tuple with something else in it",
     ),
     "two axes of one name": (lambda s: axis(s, name="f.x"), "one statement are called 'f.x'"),
     "a grid that is none": (
         lambda s: replace(s, kernels=(replace(s.kernels[0], grid=cast(Any, None)),)),
-        "the grid of 'f' is not a tuple of axes",
+        "'grid' of Kernel is nothing",
     ),
 }
 
