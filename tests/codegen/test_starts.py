@@ -54,8 +54,8 @@ SHIFTED = {
     "boxes of twelve": (THREE.replace("n:3", "n:12") + "f.store(n:8);", {"B": 12}),
     "parts of what is stored": (
         "Func f; In A; Var m, n; f[m, n] = A[m, n + 1] * 2;"
-        "f.block(m:4, n:6); f.tensorize(m:0, n:4); f.descriptor(A, f);",
-        {"A": 1, "out": 6},
+        "f.block(m:4, n:12); f.tensorize(m:0, n:4); f.descriptor(A, f);",
+        {"A": 1},
     ),
     "batches": (BATCHES.format("A[b, m, k + 1]"), {"A": 1}),
     "batches in the middle": (BATCHES.format("A[m, b, k + 1]"), {"A": 1}),
