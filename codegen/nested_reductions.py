@@ -23,7 +23,7 @@ FOLDED = ("mul", "div", "sub", "maximum", "minimum", "neg", "where")
 
 
 def with_reductions_apart(body: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The body of a kernel."""
+    """Give a kernel's body, in which no reduction is one that Triton would move."""
     names = frozenset(_moved(body, frozenset(), is_loop=False))
     return _computed(body, names) if names else body
 

@@ -65,7 +65,7 @@ def _engine() -> Iterator[str]:
 
 
 def _missing(name: str, text: str, report: Report) -> Function:
-    """What is known of a Func that is asked about, and that the text does not compute: nothing."""
+    """Report a Func that the text does not compute: each layer is UNKNOWN, with a way out."""
     if is_by_hand(text):
         why, there = f"no kernel is given '{name}' to compute", list[str]()
     else:

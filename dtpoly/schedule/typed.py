@@ -1,4 +1,4 @@
-"""A frozen dataclass that a user's code has made in, which of its fields is not what it says, out.
+"""Compares the fields of dataclasses that a user's code has made with their annotations.
 
 Python does not look at annotations, so a primitive of one's own may leave a text where a number
 is meant, and whoever reads the tree later would fail far from the mistake.
@@ -40,7 +40,7 @@ def _wrong_fields(one: object, besides: Collection[str] = ()) -> Iterator[str]:
 
 
 def _inside(value: object) -> Iterator[str]:
-    """What is wrong with the dataclasses in a value."""
+    """Look for wrong fields in a value that is a dataclass, or a tuple with dataclasses in it."""
     if isinstance(value, tuple):
         for part in cast("tuple[object, ...]", value):
             yield from _inside(part)
@@ -68,7 +68,7 @@ def _fit(values: tuple[object, ...], hints: tuple[Any, ...]) -> bool:
 
 
 def _called(value: object, hint: Any) -> str:
-    """What a value is instead: its type, or for a tuple that something in it is wrong."""
+    """Name the type of a wrong value; of a tuple, only say that something in it is wrong."""
     called = "nothing" if value is None else f"a {type(value).__name__}"
     is_in_it = get_origin(hint) is tuple and isinstance(value, tuple)
     return "a tuple with something else in it" if is_in_it else called

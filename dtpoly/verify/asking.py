@@ -66,7 +66,7 @@ class Assumption:
 
 @dataclass
 class Run:
-    """What one proof was told. `is_empty` answers.
+    """Keeps the answers that one proof rests on; `is_empty` gives them.
 
     That a set is empty is written down; that one has a point only where the proof rests on it.
     """

@@ -1,4 +1,4 @@
-"""The text of kernels that lay in a file of results in; why it is not run, or nothing, out.
+"""Looks at a text of kernels from a file of results before it is run.
 
 Files of results are passed on, and a text in one is a Python file that would be executed. The form
 that the verifier takes has no way to reach anything but torch and Triton: what is of another form
@@ -11,7 +11,7 @@ from dtpoly.verify.values import Unread
 
 
 def why_not_run(text: str) -> str:
-    """What is in a text that dtpoly does not write; empty if there is no such thing."""
+    """Say where a text leaves the form that dtpoly writes; the answer is empty if it does not."""
     try:
         check_unit(read_unit(text))
     except Unread as error:

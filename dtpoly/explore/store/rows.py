@@ -55,7 +55,7 @@ def time(value: object) -> float:
 
 
 def maybe(read: Callable[[object], T], value: object) -> T | None:
-    """What may be missing."""
+    """Read a value with a function, unless the column is empty: then the answer is None."""
     return None if value is None else read(value)
 
 

@@ -115,5 +115,5 @@ create table run (
 """,
 )
 
-# Of these tables.
+# The names of these tables.
 NAMES = ("question", "result", "prediction", "emitted", "compiled", "proof", "claim", "run")
