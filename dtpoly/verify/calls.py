@@ -330,7 +330,7 @@ def _of_floats(machine: Machine, word: str, kind: str, nans: Value | None) -> st
         return word
     if machine.launch.is_finite:
         return word
-    return f"{word} without nan"
+    return f"{word}{kinds.WITHOUT_NAN}"
 
 
 def _type(machine: Machine, node: ast.expr) -> str:

@@ -50,6 +50,7 @@ from dtpoly.verify.terms import (
     Term,
     Total,
     ValueOf,
+    children,
     names,
 )
 from dtpoly.verify.whole import (
@@ -73,6 +74,10 @@ MOST_BITS = 256
 # With all elements above 0, and below: a maximum with 0 is another one.
 SIGNS = (1, -1)
 SMALL = 100
+# Operations that give NaN if an operand is NaN. (Those of OF_ONE do, too.)
+NAN_AGAIN = frozenset(
+    ("add", "sub", "mul", "div", "div_rn", "neg", "abs", "maximum", "minimum"),
+)
 
 OF_ONE: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
@@ -104,6 +109,8 @@ class Evaluation:
     is_wide: bool = False
     # Inputs that are f16, of those whose types callers decide; the others are f32.
     narrow: frozenset[str] = frozenset()
+    # Whether some elements of inputs, and some scalars, are NaN.
+    has_nan: bool = False
     done: dict[Term, Number] = field(default_factory=dict[Term, Number])
     left: list[int] = field(default_factory=lambda: [MOST_POINTS])
     # What holds where the names are not chosen that a reduction binds.
@@ -125,6 +132,29 @@ def differ(
     narrow = [frozenset(callers), frozenset[str](), *(frozenset({one}) for one in callers)]
     ways = product(SIGNS, (False, True), dict.fromkeys(narrow))
     return any(_differ(kernel, algorithm, Evaluation(point, allowed, known, *way)) for way in ways)
+
+
+def differ_by_nan(
+    kernel: Term,
+    algorithm: Term,
+    point: Mapping[str, int],
+    allowed: frozenset[str],
+    types: Mapping[str, str] | None = None,
+) -> bool:
+    """Do two terms have other numbers where some elements are NaN? False where that is not known.
+
+    It is asked only of terms that leave out NaN somewhere: others say of NaN nothing of their own.
+    """
+    if not (_leaves_out_nan(kernel) or _leaves_out_nan(algorithm)):
+        return False
+    at = Evaluation(point, allowed, types or {}, has_nan=True)
+    return _differ(kernel, algorithm, at)
+
+
+def _leaves_out_nan(term: Term) -> bool:
+    """Whether an extreme in a term is that of the numbers alone, where some are NaN."""
+    own = isinstance(term, Apply | Total) and term.operation.endswith(kinds.WITHOUT_NAN)
+    return own or any(map(_leaves_out_nan, children(term)))
 
 
 def _differ(kernel: Term, algorithm: Term, at: Evaluation) -> bool:
@@ -157,6 +187,8 @@ def _given(at: Evaluation, one: str, *indices: int) -> float:
     if kind == kinds.BOOL:
         return int(found > 1)
     if not kinds.is_whole(kind):
+        if at.has_nan and _some("nan", one, *indices) > 1:
+            return math.nan
         return at.sign * (nearest(found, resolved(kind, at.narrow)) if kind else found)
     large = int.from_bytes(hashlib.sha256(repr((one, indices)).encode()).digest(), "big")
     value = at.sign * (large if at.is_wide else 1 + large % SMALL)
@@ -261,6 +293,8 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
 def _rounded(found: Plain, kind: str, narrow: frozenset[str], *, is_free: bool) -> Plain:
     """A number brought to a type, or that may be: a whole one wraps, others become the nearest."""
     if not kinds.is_whole(kind):
+        if _is_nan(found):
+            return found
         if is_free:
             return leeway(found, kind, narrow)
         return between([nearest(one, resolved(kind, narrow)) for one in ends(found)])
@@ -315,12 +349,39 @@ def _reduced(operation: str, values: list[Number]) -> Number:
     if " in " in operation:
         raise NoNumberError  # it is rounded at each step, in an order that nobody knows
     if operation in EXTREMES:
+        if any(_is_nan(part) for one in values if isinstance(one, tuple) for part in one):
+            raise NoNumberError
         return _best(operation, [one for one in values if isinstance(one, tuple)])
+    if operation.endswith(kinds.WITHOUT_NAN):
+        operation, values = _numbers_alone(operation, values)
     start: dict[str, Number] = {"add": 0, "mul": 1, "maximum": -math.inf, "minimum": math.inf}
     total: Number = start.get(operation, int(operation != "or"))
     for one in values:
         total = _applied(operation, [total, one])
     return total
+
+
+def _numbers_alone(operation: str, values: list[Number]) -> tuple[str, list[Number]]:
+    """The extreme that is meant, and the values without NaN; not known if there are only NaN."""
+    numbers = [one for one in values if not _is_nan(one)]
+    if values and not numbers:
+        raise NoNumberError
+    return operation.removesuffix(kinds.WITHOUT_NAN), numbers
+
+
+def _is_nan(one: Number) -> bool:
+    return isinstance(one, float) and math.isnan(one)
+
+
+def _with_nan(operation: str, operands: Sequence[Plain]) -> Plain:
+    """What an operation gives where an operand is NaN; only where nobody doubts what that is."""
+    match operation, operands:
+        case "where", [a, b, c] if not isinstance(a, Between) and not _is_nan(a):
+            return b if a else c
+        case _ if operation in NAN_AGAIN or operation in OF_ONE:
+            return math.nan
+        case _:
+            raise NoNumberError
 
 
 def _best(operation: str, pairs: list[tuple[Plain, Plain]]) -> Number:
@@ -346,9 +407,13 @@ def _best(operation: str, pairs: list[tuple[Plain, Plain]]) -> Number:
 def _applied(operation: str, operands: list[Number]) -> Number:
     if operation in EXTREMES:
         return _reduced(operation, operands)
+    if operation.endswith(kinds.WITHOUT_NAN):
+        return _reduced(operation, operands)
     plain = [one for one in operands if not isinstance(one, tuple)]
     if len(plain) < len(operands):
         raise NoNumberError
+    if any(map(_is_nan, plain)):
+        return _with_nan(operation, plain)
     numbers = [one for one in plain if not isinstance(one, Between)]
     if len(numbers) < len(plain):
         return spread(operation, plain, lambda ways: _carried_out(operation, ways))

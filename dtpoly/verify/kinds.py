@@ -9,6 +9,8 @@ from __future__ import annotations
 
 FLOATS = ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16", "tl.float32", "tl.float64")
 EIGHTS = FLOATS[:2]
+# What the name of an extreme ends with where a number wins over a NaN.
+WITHOUT_NAN = " without nan"
 WHOLES = (
     *("tl.int8", "tl.uint8", "tl.int16", "tl.int32", "tl.int64"),
     *("tl.uint16", "tl.uint32", "tl.uint64"),

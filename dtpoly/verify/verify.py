@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain, combinations
+from itertools import combinations
 
 import islpy as isl
 
@@ -19,7 +19,7 @@ from dtpoly.verify.algorithm import Unsaid, meaning_of
 from dtpoly.verify.asking import Run, about, has_a_point, running
 from dtpoly.verify.binding import binding_of
 from dtpoly.verify.callers import at_sizes, is_finite, promised, results, some_sizes, typed
-from dtpoly.verify.evaluate import differ
+from dtpoly.verify.evaluate import differ, differ_by_nan
 from dtpoly.verify.extents import left_out
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.formats import TYPES
@@ -280,19 +280,24 @@ def _judged(finding: Finding, wrapper: Wrapper, proof: Proof) -> Layer:
     """A finding with an example; it is sure if the example is one of a real call."""
     there = polyhedra_of(finding.where)
     examples = [smallest(where, _sizes_first(where)) for where in _tried(there)]
-    example = examples[0]
+    example, what = examples[0], finding.what
     is_sure = example is not None and not wrapper.skipped and finding.is_exact
     if any(one.startswith("programs(") or is_shift(one) for one in params_of(there)):
         is_sure = False
     if is_sure and finding.terms is not None:
         kernel, algorithm, allowed = finding.terms
-        tried = chain(examples, (smallest(one, _sizes_first(one)) for one in _larger(there)))
+        larger = (smallest(one, _sizes_first(one)) for one in _larger(there))
+        tried = [one for one in (*examples, *larger) if one]
         types = {one: of.kind for one, of in proof.meaning.formats.items()}
-        found = next((e for e in tried if e and differ(kernel, algorithm, e, allowed, types)), None)
+        found = next((e for e in tried if differ(kernel, algorithm, e, allowed, types)), None)
+        if found is None:
+            by_nan = (e for e in tried if differ_by_nan(kernel, algorithm, e, allowed, types))
+            found = next(by_nan, None)
+            what = what if found is None else f"{what}; it shows where some elements are NaN"
         is_sure, example = found is not None, found or example
     verdict = Verdict.REFUTED if is_sure else Verdict.UNKNOWN
     witness = None if example is None else witness_of(proof, finding, example)
-    judged = Layer(finding.layer, verdict, finding.line, finding.what, example, witness)
+    judged = Layer(finding.layer, verdict, finding.line, what, example, witness)
     return replace(judged, way=way_to_fit(proof, finding, witness))
 
 
