@@ -1,13 +1,17 @@
-"""`dtpoly compile FILE`: a .dt file in, a Python file with its Triton kernels out."""
+"""`dtpoly compile FILE` writes a Python file with the Triton kernels of a .dt file.
 
-import keyword
+The command goes through the stages one after the other: it checks, generates, proves and writes,
+and compiles for a GPU if it is asked to. All of them share the time that --seconds allows.
+"""
+
 import os
-import re
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import click
 
@@ -22,31 +26,48 @@ from dtpoly.cli.func_option import wanted_funcs, with_func
 from dtpoly.cli.lazy import load_triton
 from dtpoly.cli.main import BUG
 from dtpoly.cli.output import report, write_exactly
+from dtpoly.cli.output_file import check_output, contents, output_path
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
-from dtpoly.cli.saving import is_same_file, save, tell_error
+from dtpoly.cli.saving import save, tell_error
 from dtpoly.cli.seconds_option import limited, seconds_option
 from dtpoly.cli.size_option import parse_sizes
-from dtpoly.codegen.header import MARK, header
-from dtpoly.codegen.names import file_names
-from dtpoly.compile import check
+from dtpoly.codegen.header import header
+from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.frontend.reading import STANDARD_INPUT
+from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.remarks import remarked
 from dtpoly.schedule.primitives import Primitives
+from dtpoly.schedule.state import State
 from dtpoly.source import Source
 from dtpoly.targets.target import LIMITS, Target, parse_target
 from dtpoly.verdict_messages import of_emitted
 from dtpoly.verification import proved
 from dtpoly.verify.report import Verdict
 
-STANDARD_OUTPUT = "-"
 STAGES = ("ttir", "ttgir", "llir", "ptx", "cubin", "sass", "amdgcn", "hsaco")
 # Of the time, what the proof of one function may take; and how long what is not proved is run.
 ALMOST, RING = 0.9, 20.0
-# Names under which a file would hide what it needs itself.
-TAKEN = frozenset(sys.stdlib_module_names) | {"torch", "triton", "numpy", "dtpoly"}
+
+
+@dataclass(frozen=True, slots=True)
+class CompileCall:
+    """The arguments and options of one call of the command, by the names that click gives them."""
+
+    file: str
+    output: str | None
+    func: str | None
+    test: str | None
+    target: Target | None
+    emit: str | None
+    sizes: tuple[str, ...]
+    dtype: str | None
+    no_verify: bool
+    seconds: float
+    point: str | None
+    primitives: Primitives
+    as_json: bool
 
 
 def _target(context: click.Context, parameter: click.Parameter, word: str | None) -> Target | None:
@@ -110,21 +131,7 @@ Examples:
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="With --emit: print a JSON document.")
-def command(
-    file: str,
-    output: str | None,
-    func: str | None,
-    test: str | None,
-    target: Target | None,
-    emit: str | None,
-    sizes: tuple[str, ...],
-    dtype: str | None,
-    no_verify: bool,
-    seconds: float,
-    point: str | None,
-    primitives: Primitives,
-    as_json: bool,
-) -> int:
+def command(**given: Any) -> int:
     """Write a Python file with the Triton kernels of a .dt file, and a function that calls them.
 
     The file is written whole or not at all. Without -o it gets the name of FILE, in the folder
@@ -140,71 +147,102 @@ def command(
     line, and what makes it slow in warnings that point at a directive. With --emit, one stage of
     that compilation is printed instead of the Python file.
     """
-    if (sizes or dtype) and target is None and emit is None:
+    asked = CompileCall(**given)
+    is_compiled = asked.target is not None or asked.emit is not None
+    if (asked.sizes or asked.dtype) and not is_compiled:
         message = "--size and --dtype are for --emit and --target; the file serves all sizes"
         raise click.UsageError(message)
-    if as_json and emit is None:
+    if asked.as_json and asked.emit is None:
         raise click.UsageError("--json is for --emit")
-    source = read_source(file, point)
+    source = read_source(asked.file, asked.point)
     began = time.thread_time()
-    with limited(seconds):
-        checked = check(source, primitives)
+    with limited(asked.seconds):
+        checked = check(source, asked.primitives)
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)
     if checked.verdict is None:
         tell_error(f"'{source.name}' has no Func, so there is nothing to compile")
         return 1
-    wanted = wanted_funcs(checked.program, func)
-    checked = with_func(checked, func)
+    wanted = wanted_funcs(checked.program, asked.func)
+    return _compiled(asked, with_func(checked, asked.func), wanted, began)
+
+
+def _compiled(asked: CompileCall, checked: Checked, wanted: Sequence[str], began: float) -> int:
+    """Generate the text of a file that is legal, prove it, write it, and compile it if asked to.
+
+    `began` is the thread's time when the command began to compute.
+    """
     assert checked.program is not None
     assert checked.verdict is not None
     program, state = checked.program, checked.verdict.scheduled
-    given = parse_sizes(sizes, [label.name for label in program.labels])
-    tested = None if test is None else _tested(program, test)
-    _check_output(file, output)
-    path = None if emit else _path(file, output)
-    with limited(seconds, time.thread_time() - began):
-        made = remarked(checked, header(__version__, source.name), tested, wanted)
+    given = parse_sizes(asked.sizes, [label.name for label in program.labels])
+    tested = None if asked.test is None else _tested(program, asked.test)
+    check_output(asked.file, asked.output)
+    path = None if asked.emit else output_path(asked.file, asked.output)
+    heading = header(__version__, checked.file.source.name)
+    with limited(asked.seconds, time.thread_time() - began):
+        made = remarked(checked, heading, tested, tuple(wanted))
     if made.code is None:
         raise DtpolyError(made.diagnostics)
     code = made.code
     if made.diagnostics:
         report(made.diagnostics, sys.stderr)
-    text = code.text
-    if not no_verify:
-        with limited(seconds, time.thread_time() - began):
-            # What proofs of several functions take is shared; one may take almost all there is.
-            each = seconds * (ALMOST if len(code.stages.outputs) == 1 else 1 / 2)
-            found = proved(program, text, code.stages.outputs, each)
-        text, known = found.text, found.report
-        # What is not proved may be wrong: it is run, unless triton is to compile in this process.
-        is_run = known.verdict is Verdict.UNKNOWN and target is None and emit is None and can_run()
-        if is_run:
-            # A run that takes longer says nothing; it began in time.
-            with suppress(OverBudgetError), limited(RING):
-                known = in_ring(program, text, known, RING / 2, all_of_them=False) or known
-        kernel = Source("<standard output>" if path is None else str(path), text)
-        if told := of_emitted(known, kernel, source.name):
-            report(told, sys.stderr)
-        if known.verdict is Verdict.REFUTED:
-            return BUG
-    if path is not None and not save(path, text.encode(), more=_contents(program, code)):
+    text = code.text if asked.no_verify else _proved(asked, checked, code, path, began)
+    if text is None:
+        return BUG
+    if path is not None and not save(path, text.encode(), more=contents(program, code)):
         return 1
-    if path is None and emit is None:
+    if path is None and asked.emit is None:
         write_exactly(text)
-    if target is None and emit is None:
+    if asked.target is None and asked.emit is None:
         return 0
+    return _compiled_further(asked, state, code, given)
+
+
+def _proved(
+    asked: CompileCall, checked: Checked, code: Code, path: Path | None, began: float
+) -> str | None:
+    """The text with its verdict in its first lines, or None if it is refuted.
+
+    What is not proved is run at a few sizes; the user is told of it, and of what is refuted.
+    """
+    assert checked.program is not None
+    outputs = code.stages.outputs
+    with limited(asked.seconds, time.thread_time() - began):
+        # What proofs of several functions take is shared; one may take almost all there is.
+        each = asked.seconds * (ALMOST if len(outputs) == 1 else 1 / 2)
+        found = proved(checked.program, code.text, outputs, each)
+    text, known = found.text, found.report
+    # What is not proved may be wrong: it is run, unless triton is to compile in this process.
+    is_compiled = asked.target is not None or asked.emit is not None
+    if known.verdict is Verdict.UNKNOWN and not is_compiled and can_run():
+        # A run that takes longer says nothing; it began in time.
+        with suppress(OverBudgetError), limited(RING):
+            ringed = in_ring(checked.program, text, known, RING / 2, all_of_them=False)
+            known = ringed or known
+    kernel = Source("<standard output>" if path is None else str(path), text)
+    if told := of_emitted(known, kernel, checked.file.source.name):
+        report(told, sys.stderr)
+    return None if known.verdict is Verdict.REFUTED else text
+
+
+def _compiled_further(
+    asked: CompileCall, state: State, code: Code, sizes: Mapping[str, int]
+) -> int:
+    """Let Triton compile the kernels for a GPU, and show what was asked for."""
     # Set, it would have Triton interpret kernels instead of compiling them.
     os.environ.pop("TRITON_INTERPRET", None)
     emitted: ModuleType | None = load_triton("dtpoly.cli.emitted")
     if emitted is None:
         return 1
-    asked = emitted.Asked(target or _usual(emit), emit, given, DType(dtype or DType.F32), as_json)
-    answer: int = emitted.emit(state, code, asked, output if emit else None)
+    target, dtype = asked.target or _usual(asked.emit), DType(asked.dtype or DType.F32)
+    shown = emitted.Asked(target, asked.emit, sizes, dtype, asked.as_json)
+    answer: int = emitted.emit(state, code, shown, asked.output if asked.emit else None)
     return answer
 
 
 def _usual(stage: str | None) -> Target:
+    """The GPU whose compiler has a stage."""
     return parse_target("hip:gfx942" if stage in ("amdgcn", "hsaco") else "cuda:90")
 
 
@@ -216,50 +254,3 @@ def _tested(program: Program, words: str) -> dict[str, int]:
         raise click.BadParameter(error.message, param_hint="--test") from None
     except DtpolyError as error:
         raise click.BadParameter(error.diagnostics[0].title, param_hint="--test") from None
-
-
-def _check_output(file: str, output: str | None) -> None:
-    """Refuse a name that no file can have here. Raises click.BadParameter."""
-    if output == "":
-        raise click.BadParameter("an empty name names no file", param_hint="-o")
-    if output and output != STANDARD_OUTPUT and is_same_file(output, file):
-        raise click.BadParameter(f"'{output}' is the file to compile", param_hint="-o")
-
-
-def _path(file: str, output: str | None) -> Path | None:
-    """The file to write; None for standard output. Raises click.UsageError."""
-    if output == STANDARD_OUTPUT or (output is None and file == STANDARD_INPUT):
-        return None
-    if output is None:
-        path = Path(f"{module_name(Path(file).stem)}.py")
-        if path.exists() and not _is_ours(path):
-            message = f"'{path}' is there, and dtpoly did not write it; name a file with -o"
-            raise click.UsageError(message)
-        return path
-    return Path(output)
-
-
-def module_name(stem: str) -> str:
-    """A name that a program can import: `2mm` becomes `_2mm`, `torch` becomes `torch_`."""
-    name = re.sub(r"\W", "_", stem, flags=re.ASCII) or "_"
-    if name[0].isdigit():
-        name = f"_{name}"
-    return f"{name}_" if name in TAKEN or keyword.iskeyword(name) else name
-
-
-def _is_ours(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MARK)) == MARK.encode()
-    except OSError:
-        return False
-
-
-def _contents(program: Program, code: Code) -> str:
-    """What a file has, for whoever just wrote it: functions by the names that they have there."""
-    outputs = code.stages.outputs
-    names = file_names(program, outputs, ()).funcs
-    said = [one if names[one] == one else f"{names[one]} (Func {one})" for one in outputs]
-    kernels = len(code.stages.kernels)
-    count = f"{kernels} kernel{'s' if kernels > 1 else ''}"
-    return f": {', '.join(said)}, {count}"

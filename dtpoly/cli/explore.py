@@ -1,4 +1,4 @@
-"""`dtpoly explore FILE`: a space of schedules and sizes in; measured ones in a file, out."""
+"""`dtpoly explore FILE` measures schedules of a space, and keeps what came of them in a file."""
 
 import contextlib
 import json
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -35,6 +36,7 @@ from dtpoly.explore.store.results import Outcome
 from dtpoly.explore.strategies.choice import STRATEGIES, NoStrategy
 from dtpoly.explore.workers.process import NotOpened
 from dtpoly.explore.workers.workers import Opened, Place
+from dtpoly.frozen import dataclass
 from dtpoly.render.printable import printable
 
 COMPILE = ("compile", "compile_to_kernel")
@@ -55,6 +57,38 @@ class Fault(click.ParamType[tuple[str, str]]):
         if kind not in FAULTS or not equals:
             self.fail(f"'{value}' is not of the form FAULT=PATTERN; {', '.join(FAULTS)}", param)
         return pattern, kind
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreCall:
+    """The arguments and options of one call of the command, by the names that click gives them."""
+
+    file: str
+    sizes: tuple[str, ...]
+    strategy: str
+    budget: tuple[int | None, float | None] | None
+    output: Path | None
+    dtype: str
+    seed: int
+    device: str
+    simulate: bool
+    faults: tuple[tuple[str, str], ...]
+    pause: float
+    notes: str
+    workers: int | None
+    preparing: int | None
+    address: str | None
+    baselines: str | None
+    slow: float
+    each: float
+    limit: float
+    model: str | None
+    ships: Path | None
+    emits: bool
+    prunes: bool | None
+    proves: bool | None
+    again: bool
+    as_json: bool
 
 
 @click.command(
@@ -159,34 +193,7 @@ Examples:
     "--again", is_flag=True, help="Try again what hung, crashed, failed or was not proved."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
-def command(
-    file: str,
-    sizes: tuple[str, ...],
-    strategy: str,
-    budget: tuple[int | None, float | None] | None,
-    output: Path | None,
-    dtype: str,
-    seed: int,
-    device: str,
-    simulate: bool,
-    faults: tuple[tuple[str, str], ...],
-    pause: float,
-    notes: str,
-    workers: int | None,
-    preparing: int | None,
-    address: str | None,
-    baselines: str | None,
-    slow: float,
-    each: float,
-    limit: float,
-    model: str | None,
-    ships: Path | None,
-    emits: bool,
-    prunes: bool | None,
-    proves: bool | None,
-    again: bool,
-    as_json: bool,
-) -> int:
+def command(**given: Any) -> int:
     """Measure schedules of a space, each proved and checked before its time counts.
 
     Points that differ in numbers only may share a verdict; of these a sample is decided again, each
@@ -195,58 +202,63 @@ def command(
     What comes of each is kept in a file at once. The same command goes on where it was stopped,
     whatever stopped it; what is known is not measured again.
     """
-    space = schedules(read_space(file))
-    asked = _asked(file, space, sizes, dtype, seed)
-    kind = "simulated" if simulate else device
-    settings = {"faults": dict(faults), "pause": pause, "folder": notes}
-    place = Place(kind, asked, baselines or "", each, settings)
-    path = output or Path(f"{Path(file).stem}.sqlite")
-    most, seconds = budget or (None, None)
-    # Without a device that is known, nothing can be compiled for it.
-    is_compiled = (emits or kind == "cuda") if prunes is None else prunes
-    wanted = Wanted(
-        space,
-        place,
-        path,
-        strategy,
-        seed,
-        most,
-        seconds,
-        slow if isfinite(slow) else None,
-        limit,
-        workers,
-        preparing,
-        address,
-        model or "",
-        prunes=is_compiled,
-        proves=not simulate if proves is None else proves,
-        again=again,
-        command=" ".join(["dtpoly", *sys.argv[1:]]),
-    )
+    asked = ExploreCall(**given)
+    wanted = _wanted(asked)
     try:
         # What a strategy or Ray prints is no part of the answer.
         with (
             contextlib.redirect_stdout(sys.stderr),
-            load("dtpoly.cli.exploring").following(quiet=as_json) as tell,
+            load("dtpoly.cli.exploring").following(quiet=asked.as_json) as tell,
         ):
-            if emits:
+            if asked.emits:
                 return _emit(wanted, tell)
             finished = session(wanted, tell, _warn)
     except (StoreError, NoWorkers, NotOpened, NoStrategy, NoModel, MissingExtra) as error:
         tell_error(str(error))
         return 1
-    question, ended = finished.question, finished.ended
+    question, ended, path = finished.question, finished.ended, wanted.path
     told = load("dtpoly.cli.exploring").told(question, ended, path)
-    write(json.dumps(_document(question, ended, path), indent=2) + "\n" if as_json else told)
+    as_document = json.dumps(_document(question, ended, path), indent=2) + "\n"
+    write(as_document if asked.as_json else told)
     if ended.snapshot.outcomes.get(Outcome.BUG):
         return BUG
     if ended.is_interrupted:
         return INTERRUPTED
-    if ships is not None:
+    if asked.ships is not None:
         shipping = load("dtpoly.cli.shipping")
-        done: int = shipping.ship(path, ships, shipping.algorithm_of(file))
+        done: int = shipping.ship(path, asked.ships, shipping.algorithm_of(asked.file))
         return done
     return 0 if ended.snapshot.best is not None else 1
+
+
+def _wanted(asked: ExploreCall) -> Wanted:
+    """The session that the options describe."""
+    space = schedules(read_space(asked.file))
+    question = _asked(asked.file, space, asked.sizes, asked.dtype, asked.seed)
+    kind = "simulated" if asked.simulate else asked.device
+    settings = {"faults": dict(asked.faults), "pause": asked.pause, "folder": asked.notes}
+    most, seconds = asked.budget or (None, None)
+    # Without a device that is known, nothing can be compiled for it.
+    is_compiled = (asked.emits or kind == "cuda") if asked.prunes is None else asked.prunes
+    return Wanted(
+        space=space,
+        place=Place(kind, question, asked.baselines or "", asked.each, settings),
+        path=asked.output or Path(f"{Path(asked.file).stem}.sqlite"),
+        strategy=asked.strategy,
+        seed=asked.seed,
+        most=most,
+        seconds=seconds,
+        slow=asked.slow if isfinite(asked.slow) else None,
+        limit=asked.limit,
+        workers=asked.workers,
+        preparing=asked.preparing,
+        address=asked.address,
+        model=asked.model or "",
+        prunes=is_compiled,
+        proves=not asked.simulate if asked.proves is None else asked.proves,
+        again=asked.again,
+        command=" ".join(["dtpoly", *sys.argv[1:]]),
+    )
 
 
 def _emit(wanted: Wanted, tell: Callable[[Emission], None]) -> int:

@@ -1,4 +1,4 @@
-"""`dtpoly verify FILE`: a .dt file and the text of its kernels in; what is proved of it out."""
+"""`dtpoly verify FILE` proves that kernels compute what a .dt file says, or shows where not."""
 
 import json
 import os
@@ -6,10 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from types import ModuleType
+from typing import Any
 
 import click
 
 from dtpoly import __version__
+from dtpoly.algorithm.program import Program
 from dtpoly.budget import SECONDS as BUDGET
 from dtpoly.cli.doubts import can_run, in_ring
 from dtpoly.cli.evidence import check_proof, show_fusions, write_proof
@@ -26,6 +28,7 @@ from dtpoly.codegen.header import header, writer_of
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.frontend.reading import read_file
+from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
@@ -38,6 +41,23 @@ VERSION = 1  # of the JSON document
 CHECKING = 60.0  # seconds for each function of a certificate, and twice that for all of its sets
 TOGETHER = ["--kernel", "--check"]
 EMITTED = "<kernels>"  # what messages call a text that no file holds
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyCall:
+    """The arguments and options of one call of the command, by the names that click gives them."""
+
+    file: str
+    kernel: str | None
+    func: str | None
+    seconds: float
+    ring: bool
+    certificate: str | None
+    to_check: str | None
+    fusions: bool
+    point: str | None
+    primitives: Primitives
+    as_json: bool
 
 
 @click.command(
@@ -84,19 +104,7 @@ Examples:
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
-def command(
-    file: str,
-    kernel: str | None,
-    func: str | None,
-    seconds: float,
-    ring: bool,
-    certificate: str | None,
-    to_check: str | None,
-    fusions: bool,
-    point: str | None,
-    primitives: Primitives,
-    as_json: bool,
-) -> int:
+def command(**given: Any) -> int:
     """Read the kernels of a .dt file back, and prove that they compute what it says.
 
     For each function seven layers are proved for all sizes: that each element is stored once, that
@@ -110,58 +118,81 @@ def command(
     Exit codes: 0 all is proved; 1 something is not, or --kernel is refuted; 3 the text that dtpoly
     itself writes is refuted, which is a bug of dtpoly.
     """
-    _check_together(
-        {"--check": to_check, "--fuse-at": fusions},
-        {"--kernel": kernel, "--certificate": certificate, "--ring": ring},
-    )
-    if certificate and any(is_same_file(certificate, one) for one in (file, kernel) if one):
-        message = f"'{certificate}' is a file to verify"
-        raise click.BadParameter(message, param_hint="--certificate")
-    source, began = read_source(file, point), time.thread_time()
+    asked = VerifyCall(**given)
+    _check_options(asked)
+    source, began = read_source(asked.file, asked.point), time.thread_time()
     with limited(BUDGET):
-        checked = check(source, primitives)
-    if fusions and checked.verdict is not None:
-        return show_fusions(checked, file, as_json)
+        checked = check(source, asked.primitives)
+    if asked.fusions and checked.verdict is not None:
+        return show_fusions(checked, asked.file, asked.as_json)
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)
     if checked.verdict is None:
         tell_error(f"'{source.name}' has no Func, so there is nothing to verify")
         return 1
-    wanted = wanted_funcs(checked.program, func)
-    checked = with_func(checked, func if kernel is None else None)
+    wanted = wanted_funcs(checked.program, asked.func)
+    checked = with_func(checked, asked.func if asked.kernel is None else None)
     assert checked.program is not None
     program = checked.program
     with limited(BUDGET, time.thread_time() - began):
-        text = _text(checked, kernel, wanted)
-    if to_check is not None:
+        text = _text(checked, asked.kernel, wanted)
+    if asked.to_check is not None:
         with limited(CHECKING * (len(program.funcs) + 2)):
-            return check_proof(source, text, to_check, wanted, as_json)
-    # What is refuted is looked at again.
-    with limited(2 * seconds * len(program.funcs) + BUDGET):
-        found = verified(program, text.text, wanted, seconds)
-    if func is not None:
-        found = Report(tuple(one for one in found.functions if one.name in (func, "")))
-    # A text of ours that is not proved is run without being asked to; a user's is not.
-    if ring or (kernel is None and found.verdict is Verdict.UNKNOWN and can_run()):
-        with_ring = in_ring(program, text.text, found, seconds, all_of_them=ring)
-        if with_ring is None:
-            return 1
-        found = with_ring
-    if kernel is not None:
-        found = of_other_version(found, text.text, writer_of(text.text))
-    told = of_emitted(found, text, source.name) if kernel is None else of_edited(found, text)
-    if as_json:
-        told_data: ModuleType = load("dtpoly.verdict_table")
-        data = told_data.verdict_data(found, told)
-        document = {"version": VERSION, "file": file, "kernel": kernel, **data}
-        write(json.dumps(document, indent=2) + "\n")
-    else:
-        _show(found, told)
-    if certificate and not write_proof(program, source, text, certificate, seconds):
+            return check_proof(source, text, asked.to_check, wanted, asked.as_json)
+    found = _found(asked, program, text, wanted)
+    if found is None:
         return 1
-    if found.verdict is Verdict.REFUTED and kernel is None:
+    _tell(asked, found, text, source)
+    path = asked.certificate
+    if path and not write_proof(program, source, text, path, asked.seconds):
+        return 1
+    if found.verdict is Verdict.REFUTED and asked.kernel is None:
         return BUG
     return 0 if found.verdict is Verdict.PROVED else 1
+
+
+def _check_options(asked: VerifyCall) -> None:
+    """Refuse options that ask for different things, and to write over what is verified."""
+    _check_together(
+        {"--check": asked.to_check, "--fuse-at": asked.fusions},
+        {"--kernel": asked.kernel, "--certificate": asked.certificate, "--ring": asked.ring},
+    )
+    path, read = asked.certificate, (asked.file, asked.kernel)
+    if path and any(is_same_file(path, one) for one in read if one):
+        message = f"'{path}' is a file to verify"
+        raise click.BadParameter(message, param_hint="--certificate")
+
+
+def _found(
+    asked: VerifyCall, program: Program, text: Source, wanted: tuple[str, ...]
+) -> Report | None:
+    """Verify, and run in the ring what is to be run; None if that cannot be done here."""
+    # What is refuted is looked at again.
+    with limited(2 * asked.seconds * len(program.funcs) + BUDGET):
+        found = verified(program, text.text, wanted, asked.seconds)
+    if asked.func is not None:
+        found = Report(tuple(one for one in found.functions if one.name in (asked.func, "")))
+    # A text of ours that is not proved is run without being asked to; a user's is not.
+    is_ours = asked.kernel is None
+    if asked.ring or (is_ours and found.verdict is Verdict.UNKNOWN and can_run()):
+        with_ring = in_ring(program, text.text, found, asked.seconds, all_of_them=asked.ring)
+        if with_ring is None:
+            return None
+        found = with_ring
+    return found if is_ours else of_other_version(found, text.text, writer_of(text.text))
+
+
+def _tell(asked: VerifyCall, found: Report, text: Source, source: Source) -> None:
+    """Print the verdict, as a document if that is asked for."""
+    is_ours = asked.kernel is None
+    told = of_emitted(found, text, source.name) if is_ours else of_edited(found, text)
+    if not asked.as_json:
+        _show(found, told)
+        return
+    told_data: ModuleType = load("dtpoly.verdict_table")
+    data = told_data.verdict_data(found, told)
+    document = {"version": VERSION, "file": asked.file, "kernel": asked.kernel, **data}
+    write(json.dumps(document, indent=2) + "\n")
 
 
 def _check_together(instead: Mapping[str, object], more: Mapping[str, object]) -> None:

@@ -122,16 +122,16 @@ def _statement(
         read = (writes, *read)
     domain = in_box(space, draft.labels, sizes)
     return Statement(
-        draft.name,
-        func,
-        draft.role,
-        (),
-        draft.labels,
-        draft.bound,
-        domain,
-        writes,
-        read,
-        draft.body,
+        name=draft.name,
+        func=func,
+        role=draft.role,
+        copies=(),
+        labels=draft.labels,
+        bound=draft.bound,
+        domain=domain,
+        writes=writes,
+        reads=read,
+        body=draft.body,
     )
 
 

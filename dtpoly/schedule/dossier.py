@@ -136,25 +136,25 @@ def _dossier(
     place = _place(copies, ways)
     mine = [d for d in pairs if d.source in fusion.copies or d.target in fusion.copies]
     return Dossier(
-        str(one).rstrip(";"),
-        one.span,
-        fusion.func,
-        fusion.consumer,
-        fusion.kernel,
-        place,
-        tuple(_theorem(state, fusion, place)),
-        plain_text(state.model.context),
-        tuple(_domains(state, fusion.func, readers)),
-        tuple(
+        directive=str(one).rstrip(";"),
+        span=one.span,
+        func=fusion.func,
+        consumer=fusion.consumer,
+        kernel=fusion.kernel,
+        place=place,
+        theorem=tuple(_theorem(state, fusion, place)),
+        facts=plain_text(state.model.context),
+        domains=tuple(_domains(state, fusion.func, readers)),
+        needed=tuple(
             Relation(f"what an iteration computes of '{copy.name}'", needed_text(copy, state.model))
             for copy in copies
         ),
-        tuple(_relations(state.lifted, _original(state, fusion))),
-        tuple(_relations(state.model, mine)),
-        () if before is None else tuple(_schedule(before, fusion.func, readers)),
-        tuple(_places(state.model, (*copies, *readers), ways)),
-        tuple(_in_order(state, mine, ways)),
-        obligations,
+        before=tuple(_relations(state.lifted, _original(state, fusion))),
+        after=tuple(_relations(state.model, mine)),
+        schedule_before=() if before is None else tuple(_schedule(before, fusion.func, readers)),
+        schedule_after=tuple(_places(state.model, (*copies, *readers), ways)),
+        in_order=tuple(_in_order(state, mine, ways)),
+        obligations=obligations,
     )
 
 

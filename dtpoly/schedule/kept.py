@@ -114,17 +114,17 @@ def _kept(
         if distance.axis in one.carriers
     )
     return Kept(
-        _reduced(accumulator, model) if accumulator else _read(group, target, known),
-        source,
-        target,
-        kernel,
-        bool(accumulator),
-        all(one.is_one_kernel for one in group),
-        is_one_program,
-        _hull(steps or group) if is_one_program else (),
-        tuple(carriers),
-        wrong.get((source, target)),
-        tuple((one.dependence.source, one.dependence.target) for one in group),
+        what=_reduced(accumulator, model) if accumulator else _read(group, target, known),
+        source=source,
+        target=target,
+        kernel=kernel,
+        is_reduction=bool(accumulator),
+        is_one_kernel=all(one.is_one_kernel for one in group),
+        is_one_program=is_one_program,
+        distances=_hull(steps or group) if is_one_program else (),
+        carriers=tuple(carriers),
+        broken=wrong.get((source, target)),
+        statements=tuple((one.dependence.source, one.dependence.target) for one in group),
     )
 
 

@@ -128,19 +128,19 @@ def find_kernels(
     placement = place(program, below, compiled, needed, inlined.keys(), consumers)
     kernels = _kernels(funcs, placement, inlined.keys(), reduced, names)
     return View(
-        program,
-        funcs,
-        compiled,
-        below,
-        needed,
-        placement,
-        kernels,
-        reduced,
-        inlined,
-        fused,
-        blocked,
-        names,
-        wrong,
+        program=program,
+        funcs=funcs,
+        compiled=compiled,
+        below=below,
+        needed=needed,
+        placement=placement,
+        kernels=kernels,
+        reduced=reduced,
+        inlined=inlined,
+        fused=fused,
+        blocked=blocked,
+        names=names,
+        wrong=wrong,
     )
 
 

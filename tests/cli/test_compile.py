@@ -14,7 +14,7 @@ from types import ModuleType
 
 import pytest
 
-from dtpoly.cli.compile import module_name
+from dtpoly.cli.output_file import module_name
 from tests.cli.conftest import Entry
 from tests.cli.process import COMMAND, ROOT, dtpoly, environment
 

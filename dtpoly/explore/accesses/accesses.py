@@ -146,15 +146,15 @@ class Memory:
             shape = tuple(self.extents[dim] for dim in array.dims)
         is_scratch = array is not None and name not in self.seen
         return Stream(
-            name,
-            is_store,
-            at,
-            walk,
-            BYTES[dtype],
-            shape,
-            is_operand,
-            is_scratch,
-            is_store and walk.statement.is_atomic,
+            array=name,
+            is_store=is_store,
+            indices=at,
+            walk=walk,
+            size=BYTES[dtype],
+            shape=shape,
+            is_operand=is_operand,
+            is_scratch=is_scratch,
+            is_atomic=is_store and walk.statement.is_atomic,
         )
 
 

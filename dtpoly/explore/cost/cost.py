@@ -140,16 +140,16 @@ def _kernel(
         launch = 0.0  # it is that of the kernel before it
     busy = _together(units.values())
     return KernelCost(
-        kernel.node.name,
-        launch + busy if programs else launch,
-        launch,
-        units,
-        programs,
-        job.waves,
-        resources,
-        job.work,
-        operands,
-        _recomputed(kernel),
+        name=kernel.node.name,
+        seconds=launch + busy if programs else launch,
+        launch=launch,
+        limits=units,
+        programs=programs,
+        waves=job.waves,
+        resources=resources,
+        work=job.work,
+        operands=operands,
+        recomputed=_recomputed(kernel),
     )
 
 

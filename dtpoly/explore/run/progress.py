@@ -84,16 +84,16 @@ class Tally:
         share, left = self._budget(took, rate)
         baselines = {name: median(found) for name, found in self.baselines.items()}
         return Snapshot(
-            self.points,
-            self.known,
-            dict(self.outcomes),
-            dict(self.kinds),
-            self.best,
-            self.best_point,
-            baselines,
-            rate,
-            share,
-            left,
+            points=self.points,
+            known=self.known,
+            outcomes=dict(self.outcomes),
+            kinds=dict(self.kinds),
+            best=self.best,
+            best_point=self.best_point,
+            baselines=baselines,
+            rate=rate,
+            share=share,
+            left=left,
         )
 
     def _budget(self, took: float, rate: float) -> tuple[float | None, float | None]:

@@ -81,18 +81,18 @@ def result(row: tuple[Any, ...]) -> tuple[str, Mapping[str, str], Result]:
     point, parameters, outcome, kind, reason, median, low, high, *rest = row
     samples, error, allowed, baselines, text_hash, seconds = rest
     found = Result(
-        Outcome(outcome),
-        text(kind),
-        text(reason),
-        maybe(time, median),
-        maybe(finite, low),
-        maybe(finite, high),
-        whole(samples),
-        maybe(real, error),
-        maybe(real, allowed),
-        named(time, baselines),
-        text(text_hash),
-        finite(seconds),
+        outcome=Outcome(outcome),
+        kind=text(kind),
+        reason=text(reason),
+        median=maybe(time, median),
+        quarter=maybe(finite, low),
+        three_quarters=maybe(finite, high),
+        samples=whole(samples),
+        error=maybe(real, error),
+        allowed=maybe(real, allowed),
+        baselines=named(time, baselines),
+        text_hash=text(text_hash),
+        seconds=finite(seconds),
     )
     if found.is_timed and found.median is None:
         raise ValueError("a time of what is measured")
