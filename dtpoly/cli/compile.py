@@ -1,4 +1,4 @@
-"""`dtpoly compile FILE`: a .dt file in, a Python file with its Triton kernels out."""
+"""The command `dtpoly compile FILE`, which writes a Python file with Triton kernels."""
 
 import keyword
 import os
@@ -256,7 +256,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _contents(program: Program, code: Code) -> str:
-    """What a file has, for whoever just wrote it: functions by the names that they have there."""
+    """Say which functions a file has, by their names there, for whoever just wrote it."""
     outputs = code.stages.outputs
     names = file_names(program, outputs, ()).funcs
     said = [one if names[one] == one else f"{names[one]} (Func {one})" for one in outputs]

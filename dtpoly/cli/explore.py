@@ -1,4 +1,4 @@
-"""`dtpoly explore FILE`: a space of schedules and sizes in; measured ones in a file, out."""
+"""The command `dtpoly explore FILE`, which measures schedules of a space and keeps the results."""
 
 import contextlib
 import json
@@ -260,7 +260,7 @@ def _emit(wanted: Wanted, tell: Callable[[Emission], None]) -> int:
 
 
 def _asked(file: str, space: Schedules, words: tuple[str, ...], dtype: str, seed: int) -> Asked:
-    """What is asked of each schedule. Raises click.exceptions.Exit where there is nothing."""
+    """Make the question to each schedule. Raises click.exceptions.Exit if there is none."""
     program = space.space.program
     if not program.funcs:
         tell_error(f"'{file}' has no Func, so there is nothing to measure")

@@ -1,4 +1,4 @@
-"""`dtpoly verify FILE`: a .dt file and the text of its kernels in; what is proved of it out."""
+"""The command `dtpoly verify FILE`, which proves the text of kernels against a .dt file."""
 
 import json
 import os
