@@ -272,7 +272,7 @@ def _emit(wanted: Wanted, tell: Callable[[Emission], None]) -> int:
 
 
 def _asked(file: str, space: Schedules, words: tuple[str, ...], dtype: str, seed: int) -> Asked:
-    """What is asked of each schedule. Raises click.exceptions.Exit where there is nothing."""
+    """Make the question to each schedule. Raises click.exceptions.Exit if there is none."""
     program = space.space.program
     if not program.funcs:
         tell_error(f"'{file}' has no Func, so there is nothing to measure")
