@@ -1,4 +1,7 @@
-"""A file and the text of directives that are not in it in; the file with them at its end out."""
+"""Directives that are written elsewhere, such as on the command line, are added to a file here.
+
+The parser reads them as if they stood at the end of the file; their spans stay in their own text.
+"""
 
 from dataclasses import replace
 

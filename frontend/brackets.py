@@ -1,4 +1,8 @@
-"""A statement's tokens in, brackets that do not pair or nest too deeply out."""
+"""Finds the first bracket of a statement that does not pair, or that nests too deeply.
+
+The parser asks this before it hands a statement to the grammar, so the grammar may assume that
+brackets pair.
+"""
 
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.source import Span
@@ -9,7 +13,7 @@ MAX_NESTING = 64  # brackets inside brackets
 
 
 def check_brackets(piece: Piece) -> Diagnostic | None:
-    """The first bracket that does not pair, or that nests too deeply for any reader."""
+    """Return the mistake of the first bracket that does not pair or nests too deeply, if any."""
     stack: list[Token] = []
     for token in piece.tokens:
         if token.text in OPENING:
@@ -26,7 +30,10 @@ def check_brackets(piece: Piece) -> Diagnostic | None:
 
 
 def open_brackets(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """The brackets that tokens, which pair, leave open; the innermost last."""
+    """Return the brackets that stay open after these tokens, the innermost last.
+
+    The tokens must pair otherwise: nothing is checked here.
+    """
     stack: list[Token] = []
     for token in tokens:
         if token.text in OPENING:

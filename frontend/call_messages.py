@@ -1,4 +1,4 @@
-"""The wording of what can be wrong with calls and reductions."""
+"""The messages about wrong calls of functions and reductions."""
 
 from collections.abc import Sequence
 

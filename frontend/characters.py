@@ -1,4 +1,8 @@
-"""Strange characters and words in, what to write instead out."""
+"""Words the mistakes of characters that the language does not have, and says what to write instead.
+
+The scanner calls it for characters that people paste from papers or type from other languages, such
+as a minus sign that is not ASCII.
+"""
 
 import re
 import unicodedata
@@ -129,7 +133,10 @@ def malformed_number(text: str, span: Span) -> Diagnostic:
 
 
 def not_ascii(text: str, spans: list[Span], taken: set[str]) -> Diagnostic:
-    """A name that is told once, where it first stands; the edits mend it everywhere."""
+    """Report a name with letters that are not ASCII, where it first stands.
+
+    The edits rename it everywhere in the file.
+    """
     strange = next(char for char in text if not (char.isascii() and NAME.match(f"a{char}")))
     plain = "".join(map(_ascii, text))
     fine = NAME.fullmatch(plain) is not None and len(plain) < 80 and plain not in taken

@@ -1,4 +1,4 @@
-"""The wording of what can be wrong with choices, alternatives and constraints."""
+"""The messages about choices, alternatives and constraints that a schedule leaves open."""
 
 from collections.abc import Sequence
 

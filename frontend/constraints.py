@@ -1,4 +1,7 @@
-"""The constraints of a file in; conditions on numbers that its directives have out."""
+"""Turns the `where` constraints of a file into conditions on the numbers of its directives.
+
+For example, `where f.tensorize.y <= f.block.y` compares the numbers of two directives.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
@@ -44,7 +47,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the directives of a file have: numbers, and choices of names."""
+    """The numbers and the choices of names that the directives of a file have, each by its path."""
 
     is_whole: bool  # if not, some directives could not be read
     numbers: dict[Path, None] = field(default_factory=dict[Path, None])

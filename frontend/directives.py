@@ -1,4 +1,4 @@
-"""The directives of a file in; what they say, with what they leave open, out."""
+"""Turns the directives of a file from syntax into data, together with all that they leave open."""
 
 from collections.abc import Iterator, Sequence
 

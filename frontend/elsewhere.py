@@ -1,4 +1,7 @@
-"""Words of other languages in, the words of this one out."""
+"""Words of other languages, each with the word of this language that its writer most likely meant.
+
+Messages use these tables to suggest what to write instead.
+"""
 
 # Operators, and what to write here; "" where nothing takes their place.
 OPERATORS = {

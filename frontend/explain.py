@@ -1,4 +1,8 @@
-"""A statement that the grammar refuses in, what is wrong with it in the words of its writer out."""
+"""Says in the writer's words why the grammar refuses a statement.
+
+The parser calls it with the place where the grammar stopped; the words of pyparsing itself are
+never shown.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -147,7 +151,7 @@ def _parentheses_on_the_left(func: Token, opening: Token, closing: Token) -> Dia
 
 
 def explain(piece: Piece, offset: int) -> Diagnostic:
-    """What is wrong with a declaration, definition or directive that stops being one somewhere."""
+    """Say why a declaration, definition or directive stops being one where the grammar stopped."""
     at = next((i for i, t in enumerate(piece.tokens) if t.span.end > offset), len(piece.tokens))
     if piece.is_declaration:
         return _wrong_declaration(piece, at)
@@ -247,7 +251,7 @@ def _wrong_directive(piece: Piece, at: int) -> Diagnostic:
 
 
 def _wrong_choice(piece: Piece, at: int) -> Diagnostic | None:
-    """What is wrong between the curly brackets of an argument, if it is there."""
+    """Say what is wrong between the curly brackets of an argument, if the mistake is there."""
     inside = open_brackets(piece.tokens[:at])
     if [token.text for token in inside[-2:]] != ["(", "{"]:
         return None

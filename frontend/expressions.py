@@ -1,7 +1,7 @@
-"""Syntax nodes in, expressions of the Program out: every name gets its meaning here.
+"""Turns the syntax of an expression into an expression of the Program: each name gets its meaning.
 
-A part that is wrong is told once and becomes None, which whatever contains it passes on, so that
-one mistake is one message.
+A part that is wrong is reported once and becomes None. Whatever contains that part passes the None
+on and reports nothing, so that one mistake gives one message.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ AXES = (0, 1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """What lowering an expression needs: the names of the file, and where to tell mistakes."""
+    """Turns syntax into expressions, with the names of the file and a place for mistakes."""
 
     names: Names
 

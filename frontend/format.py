@@ -1,4 +1,7 @@
-"""A source in, its text in the one canonical layout out; the tokens stay the same sequence."""
+"""Lays the text of a file out in the one canonical way, for `dtpoly fmt`.
+
+Only white space changes: the sequence of tokens stays the same.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -63,6 +66,6 @@ def _is_trailed(line: Line) -> bool:
 
 
 def _comment(token: Token) -> str:
-    """At least one space after `#`; `#!` and a run of `#` stand as they are."""
+    """Put a space after the `#` of a comment; `#!` and a run of `#` stay as they are."""
     text = token.text.expandtabs(INDENT).rstrip()
     return text if text[1:2] in ("", " ", "#", "!") else f"# {text[1:]}"

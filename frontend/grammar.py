@@ -1,9 +1,11 @@
-"""The grammar of one statement, in pyparsing: text in, nested raw matches out, no meaning.
+"""The grammar of one statement, written with pyparsing; it returns nested matches without meaning.
 
-Every terminal comes out as a `Raw` (where, text). Operators come out flat, in the order written:
-`tree` groups them by precedence. So a level of brackets is one level of recursion, and a
-statement is read once, from left to right, without going back: `-` (not `+`) after whatever
-decides what follows makes pyparsing stop exactly at the mistake.
+Every terminal becomes a `Raw` (where, text). Operators come out flat, in the order in which they
+are written, and `tree` groups them by precedence. So a level of brackets costs one level of
+recursion.
+
+A statement is read once, from left to right, without going back. Whatever decides which rule
+applies is followed by `-` instead of `+`, so that pyparsing stops exactly at the mistake.
 """
 
 from functools import lru_cache

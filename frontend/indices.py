@@ -1,4 +1,7 @@
-"""An index of a tensor in, whole numbers times labels out."""
+"""Turns an index of a tensor into an affine expression: whole numbers times labels, and a constant.
+
+For example, `A[2 * x + r - 1]`. An index of any other form is reported and becomes None.
+"""
 
 from dtpoly.algorithm.expressions import Affine
 

@@ -1,4 +1,7 @@
-"""The tokens of one statement in, its lines out: where they break, how deep, what is spaced."""
+"""Divides the tokens of one statement into lines, for `dtpoly fmt`.
+
+It decides where lines break, how far they are indented, and where spaces stand.
+"""
 
 import re
 from collections.abc import Iterator, Sequence, Set

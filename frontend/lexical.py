@@ -1,4 +1,8 @@
-"""Characters in, tokens and statements out; what no grammar should have to meet is told."""
+"""Divides a text into tokens, and the tokens into statements.
+
+It also reports whatever the grammar should never meet, such as characters that the language does
+not have.
+"""
 
 import re
 from bisect import bisect_left
@@ -23,7 +27,7 @@ WHERE, ALGORITHM = "where", "algorithm"
 
 
 class Kind(StrEnum):
-    """What a token is."""
+    """The kinds of tokens."""
 
     NAME = "name"
     NUMBER = "number"

@@ -1,4 +1,4 @@
-"""Diagnostics in, as many out as anyone reads in one go."""
+"""Keeps at most a hundred errors and a hundred other diagnostics: more, nobody reads at once."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The wording of what can be wrong with names, definitions, indices and directives."""
+"""The messages about wrong names, definitions, indices and directives."""
 
 from collections.abc import Iterator, Sequence
 
@@ -30,7 +30,7 @@ MOST_SHOWN = 8  # of a cycle; more help nobody
 def unknown_name(
     name: Name, expected: Kind, meant: str | None, statement: Span | None, spans: Sequence[Span]
 ) -> Diagnostic:
-    """A name that nothing declares; it is told once, the edits mend it everywhere."""
+    """Report a name that nothing declares, where it first stands; the edits mend it everywhere."""
     declaration = f"{expected} {name.text};"
     edits: tuple[Edit, ...] = ()
     if name.text in CALL_NAMES:
@@ -262,7 +262,7 @@ def not_affine(node: Node) -> Diagnostic:
 
 
 def _instead_of(node: Node) -> str:
-    """What to do instead of an index that is not affine."""
+    """Say what to write instead of an index that is not affine."""
     if any(isinstance(one, Indexed) for one in _parts(node)):
         return (
             "what a tensor holds cannot be an index: compare it with every index, as in "

@@ -1,4 +1,4 @@
-"""Looking names up while a file is resolved, and remembering which were used."""
+"""Looks names up while a file is resolved, and remembers which names were used."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -48,7 +48,7 @@ class Names:
         return self.table.get(name)
 
     def find(self, name: Name, expected: Kind) -> Symbol | None:
-        """The symbol of a name; one that is not declared is told, but only once a file."""
+        """Return the symbol of a name; a name that is not declared is reported once in a file."""
         symbol = self.table.get(name.text)
         if symbol is not None:
             return symbol

@@ -1,4 +1,7 @@
-"""A path in, its text out; everything that can be wrong with a file before it is read."""
+"""Reads a file from a path, and reports all that can go wrong before its text is looked at.
+
+For example, the file is missing, is a folder, or is not UTF-8.
+"""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""A declared name in, the edits that take it out of its declaration or move it out."""
+"""Makes the edits that remove a name from its declaration, or that declare it with another word.
+
+Messages offer such edits, for instance to turn a Var into an RVar.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""A syntax tree in, the Program and everything that is wrong with it out."""
+"""Turns a syntax tree into a Program and reports everything that is wrong with it.
+
+This is the last stage of the frontend.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A schedule file: where its algorithm is, and what does not belong into it."""
+"""Reads a schedule file: it names the file of its algorithm and may hold only directives."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ def named_algorithm(file: File) -> AlgorithmFile | None:
 
 
 def misplaced(file: File) -> tuple[Diagnostic, ...]:
-    """What a schedule file must leave to the algorithm that it names."""
+    """Report the statements of a schedule file that belong into the algorithm's file."""
     found: list[Diagnostic] = []
     first = named_algorithm(file)
     for one in file.statements:

@@ -1,4 +1,4 @@
-"""Declarations in, a table of names out: what each word of the file stands for."""
+"""Makes the table of names of a file from its declarations."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -44,7 +44,7 @@ class Symbol:
 
 
 def what(symbol: Symbol) -> str:
-    """What a symbol is, as a message says it."""
+    """Return the words by which a message calls a symbol, such as "a tensor input"."""
     match symbol.kind:
         case Kind.FUNC:
             return "a Func"

@@ -1,4 +1,4 @@
-"""The syntax tree: what was written, with places, before any name has a meaning."""
+"""The syntax tree: what the user wrote, with places, before any name has a meaning."""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -154,7 +154,7 @@ class DirectiveCall:
 
 
 def choices_in(call: DirectiveCall) -> Iterator[Choice]:
-    """What a directive leaves open."""
+    """Yield every choice, such as `{4, 8}`, in the arguments of a directive."""
     for argument in call.arguments:
         for part in (argument.target, argument.value, argument.factor):
             if isinstance(part, Choice):

@@ -1,4 +1,7 @@
-"""Raw matches in, syntax nodes out: places, precedence, and the limits that precedence needs."""
+"""Turns the flat matches of the grammar into syntax nodes.
+
+It adds places, groups operators by precedence, and refuses expressions that nest too deeply.
+"""
 
 import re
 from collections.abc import Sequence
