@@ -1,4 +1,7 @@
-"""Which labels no axis shows exactly, so that a call may pass their size; what must fit then."""
+"""Finds the labels whose size a call may pass because no axis of a tensor shows it exactly.
+
+It also says which reads must then stay inside of their tensors.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A Program in, the reads that are outside of their tensor whatever the sizes are out."""
+"""Reports reads that are outside of their tensor whatever the sizes are."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +12,7 @@ from dtpoly.source import Span
 
 
 def check_reads(program: Program) -> list[Diagnostic]:
-    """Reads that are outside of their tensor whatever the sizes are; each is told once."""
+    """Report each read that is outside of its tensor for all sizes, once."""
     return [
         diagnostic
         for func in program.funcs

@@ -1,4 +1,4 @@
-"""What a schedule leaves open: directives with choices, alternatives and constraints. Data only."""
+"""The parts of a schedule that are left open: choices, alternatives and constraints, as data."""
 
 from dataclasses import field
 

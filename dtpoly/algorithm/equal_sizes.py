@@ -1,4 +1,4 @@
-"""A Program in; which of its labels have one size in every call, out."""
+"""Finds the labels of a Program that have the same size in every call."""
 
 from collections.abc import Iterator
 

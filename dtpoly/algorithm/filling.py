@@ -1,4 +1,4 @@
-"""Some sizes in, the sizes of all labels out: what follows from them, else what is assumed."""
+"""Completes the sizes that a user gives: others follow from them, and the rest are assumed."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A Program in, what contradicts the sizes that its file fixes, whatever the tensors are, out."""
+"""Reports sizes that a file fixes and that contradict each other, whatever the tensors are."""
 
 from collections.abc import Iterator, Mapping
 
@@ -88,7 +88,10 @@ def _is_down(read: AxisRead) -> tuple[bool, int]:
 
 
 def _rooms(shape: Shape) -> tuple[int, ...]:
-    """The sizes that indices such as `5 - x` have room for: 6, however long their axis is."""
+    """Return how many indices each falling index, such as `5 - x`, has room for.
+
+    That is 6 for `5 - x`, however long the axis is.
+    """
     return tuple(constant // -by + 1 for by, constant in shape if by < 0)
 
 

@@ -1,4 +1,4 @@
-"""The dtype of every expression, as far as the text fixes it; torch's promotion."""
+"""Infers the dtype of every expression by torch's promotion, as far as the text fixes it."""
 
 from collections.abc import Iterator, Mapping
 from typing import assert_never
@@ -264,7 +264,7 @@ def _check_stored(func: Func, value: Type) -> Iterator[Diagnostic]:
 
 
 def _check_padding(tensor: str, padding: Expr, types: Types) -> Iterator[Diagnostic]:
-    """What is read outside of a tensor must be a value of its dtype."""
+    """Report a padding that is not a value of the dtype of the tensor that it surrounds."""
     mine, read = type_of(padding, types).dtype, types.get(tensor, UNKNOWN).dtype
     if mine is None or read is None:
         return

@@ -1,4 +1,4 @@
-"""The names of what an expression may compute: elementwise operations and reductions."""
+"""The elementwise operations and the reductions that an expression may use, by name."""
 
 from enum import StrEnum
 

@@ -1,7 +1,9 @@
-"""A label of a Func in; the axes along which all that it needs can be cut there, or why not, out.
+"""Decides whether a Func can be computed panel by panel along a label, and along which axes.
 
-Where each Func has an index for the label, and each read of it is at that very index, some indices
-of the result need the same indices of everything else, and the rest of nothing.
+A panel is a range of indices of the label. It can be computed by itself if every Func that is
+needed has an index for the label, and each read of it is at that very index. Then some indices of
+the result need the same indices of everything else and nothing more. Otherwise the caller learns
+why not.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

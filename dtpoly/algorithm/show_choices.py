@@ -1,4 +1,4 @@
-"""What a schedule leaves open, printed as .dt text again; it reads back to the same."""
+"""Prints the open parts of a schedule as .dt text, which reads back to the same data."""
 
 from typing import assert_never
 

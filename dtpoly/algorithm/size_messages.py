@@ -1,4 +1,4 @@
-"""What is wrong with the sizes of a call in, as values; the diagnostics that say it, out."""
+"""Turns mistakes in the sizes of a call, which are values, into diagnostics that say them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +22,7 @@ def must_be_passed(label: str, instead: Sequence[str] = ()) -> Diagnostic:
 
 
 def gives(read: str, extent: int, size: int) -> str:
-    """What an axis says of a size."""
+    """Say which size an axis shows, for example "A.shape[0] is 8, which gives 4"."""
     return f"{read} is {extent}" + ("" if size == extent else f", which gives {size}")
 
 

@@ -1,4 +1,4 @@
-"""How one label gets its size: the reads of axes that show it, and whether a call may say it."""
+"""The rule that gives one label its size: the axes that show it, and whether a call may pass it."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,7 @@
-"""Sizes of labels: which tensor decides which, which must be passed, and what they come to."""
+"""Decides which tensor gives which label its size, and computes all sizes of a call.
+
+A label may also have a size that no tensor shows; the call must pass that one.
+"""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""A Program in, the Program with a Func's definition in the place of its reads out."""
+"""Puts the definition of a Func in the place of its reads, for the directive `inline`."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
