@@ -1,1 +1,1 @@
-"""Sets and maps: the only room that imports islpy."""
+"""Sets and maps of instances and elements; only this room imports islpy."""

@@ -1,7 +1,8 @@
-"""The loops of a kernel in; whether they do nothing where a size is 0 that is not to be done, out.
+"""Decides whether the loops of a kernel do nothing where a size is 0.
 
-isl is told that sizes are at least 1, and what follows from that is neither a bound nor a mask.
-Most loops are right for a size of 0 all the same: `range(0, size)` has no iterations then.
+isl is told that sizes are at least 1, and writes neither a bound nor a mask for what follows from
+that. Most loops are right for a size of 0 all the same: `range(0, size)` has no iterations then.
+Where they are not, `generation` makes the loops again without that assumption.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ from dtpoly.poly.tiles import Tiles
 
 
 def any_sizes(model: Model, tiles: Sequence[Tiles], params: isl.Set, programs: isl.Set) -> isl.Set:
-    """What holds of sizes and programs if only the labels of the grid are known to have indices.
+    """Return what holds of sizes and programs if only labels of the grid are known to have indices.
 
-    `params` is what holds where there is something to do, `programs` what does where one runs.
+    `params` is what holds where there is something to do; `programs` is what holds where a program
+    runs.
     """
     grid = {axis.label for one in tiles for axis in several(one.path.grid)}
     present = {model.size_of[label] for label in grid if label in model.size_of}
@@ -162,7 +164,7 @@ def _loaded_apart(tiles: Tiles, ways: Sequence[Sequence[Condition]]) -> Iterator
 
 
 def _sides(model: Model, tiles: Tiles, labels: Sequence[str]) -> Iterator[Affine]:
-    """What is not negative where labels are from 0 to below their sizes."""
+    """Yield expressions; labels lie between 0 and their sizes where none is negative."""
     named = {dim.lanes.axis: dim for dim in lane_dims(tiles)}
     for label in labels:
         index = Affine(((start_name(label), 1),))

@@ -1,7 +1,7 @@
-"""A Model and the paths of a kernel in, values that its innermost loops pass through memory out.
+"""Finds reads, in an innermost loop of a kernel, of values that the same loop stores.
 
-The loads of an innermost loop may run ahead of the stores of earlier iterations. That is right
-only where no load reads what the loop itself stores.
+A pipelined loop may run its loads before the stores of earlier iterations. That is right only where
+no load reads what the loop itself stores.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The tiles of one program in, isl's schedule tree of their loops out."""
+"""Builds isl's schedule tree for the loops of one program from its tiles.
+
+`generation` hands the tree to isl, which makes loops of it.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def in_sequence(tiles: Sequence[Tiles], depth: int = 0) -> list[Sequence[Tiles]]
 
 
 def _groups(tiles: Sequence[Tiles], depth: int) -> list[Sequence[Tiles]]:
-    """What has the same position in a sequence, by position."""
+    """Group the tiles that have the same position in a sequence, in the order of positions."""
     positions = sorted({int(str(one.path.steps[depth])) for one in tiles})
     return [[one for one in tiles if one.path.steps[depth] == at] for at in positions]
 

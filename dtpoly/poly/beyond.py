@@ -1,8 +1,8 @@
-"""Lanes that compute more of a private copy than is read in, whether what they read is there out.
+"""Checks that the lanes which compute too much of a private copy read only what is there.
 
-Masks cannot say "every second one": lanes between compute, too, and nobody reads what comes of it.
-Of another copy, which they read for that, memory begins at the first element that is needed, and
-goes on to the end of a tile; of all else there is what labels of their sizes reach.
+A mask cannot say "every second lane". So the lanes between compute, too, and nobody reads their
+results; but they do read. The memory of another copy begins at the first element that is needed and
+goes on to the end of a tile. Any other tensor reaches as far as the sizes of its labels.
 """
 
 from __future__ import annotations

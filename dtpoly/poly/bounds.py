@@ -1,4 +1,4 @@
-"""An expression of isl's tree in, a bound or conditions of our loops out."""
+"""Turns an expression of isl's tree into a bound or conditions of our own loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Names: TypeAlias = Mapping[str, Affine]  # isl's iterators, and axes, -> our loo
 
 
 def operation_of(expr: isl.AstExpr) -> str:
-    """What an expression of isl's tree does with its operands."""
+    """Return the name of the operation that an expression of isl's tree applies to its operands."""
     # The stubs call it an int, and lack the members whose names end in an underscore.
     return isl.ast_expr_op_type(expr.get_op_type()).name
 

@@ -1,6 +1,7 @@
-"""A path and a statement in; where each instance is on every axis out.
+"""Computes where each instance of a statement is on every axis of the path to it.
 
-One rule for isl's affine functions, which the checks use, and for the numbers of one instance.
+The rule, `origin + step * floor((index - origin) / step)`, is written once and serves both isl's
+affine functions, which the checks use, and the numbers of a single instance.
 """
 
 from __future__ import annotations

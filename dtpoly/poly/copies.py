@@ -1,4 +1,7 @@
-"""A private copy in; what one iteration computes of it, and what is computed again, out."""
+"""Says how much of a private copy one iteration computes, and how much is computed again.
+
+`explain` shows both to the user.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ from dtpoly.poly.spaces import affs, computing, dim_name, named_dims
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What one iteration computes along a label: all of it, or so many indices at most.
+    """How many indices of a label one iteration computes: all of them, or at most `count`.
 
     `advance` is how far these indices move from one iteration to the next of the axes in
-    `moves_with`; None if they do not, or in no regular way.
+    `moves_with`. It is None if they do not move, or in no regular way.
     """
 
     label: str
@@ -31,9 +34,10 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What one iteration computes of a copy.
+    """The part of a copy that one iteration computes.
 
-    `is_box` if this is a range of each label and all combinations of these, and nothing else.
+    `is_box` is true if the part is a range of each label with all combinations of these, and
+    nothing else.
     """
 
     needed: tuple[Needed, ...]
@@ -54,7 +58,7 @@ def has_place(copy: Statement, path: Path) -> bool:
 
 
 def region(copy: Statement, axes: Mapping[str, Axis], model: Model) -> Region:
-    """What one iteration computes of a copy, `axes` being those on the way to it."""
+    """Return the part of a copy that one iteration computes; `axes` are those on the way to it."""
     with computing("what an iteration computes"):
         domain = copy.domain.intersect_params(model.context)
         start, count = len(copy.copies), len(copy.labels)

@@ -1,7 +1,7 @@
-"""Model and paths in, statements that a tree does not compute exactly once out.
+"""Finds the statements that a tree of loops does not compute exactly once.
 
-An instance is computed if each axis on the way to it reaches its index. A tree that only known
-primitives made computes all, once; one that a user's primitive made may not.
+An instance is computed if each axis on the way to it reaches its index. A tree that only built-in
+primitives made computes every instance once; a tree that a user's primitive made may not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Model in, dependences out: every pair of instances that meet on an element, one a writer.
+"""Finds the dependences of a Model: pairs of instances that meet on an element that one writes.
 
-Statements are in defining order and every instance of one comes before those of the next, so that
-two accesses of an array give a dependence by composition; `flow` is the slow proof of it.
+Statements are in defining order, and every instance of one comes before those of the next. So the
+dependences of two accesses of an array are a composition of maps; `flow` finds the same ones in
+isl's slow way, for a test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A dependence in, how far apart its two instances are along each label out."""
+"""Computes how far apart the two instances of a dependence are along each label."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Questions to isl in, answers out: or none, where one takes more work than it may.
+"""Asks isl a question with a limit on its work, and returns None where the limit does not suffice.
 
-Work is counted in isl's own operations, so that what is answered does not depend on the machine.
+The work is counted in isl's own operations, so that the answer does not depend on the machine.
 """
 
 from __future__ import annotations

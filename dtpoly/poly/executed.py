@@ -1,7 +1,8 @@
-"""Loops and conditions around a tile in, which tiles it is there out: for all sizes and programs.
+"""Computes which tiles really run inside of given loops and conditions, for all sizes and programs.
 
-A set here has a dim for each loop around, outermost first. It is told from our own nodes, after
-isl has made its tree: so what isl made can be compared with what was asked for.
+A set here has a dim for each loop around, outermost first. It is built from our own loop nodes,
+after isl has made its tree, so that the loops which isl made can be compared with the tiles that
+were asked for.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dtpoly.poly.spaces import Affs, affs, to_aff
 
 
 def outside(context: isl.Set) -> isl.Set:
-    """Before any loop: what holds of sizes and programs."""
+    """Return what holds of sizes and programs before any loop."""
     return context.from_params()
 
 

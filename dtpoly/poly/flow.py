@@ -1,4 +1,7 @@
-"""Model in, the same dependences out, by isl's flow analysis: slow; a test of the fast way."""
+"""Finds the dependences of a Model by isl's own flow analysis.
+
+It is slow. A test compares it with `dependences`, which is the fast way.
+"""
 
 from __future__ import annotations
 

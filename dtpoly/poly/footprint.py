@@ -1,4 +1,4 @@
-"""What the iterations of a place need of a Func: relations in, a range for each label out."""
+"""Computes which instances of a Func each iteration of a place needs, as a range for each label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tiles inside of a loop in, the iterations out in which no lane is idle for the loop's label."""
+"""Finds the iterations of a loop in which no lane is idle along the loop's label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Tiles and paths in, the loops of one program out: isl makes them, and what it made is checked."""
+"""Makes the loops of one program from its tiles: isl makes them, and the result is checked.
+
+isl loses some tiles where the set of full tiles has holes. So the tiles of its loops are compared
+with those that were asked for.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +135,7 @@ def _known(one: Tiles) -> Hashable:
 
 
 def _context(model: Model, params: isl.Set, programs: isl.Set) -> isl.Set:
-    """What holds of sizes and programs: as a rule each program has something to do."""
+    """Return what holds of sizes and programs; as a rule each program has something to do."""
     of = affs(set_space("", (), model.params))
     sizes = model.context
     for name in model.params:

@@ -1,4 +1,4 @@
-"""A Model and sizes in, the instances of a statement out, one by one."""
+"""Lists the instances of a statement one by one, at given sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets and relations in, text that isl reads again out: one a line, each with a comment."""
+"""Prints sets and relations as text that isl can read again, one a line, each with a comment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def isl_text(model: Model, parts: Commented) -> str:
 
 
 def facts_text(model: Model) -> str:
-    """What holds of the size parameters."""
+    """Print the constraints that hold of the size parameters."""
     return _body(model.context)
 
 
@@ -64,5 +64,5 @@ def _plain(name: str) -> str:
 
 
 def _body(one: isl.Set | isl.Map) -> str:
-    """What stands between the braces."""
+    """Return the text between the braces of a set or a relation."""
     return str(one).split("{", 1)[1].rsplit("}", 1)[0].strip().removeprefix(": ")

@@ -1,8 +1,9 @@
-"""A kernel's grid in; how it is launched, and which programs there are then, out.
+"""Decides how the grid of a kernel is numbered, and computes the set of programs that are launched.
 
-isl is told what holds of a program, and what follows from that is neither a bound nor a mask. As a
-rule every program has something to do. A user's primitive may make a tree where some have nothing:
-with two axes of one label each program is idle but those where both are at the same index.
+isl is told what holds of a program, and writes neither a bound nor a mask for what follows from
+that. As a rule every program has something to do. A user's primitive may make a tree where some
+programs have nothing to do: with two axes of one label, only those programs work in which both are
+at the same index.
 """
 
 from __future__ import annotations
@@ -76,5 +77,8 @@ def launched(model: Model, path: Path) -> isl.Set:
 
 
 def where_launched(known: isl.Set, programs: isl.Set) -> isl.Set:
-    """What is known of programs that have something to do, if these are all that are launched."""
+    """Return what is known of programs that have something to do, if only these are launched.
+
+    Otherwise nothing more is known than that a program is launched.
+    """
     return known if programs.is_subset(known) else programs

@@ -1,4 +1,4 @@
-"""islpy, loaded when it is first used: it takes 50 ms, and most checks end before they need it."""
+"""Loads islpy when it is first used: that takes 50 ms, and most checks end before they need it."""
 
 import contextlib
 import importlib.util
@@ -65,7 +65,7 @@ def _undisturbed() -> Generator[None]:
 class Quickly(Loader):
     """A loader of a package that asks for its own version while it loads.
 
-    Whoever wants to know of the package when it is there is told.
+    Once the package is loaded, it is handed to the function `told`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Program in, Model out: each Func becomes init, update, combine and value statements."""
+"""Turns a Program into a Model: each Func becomes init, update, combine and value statements."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace

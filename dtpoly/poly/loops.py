@@ -1,7 +1,7 @@
-"""The loops of one program: bounds, conditions and nodes, with the tiles of each statement in them.
+"""The nodes of the loops of one program: bounds, conditions, and the tiles of each statement.
 
-Lanes were cut out beforehand (a tile is one point) and grid axes are parameters, so these are loops
-over tiles and nothing else.
+Lanes were cut out beforehand, so that a tile is one point, and grid axes are parameters. So these
+are loops over tiles and nothing else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A tile in, the conditions under which its lanes compute out.
+"""Computes the conditions under which the lanes of a tile compute.
 
-A lane is named by the index it stands for; where several axes go along one label, by its number
-on its own axis.
+A lane is named by the index that it stands for; where several axes go along one label, it is named
+by its number on its own axis.
 """
 
 from __future__ import annotations
@@ -134,11 +134,12 @@ def mask(
     size_of: Mapping[str, str],
     dims: Collection[str] | None = None,
 ) -> tuple[tuple[Condition, ...], ...]:
-    """What must hold beyond what the tiles of an occurrence and its lanes guarantee.
+    """Return what must hold for a lane to compute, beyond what its tile guarantees.
 
-    `active` are the active lanes of all tiles. Of several conjunctions one must hold: a producer
-    may be needed in lanes here and there. With some of the lane dims, what must hold of those: that
-    a lane of the others computes with them.
+    `active` are the active lanes of all tiles. The result is a disjunction of conjunctions: of
+    these, one must hold, since a producer may be needed in lanes here and there. If `dims` names
+    some of the lane dims, only what must hold of those is returned, so that some lane of the others
+    computes with them.
     """
     if not tiles.lanes:
         return ((),)
@@ -207,7 +208,7 @@ def _mask(
 
 
 def _shadow(of: isl.Set, tiles: Tiles, dims: Collection[str]) -> isl.Set:
-    """What is known of some lane dims if there may be any lane along the others."""
+    """Return what is known of some lane dims if any lane along the others may be meant."""
     for position, dim in enumerate(lane_dims(tiles), len(tiles.dims)):
         if dim.name not in dims:
             of = of.eliminate(isl.dim_type.set, position, 1)
@@ -271,7 +272,7 @@ def named_affs(of: isl.Set) -> Affs:
 def _conditions(
     part: isl.BasicSet, known: isl.Set, tiles: Tiles
 ) -> tuple[list[Affine], isl.Set | None]:
-    """What must hold; and the lanes that compute then, if these are more than are needed."""
+    """Return what must hold, and the lanes that compute then if these are more than are needed."""
     found: list[Affine] = []
     computed, is_more = isl.BasicSet.universe(part.get_space()), False
     for one in part.get_constraints():
@@ -296,7 +297,7 @@ def _beyond(
     size_of: Mapping[str, str],
     dims: Collection[str] | None,
 ) -> Iterator[Affine]:
-    """What must hold of lanes that compute what nobody reads."""
+    """Yield what must hold of lanes that compute values which nobody reads."""
     every = tuple(dim.name for dim in lane_dims(tiles))
     lanes = every if dims is None else tuple(name for name in every if name in dims)
     inside = within_sizes(tiles, lanes, size_of, computed)
@@ -314,7 +315,7 @@ def _has_remainder(one: isl.Constraint) -> bool:
 
 
 def _affines(one: isl.Constraint) -> Iterator[Affine]:
-    """What is not negative where a constraint holds."""
+    """Yield the expressions that are not negative exactly where a constraint holds."""
     value = _affine(one)
     yield value
     if one.is_equality():

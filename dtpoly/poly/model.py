@@ -1,4 +1,4 @@
-"""The Model: a Program as statements over isl domains, with what each reads and writes."""
+"""The Model: a Program as statements over isl sets, with what each statement reads and writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dtpoly.poly.spaces import affs, to_aff, to_map
 
 
 class Role(StrEnum):
-    """What a statement does for its Func."""
+    """The part that a statement plays in the computation of its Func."""
 
     INIT = "init"  # an accumulator becomes the identity
     UPDATE = "update"  # one step of a reduction
@@ -24,7 +24,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """What statements write: a Func or an accumulator, which has the reduction's operation.
+    """The memory that statements write: a Func, or an accumulator with its reduction's operation.
 
     A private copy has one more leading dim for each of `copies`, the axes it is private to.
     """

@@ -1,4 +1,7 @@
-"""Dependences and paths in, the pairs that a schedule breaks out; none: proved for all sizes."""
+"""Finds the dependences that a schedule breaks; if none, its order is proved for all sizes.
+
+A dependence is broken if, at some sizes, its target may run before its source or beside it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """What two paths share: axes by name, then which comes first where they part (-1, 0, 1)."""
+    """The axes that two paths share, and which path comes first where they part (-1, 0, 1)."""
 
     grid: tuple[str, ...]
     time: tuple[str, ...]
@@ -144,7 +147,7 @@ def _is_right(wrong: isl.Map, still: tuple[int, ...]) -> bool:
 
 
 def asked(model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]) -> Iterator[Asked]:
-    """What there is to ask of each dependence; nothing of one whose source has its launch first."""
+    """Yield the questions about each dependence whose source is not launched before its target."""
     statements = by_name(model)
     on = coordinates_of(statements, paths)
     wrong = cache(_wrong)
@@ -168,7 +171,7 @@ def asked(model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]) 
 
 
 def _asked(dependence: Dependence, on: Coordinates, met: Meeting, wrong: Wrong) -> Iterator[Asked]:
-    """What there is to ask of a dependence within one kernel."""
+    """Yield the questions about a dependence within one kernel."""
     is_reduction = dependence.kind is DependenceKind.REDUCTION
     names = met.grid + met.time
     if not names and met.after < 0:

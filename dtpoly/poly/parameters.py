@@ -1,6 +1,7 @@
-"""A Program in, size parameters out: which labels share one, and what holds of them.
+"""Gives each label of a Program its size parameter, and states what holds of these parameters.
 
-`sizes.sizes_of` says which sizes a call may have; the facts here say the same as a set.
+Labels that always have one size share a parameter. `sizes.sizes_of` says which sizes a call may
+have; the facts here say the same as a set.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ def size_parameters(program: Program) -> dict[str, str]:
 
 
 def size_facts(program: Program, sizes: Sizes, axes: Collection[Place] | None = None) -> isl.Set:
-    """What holds of all sizes: none is negative, and reads of Funcs and tensors are inside.
+    """Return what holds of all sizes: none is negative, and reads are inside of their tensors.
 
-    Of some axes of tensors, what only their reads say.
+    If some axes of tensors are given, only reads of these are used.
     """
     params = tuple(dict.fromkeys(sizes.values()))
     groups = {

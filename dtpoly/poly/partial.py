@@ -1,7 +1,7 @@
-"""A Model and blocks of reduced labels in, the Model with partial and final reductions out.
+"""Divides a reduction in two: partial results for blocks of the reduced labels, and a final one.
 
-f.k[x] = sum over k of E
--->  f.k.partial[x, p] = sum over block p of E;  f.k[x] = sum over p of f.k.partial[x, p]
+For example, if `p` numbers the blocks of `k`, then `f.k[x] = sum over k of E` becomes
+`f.k.partial[x, p] = sum over block p of E` and `f.k[x] = sum over p of f.k.partial[x, p]`.
 """
 
 from collections.abc import Mapping

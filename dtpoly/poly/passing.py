@@ -1,7 +1,7 @@
-"""Statements and their paths in; which values one tile of registers does not hold, and why, out.
+"""Finds the values that pass from statement to statement through memory, and says why.
 
-A tile of registers is seen by what follows it in the same iteration, lane by lane. All other
-values that pass from statement to statement of a kernel pass through memory.
+A tile of registers is seen by what follows it in the same iteration, lane by lane. All other values
+that pass between statements of a kernel pass through memory.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
-"""A Program in, labels out that have an index in no call, and the axes whose reads say so.
+"""Finds labels that have an index in no call, and the axes whose reads say so.
 
-isl is told that sizes are at least 1 where it makes loops and masks. Where no call can have such
-sizes, everything follows from that, and no code is right.
+Where isl makes loops and masks it is told that sizes are at least 1. Where no call can have such
+sizes, everything follows from that, and no code is right; so such a Program is refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Say between which numbers the indices of reads lie, from the ranges of their labels.
+"""Computes between which numbers the indices of reads lie, from the ranges of their labels.
 
-A copy of a Func whose reads are skew computes the box that this gives.
+If the reads of a Func are skew, the copy of it computes the box that this gives.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Copies in, what is computed more than once out: by several programs, or in a loop of one."""
+"""Finds instances that several programs compute, or that one program computes several times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A value and a statement in, the pairs of instances that write and read one element out."""
+"""Relates each instance that writes a value to the instances that read the same element."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A question to isl in; its answer out, from memory where the same was asked before.
+"""Remembers isl's answers, since schedules of one space ask isl mostly the same questions.
 
-Schedules of one space ask isl the same of most of their tiles, and the statements of one schedule
-do among themselves. A question is told by plain data that says all that the answer follows from:
-a set or a map by its text, which has its names, its parameters and its constraints, in order.
+The statements of one schedule ask the same questions among themselves, too. A question is known by
+plain data that says all that the answer follows from. A set or a map stands in it as its text,
+which has its names, its parameters and its constraints, in order.
 
-isl simplifies a set where it is when something is asked of it, and what follows from it may then be
-written in another way. So nobody gets the object that is kept: each gets one as it was at first.
+isl simplifies a set in place when something is asked of it, and may then write what follows from it
+in another way. So nobody gets the object that is kept: each caller gets it as it was at first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Answers:
     found: int = 0
 
     def of(self, question: Hashable, ask: Callable[[], T]) -> T:
-        """What is known, or what is found now. An error is no answer."""
+        """Return the answer that is known, or ask now and keep the answer. An error is not kept."""
         self.asked += 1
         if question in self.known:
             self.found += 1

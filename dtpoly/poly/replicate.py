@@ -1,4 +1,7 @@
-"""Model and a place in a tree in, Model with private copies for each iteration out."""
+"""Makes a private copy of producers for each iteration of a place in the tree.
+
+The readers inside of the place read the copy instead of the original.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ Readers = tuple[tuple[Statement, Path], ...]
 
 @dataclass(frozen=True, slots=True)
 class Replicated:
-    """The copies, their readers as they are now, and what each iteration needs of a label."""
+    """The new Model, the copies in it, and the range that each iteration needs of each label."""
 
     model: Model
     copies: tuple[Statement, ...]

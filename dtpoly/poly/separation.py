@@ -1,4 +1,4 @@
-"""Dependences and the paths of a schedule in; how far apart their ends are in it out."""
+"""Computes how far apart the two ends of a dependence are in the loops of a schedule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Index expressions in, isl objects out: dims are addressed by name, here and nowhere else."""
+"""Builds isl objects from index expressions; dims have names here and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""A scheduled Model and copies in; each set that must be empty, as text for isl, out.
+"""Prints each set that must be empty for a fusion to be legal, as text for isl.
 
-These are the sets that the checker asks about, made of the relations that it uses.
+These are the sets that the checker asks about, made of the same relations. So a user can ask isl
+without dtpoly.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ def _again(copy: Statement, grid: frozenset[str], model: Model) -> Iterator[Clai
 
 
 def ahead(model: Model, ways: Mapping[str, Path], copies: Collection[str]) -> Iterator[Claim]:
-    """What copies pass through memory in a loop whose loads run ahead; asked of such kernels."""
+    """Yield the claims about copies that pass through memory in a loop whose loads run ahead."""
     for one in run_ahead(model, ways):
         if one.dependence.source in copies or one.dependence.target in copies:
             yield Claim(
@@ -177,7 +178,7 @@ def relation_text(one: Dependence, model: Model) -> str:
 
 
 def schedule_text(path: Path, statement: Statement, model: Model) -> tuple[tuple[str, ...], str]:
-    """What the coordinates of a statement's place are, and the place of each instance."""
+    """Print the names of a statement's coordinates, and the place of each of its instances."""
     with computing("the place of a statement"):
         axes = (*several(finest(path.grid)), *several(path.loops), *several(path.lanes))
         names = tuple(axis.name for axis in axes)

@@ -1,8 +1,8 @@
-"""A statement and its path in; its tiles, and which lanes of a tile compute, out.
+"""Computes the tiles of a statement, and which lanes of a tile compute.
 
-A tile is named by where it starts: the index of each label in the first lane. Grid axes are
+A tile is named by where it starts: by the index of each label in its first lane. Grid axes are
 parameters, so everything here is about one program instance. `axis@` is the parameter of a grid
-axis: a private copy has a dim of the axis's own name.
+axis, because a private copy has a dim of the axis's own name.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def tiles_of(statement: Statement, path: Path) -> Tiles:
 
 
 def place_of(statement: Statement, path: Path) -> tuple[Hashable, ...]:
-    """What decides which instances of a statement are in which tile."""
+    """Return the data that decides which instances of a statement are in which tile."""
     named = (statement.name, statement.copies, statement.labels, statement.bound)
     return *named, statement.relative, str(statement.domain), path
 

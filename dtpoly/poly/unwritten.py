@@ -1,6 +1,7 @@
-"""The Model as defined and as scheduled in, reads of private copies that nothing fills out.
+"""Finds reads of private copies that nothing fills, by comparing the Model before and after.
 
-Without a write there is no dependence, so that the order of a schedule says nothing of such a read.
+Where nothing is written there is no dependence, so the order of a schedule says nothing of such a
+read.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def reads_of_copies(lifted: Model, model: Model) -> Iterator[Covered]:
 
 
 def _written(model: Model) -> Mapping[str, isl.Set]:
-    """What statements write, of each array."""
+    """Return, for each array, the elements that statements write."""
     found: dict[str, isl.Set] = {}
     for statement in model.statements:
         one = statement.writes

@@ -1,4 +1,4 @@
-"""Broken pairs in; the smallest sizes at which there are some, and the first pair out."""
+"""Finds the smallest sizes at which a schedule breaks a dependence, and the first pair there."""
 
 from __future__ import annotations
 
