@@ -151,7 +151,7 @@ def _parentheses_on_the_left(func: Token, opening: Token, closing: Token) -> Dia
 
 
 def explain(piece: Piece, offset: int) -> Diagnostic:
-    """Say why a declaration, definition or directive stops being one where the grammar stopped."""
+    """Say why a declaration, definition or directive stops being one at this offset."""
     at = next((i for i, t in enumerate(piece.tokens) if t.span.end > offset), len(piece.tokens))
     if piece.is_declaration:
         return _wrong_declaration(piece, at)

@@ -46,7 +46,7 @@ AXES = (0, 1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """Turns syntax into expressions, with the names of the file and a place for mistakes."""
+    """Turns syntax into expressions with the names of the file, which also collect mistakes."""
 
     names: Names
 

@@ -1,4 +1,4 @@
-"""The rule that gives one label its size: the axes that show it, and whether a call may pass it."""
+"""The rule that gives a label its size: the axes that show it, and whether a call may pass it."""
 
 from collections.abc import Collection
 
