@@ -1,1 +1,1 @@
-"""Diagnostics in, text for people or data for machines out."""
+"""Turns diagnostics and pictures into text for people (terminal, HTML, SVG) or data for scripts."""

@@ -1,4 +1,4 @@
-"""Diagnostics in, a JSON document for editors and scripts out.
+"""Writes diagnostics as a JSON document for editors and scripts.
 
 Lines and columns count from 1, offsets from 0, all in code points; ends are exclusive.
 """

@@ -1,7 +1,7 @@
-"""Nodes in an order and edges between them in, a picture of them as SVG text out.
+"""Draws a graph as SVG: its nodes in an order, one below the other, and edges beside them.
 
-Nodes stand below each other; edges of some styles go on the right, of the others on the left. An
-edge is a line in a column of its own, shorter ones nearer to the nodes.
+Edges of some styles go on the right, of the others on the left. An edge is a line in a column of
+its own; shorter edges are nearer to the nodes.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
-"""Tables of numbered cells in, a picture of them as SVG text out.
+"""Draws tables of numbered cells as SVG.
 
-A cell is coloured by its number; a thick line goes around what belongs together.
+A cell is coloured by its number. A thick line goes around the cells that belong together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,12 +47,12 @@ class Grid:
 
     @property
     def heads_down(self) -> tuple[str, ...]:
-        """What is written before each row."""
+        """Return the words that stand before each row; without any, its number."""
         return self.row_heads or tuple(map(str, range(len(self.rows))))
 
     @property
     def heads_across(self) -> tuple[str, ...]:
-        """What is written above each column."""
+        """Return the words that stand above each column; without any, its number."""
         return self.column_heads or tuple(map(str, range(len(self.rows[0]) if self.rows else 0)))
 
 

@@ -1,4 +1,4 @@
-"""Tables of numbered cells in, lines of text out."""
+"""Writes tables of numbered cells as lines of text, for a terminal."""
 
 from collections.abc import Iterable, Iterator
 

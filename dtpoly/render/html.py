@@ -1,7 +1,7 @@
-"""What there is to say of a schedule in, a piece of a notebook's page out.
+"""Shows a schedule as a piece of a notebook's page: verdict, messages, tree and pictures.
 
-It has the colours of the page around it, light or dark, and no script or style sheet. All text
-is escaped; pictures are SVG that dtpoly drew.
+It has the colours of the page around it, light or dark, and no script or style sheet. All text is
+escaped; pictures are SVG that dtpoly drew.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Texts in, their widths on a terminal, and the parts of them that fit, out."""
+"""Measures how wide texts are on a terminal, and cuts or wraps them so that they fit."""
 
 from rich.cells import cell_len
 

@@ -1,4 +1,4 @@
-"""Rows of an indented list in, a picture of it as SVG text out."""
+"""Draws an indented list as SVG, for instance the loops of a kernel."""
 
 from collections.abc import Iterator, Sequence
 
@@ -29,7 +29,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What stands on one line, so many levels in."""
+    """The words of one line, and how many levels it is indented."""
 
     depth: int
     parts: tuple[Part, ...]

@@ -1,4 +1,4 @@
-"""Items under headings in, styled lines for a person out."""
+"""Lays items out under headings, as styled lines for a person."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""Text of any file in, text that is harmless on a terminal out."""
+"""Makes text from a file harmless on a terminal: control characters become pictures."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""Diagnostics in, a SARIF 2.1.0 log for code scanning services out."""
+"""Writes diagnostics as a SARIF 2.1.0 log, for services that scan code."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A grid of many cells in; one in which rows and columns that are alike are one, out."""
+"""Shortens a large grid: neighbouring rows or columns that look the same become one."""
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Marked spans of one source in, its lines with gutter, underlines and labels out."""
+"""Shows lines of a source with line numbers, and underlines and labels the marked spans."""
 
 from collections.abc import Iterator
 

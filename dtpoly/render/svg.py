@@ -1,6 +1,7 @@
-"""Shapes and words in, SVG text out: no font, script or style from anywhere, own background.
+"""Builds SVG text from shapes and words; it uses no font, script or style from anywhere.
 
-Attributes only: a `<style>` in a picture would change the page that a notebook puts it into.
+A picture brings its own background. It uses attributes only, since a `<style>` in a picture would
+change the page that a notebook puts it into.
 """
 
 from collections.abc import Iterable
@@ -35,7 +36,7 @@ def words(x: float, y: float, text: str, **more: object) -> str:
 
 
 def tip(text: str) -> str:
-    """What a browser shows of a shape when the mouse is on it."""
+    """Return the element that lets a browser show this text when the mouse is on a shape."""
     return f"<title>{escape(text)}</title>"
 
 

@@ -1,4 +1,4 @@
-"""Rows of words in, a table for a person out."""
+"""Lays rows of words out as a table for a person."""
 
 import io
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Styled lines in, text with colours for a terminal out."""
+"""Turns styled lines into text with the colour codes of a terminal."""
 
 import io
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Diagnostics in, styled lines for a person out: title, place, source, notes, hint."""
+"""Lays diagnostics out as styled lines for a person: title, place, source, notes and hint."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

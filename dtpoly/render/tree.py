@@ -1,7 +1,7 @@
-"""A tree of frozen dataclasses in, an indented text or data for JSON out.
+"""Shows a tree of frozen dataclasses as indented text, or as data for JSON.
 
-It serves the syntax tree and the Program alike: what is shown of a node is its fields, so a
-new kind of node needs nothing here.
+It serves the syntax tree and the Program alike: it shows the fields of a node, so a new kind of
+node needs nothing here.
 """
 
 from collections.abc import Iterator
