@@ -1,4 +1,4 @@
-"""The dependences of a Program in, a picture of the graph as SVG text out."""
+"""Draws the statements of a Program and the dependences between them, as SVG."""
 
 from dtpoly.poly.dependences import DependenceKind
 from dtpoly.poly.model import Statement

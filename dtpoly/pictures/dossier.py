@@ -1,4 +1,7 @@
-"""The dossier of a fusion in; lines for a person, data for JSON, a script that repeats it out."""
+"""Shows what makes each fusion legal: lines for a person, data for JSON, and a script.
+
+The script asks isl the same questions again, so that a reader need not trust dtpoly.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -98,7 +101,7 @@ def _heading(one: Dossier) -> Heading:
 
 
 def _told(one: Dossier) -> tuple[str, ...]:
-    """What became of each set; those that are not empty first."""
+    """Say of each set whether it is empty; those that are not empty come first."""
     wrong = [each for each in one.obligations if not each.is_empty]
     rest = [each for each in one.obligations if each.is_empty]
     told: list[str] = []
@@ -119,7 +122,7 @@ def _relations(title: str, some: tuple[Relation, ...]) -> Iterator[Line]:
 
 
 def dossier_data(found: Iterable[Dossier]) -> list[Data]:
-    """For JSON."""
+    """Return the same as data for JSON."""
     return [
         {
             "directive": one.directive,

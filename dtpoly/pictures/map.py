@@ -1,4 +1,4 @@
-"""A scheduled state and sizes in, a picture of who computes which element as SVG text out."""
+"""Draws which program computes which element of each kernel at given sizes, as SVG."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -164,7 +164,7 @@ def _grid(
     number: Callable[[Spot], Element],
     group: Callable[[Spot], Element],
 ) -> Grid:
-    """What is numbered alike has one colour; what is grouped alike is framed."""
+    """Make a grid: cells of one number share a colour, cells of one group share a frame."""
     numbers = _in_order(number(spot) for spot in table.spots.values())
     groups = _in_order(group(spot) for spot in table.spots.values())
 

@@ -1,4 +1,4 @@
-"""The kernels of a schedule in, a picture of their trees as SVG text out."""
+"""Draws the trees of the kernels of a schedule, as SVG."""
 
 from collections.abc import Iterable, Iterator
 from typing import assert_never
