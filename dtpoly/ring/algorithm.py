@@ -1,4 +1,7 @@
-"""A Program and inputs in the ring in, what each Func is out: straight from the definitions."""
+"""Computes each Func of a Program in the ring, straight from its definition.
+
+The ring's test compares these values with those that the kernels store.
+"""
 
 import math
 from collections.abc import Mapping

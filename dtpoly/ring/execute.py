@@ -1,4 +1,4 @@
-"""A Program, its generated text and sizes in; whether the kernels compute it, bit for bit, out."""
+"""Runs generated kernels in the ring and compares each result with the definition, bit for bit."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -122,7 +122,7 @@ def _called(
     options: Mapping[str, int],
     out: torch.Tensor | None,
 ) -> torch.Tensor:
-    """What a wrapper gives, its memory watched."""
+    """Call a wrapper while the memory that it is given is watched, and return its result."""
     assert module.__file__ is not None
     memory = Memory(source=module.__file__)
     for value in given.values():
@@ -143,7 +143,7 @@ def _called(
 
 
 def _first(error: BaseException) -> BaseException:
-    """What the interpreter stopped at, if it is about memory or the budget."""
+    """Find the error of memory or budget that made the interpreter stop, among the causes."""
     one: BaseException | None = error
     while one is not None and not isinstance(one, TouchError | OverBudgetError):
         one = one.__cause__

@@ -93,9 +93,10 @@ def whole(values: NDArray[np.integer]) -> Elements:
 
 
 def wholes_of(elements: Elements) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """What is before the point of numbers that a few binary digits after it suffice for.
+    """Return the whole part of each number that needs few binary digits after the point.
 
-    And of which elements that is known: what is no such number seldom looks like one.
+    The second array says for which elements that is known: an element that is no such number seldom
+    looks like one.
     """
     known = np.isfinite(elements)
     magnitudes = np.abs(np.where(known, elements, 0.0)).view(np.int64)

@@ -59,12 +59,12 @@ def in_ring(text: str) -> str:
 
 
 def tanh(a: Elements) -> Elements:
-    """What `TAGS` says of it."""
+    """Compute the hyperbolic tangent as `TAGS` defines it."""
     return field.tag("sin", field.tag("erf", a))
 
 
 def power(a: Elements, b: Elements) -> Elements:
-    """What `TAGS` says of it."""
+    """Compute a power as `TAGS` defines it."""
     three = np.asarray(field.number(3))
     found = field.tag("sin", field.add(field.multiply(field.tag("erf", a), three), b))
     product = a
@@ -113,7 +113,7 @@ def _as_whole(source: Handle, target: Any) -> Handle:
 
 
 def whole_of(elements: Elements) -> NDArray[np.int64]:
-    """What a cast gives: of a number what is before its point, of others a small tag."""
+    """Compute a cast to a whole number: the whole part of a number; else a small tag."""
     tags = np.asarray(field.tag("whole", elements)).view(np.uint64) % np.uint64(97)
     numbers, known = field.wholes_of(elements)
     return np.where(known, numbers, tags.astype(np.int64))

@@ -1,8 +1,9 @@
-"""Who touches which elements of the tensors of a launch; what is outside, and races, are refused.
+"""Records which lanes touch which elements of the tensors of a launch, and refuses wrong accesses.
 
-A race: within one program two accesses to an element without a barrier between them, or accesses
-of two programs, unless both only load or both are atomic. That the same lane did both is no excuse:
-Triton chooses for each access anew which thread has which lane.
+An access is wrong if it is outside of the tensors, or if it races. There is a race if two accesses
+of one program touch an element without a barrier between them, or accesses of two programs do,
+unless both only load or both are atomic. That the same lane did both is no excuse: Triton chooses
+for each access anew which thread has which lane.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +23,7 @@ Numbers = NDArray[np.int64]
 
 
 class Tensor(Protocol):
-    """What torch's tensors say of where their elements are."""
+    """The part of torch's tensors that says where their elements are."""
 
     @property
     def shape(self) -> Iterable[int]:
@@ -43,7 +44,7 @@ class Tensor(Protocol):
 
 
 class TouchError(Exception):
-    """What a kernel does to memory is wrong, in a line of the file."""
+    """Raised where a kernel does something wrong to memory; it knows the line of the file."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(what)
@@ -55,11 +56,11 @@ class OutsideError(TouchError):
 
 
 class RaceError(TouchError):
-    """What a kernel finds in memory depends on which lane or program is faster."""
+    """Raised where a kernel's result depends on which lane or program is faster."""
 
 
 class How(StrEnum):
-    """What is done to an element."""
+    """The ways to touch an element."""
 
     LOADED = "loaded"
     STORED = "stored"
@@ -121,7 +122,7 @@ class Part:
         return f"{self.name}{_index(at)}"
 
     def told(self, how: How) -> Touched:
-        """What is known of one kind of access."""
+        """Return the record of one kind of access; it is made when it is first needed."""
         if how not in self.touched:
             self.touched[how] = Touched(*(np.zeros(self.places.size, np.int64) for _ in range(3)))
         return self.touched[how]

@@ -1,4 +1,4 @@
-"""Values in, what an elementwise operation makes of them in the ring, or of whole numbers, out.
+"""Applies elementwise operations to elements of the ring and to whole numbers.
 
 Whole numbers are computed in the type that the operands promote to, and wrap there.
 """
@@ -38,7 +38,7 @@ def _fma_whole(a: Array, b: Array, c: Array) -> Array:
 
 
 def _rest(a: Array, b: Array) -> Array:
-    """What is left has the sign of the divisor, as numbers have one."""
+    """Compute a remainder that has the sign of the divisor, as the remainder of numbers has."""
     rest = field.tag("rem", a, b)
     is_other = (rest != 0) & ((rest < 0) != (b < 0))
     return np.asarray(np.where(is_other, field.add(rest, b), rest))

@@ -1,4 +1,4 @@
-"""An array in; what its last axis is reduced to, in the type that the language says, out."""
+"""Reduces the last axis of an array in the ring, in the type that the language says."""
 
 from collections.abc import Callable, Mapping
 

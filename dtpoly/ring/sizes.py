@@ -1,4 +1,4 @@
-"""A Program in, a few small sizes at which its kernels can be tried, out."""
+"""Chooses a few small sizes at which the kernels of a Program can be tried."""
 
 from collections.abc import Iterator
 from itertools import combinations

@@ -1,6 +1,6 @@
-"""A Program and the text of its kernels in; whether running them in the ring shows a mistake, out.
+"""Tries the kernels of a Program in the ring at small sizes, to find a mistake if there is one.
 
-Imports torch and triton.
+It imports torch and triton.
 """
 
 import time

@@ -49,7 +49,7 @@ class Value:
 
     @property
     def type(self) -> Type:
-        """What it counts as where types are promoted."""
+        """Return the type that the value counts as where types are promoted."""
         return Type(DTYPE[self.array.dtype], self.weak)
 
 
@@ -70,7 +70,7 @@ def converted(value: Value, dtype: DType) -> Value:
 
 
 def cast_as_told(value: Value, dtype: DType) -> Value:
-    """What `cast` makes. Raises NoRing where the language leaves open what it is."""
+    """Apply `cast`. Raises NoRing where the language leaves open what the result is."""
     if not isinstance(value.literal, float) or not is_integer(dtype):
         return converted(value, dtype)
     least = 0 if dtype is DType.U8 else -LARGEST[dtype] - 1

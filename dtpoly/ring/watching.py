@@ -1,4 +1,4 @@
-"""A Memory in; Triton's interpreter tells it of every launch, program, barrier and access."""
+"""Lets Triton's interpreter tell a Memory of every launch, program, barrier and access."""
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -37,7 +37,7 @@ def watched(memory: Memory) -> Generator[None]:
 
 
 def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:
-    """What the builder does instead: it tells the memory, then it does what it did."""
+    """Return functions for the builder, which tell the memory and then do what the builder did."""
     place, barrier = builder.set_grid_idx, builder.create_barrier
     load, store = builder.create_masked_load, builder.create_masked_store
     exchange = builder.create_atomic_cas
