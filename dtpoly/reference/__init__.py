@@ -1,1 +1,1 @@
-"""What a Program means, computed by torch; shares no lowering with any compiler."""
+"""Computes with torch what a Program means, independently of how any compiler lowers it."""

@@ -1,4 +1,4 @@
-"""What a caller gives a Program: tensors, numbers and sizes, checked by name."""
+"""Checks the tensors, numbers and sizes that a caller gives a Program, by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Sizes and a seed in, made-up inputs for a Program out: for tests and for a first look."""
+"""Makes up inputs for a Program from sizes and a seed, for tests and for a first look."""
 
 from collections.abc import Mapping
 

@@ -1,9 +1,9 @@
-"""A Program and its inputs in, the value of each Func out: the meaning of the language, run.
+"""Computes the value of each Func of a Program with torch: this is the meaning of the language.
 
-Every expression becomes a tensor with one axis for each label that its value depends on. Floats
-are computed in one dtype, f64 unless asked otherwise, and only an explicit `cast` rounds: neither
-the dtype of an input nor that of a Func does. Whole numbers and booleans have the dtype that
-torch's promotion gives, and wrap as torch's do; a Func declared as one converts to it.
+Every expression becomes a tensor with one axis for each label that its value depends on. Floats are
+computed in one dtype, f64 unless asked otherwise, and only an explicit `cast` rounds: neither the
+dtype of an input nor that of a Func does. Whole numbers and booleans have the dtype that torch's
+promotion gives, and wrap as torch's do; a Func declared as one converts to it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -46,7 +46,7 @@ ProgramIndex = Callable[[str, Mapping[str, torch.Tensor]], torch.Tensor | int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """What the value of an expression may depend on, besides its labels."""
+    """All that the value of an expression may depend on, besides its labels."""
 
     tensors: Mapping[str, torch.Tensor]  # inputs, and the Funcs computed so far
     scalars: Mapping[str, torch.Tensor]

@@ -1,4 +1,4 @@
-"""Tensors with labelled axes in; laid out along the labels asked for, and of one dtype, out."""
+"""Tensors whose axes have labels; operands are laid out along common labels before they meet."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
