@@ -1,4 +1,4 @@
-"""Something to run in; how long the device takes for it, without the host's time, out."""
+"""Measures how long the device takes for something, without the time of the host."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ class Clock(Protocol):
         ...
 
     def repeated(self, run: Action, host: float) -> list[float]:
-        """What one of many runs in a row takes."""
+        """Return the time of one run, from many runs in a row."""
         ...
 
     def wait(self) -> None:
@@ -68,7 +68,10 @@ class GpuClock:
     cold: Tensor  # larger than the cache; writing to it empties that
 
     def flushed(self, run: Action, count: int, host: float) -> list[float]:
-        """What the host does between two launches takes place while the device still waits."""
+        """Queue the runs while the device waits, so that the host's work does not count.
+
+        Before each run the cache is flushed.
+        """
         for attempt in range(TRIES):
             events = [_pair() for _ in range(count)]
             self._hold(2**attempt * (0.5 + 2 * count * (host + 0.05)))

@@ -1,4 +1,4 @@
-"""Whatever a candidate raised in; one line that says it, and whether the device is lost, out."""
+"""Turns whatever a candidate raised into one line, and decides whether the device is lost."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Seconds in; a block that is stopped when they are over, out."""
+"""Stops a block of code when its seconds are over."""
 
 import signal
 import threading

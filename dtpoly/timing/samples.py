@@ -1,4 +1,4 @@
-"""Something that runs in; its times so far out."""
+"""Takes samples of the time of something that runs."""
 
 import time
 from dataclasses import field
