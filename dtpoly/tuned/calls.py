@@ -1,4 +1,4 @@
-"""Tuned schedules and how one is made callable in; what takes the nearest one at each call, out."""
+"""Calls the Func with the tuned schedule that is nearest to each call."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -53,9 +53,9 @@ class TunedSchedules(Generic[S]):
         return self._made(self.pick(device, dtype, **sizes))
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
-        """What the Func that is compiled is of these inputs, by the schedule that is nearest.
+        """Compute the Func of these inputs by the schedule that is nearest.
 
-        Where that is a guess, it is warned of, once for each device, dtype and sizes.
+        If that schedule is a guess, a warning says so, once for each device, dtype and sizes.
         """
         device, dtype, sizes = key = self._key(inputs, named)
         if key not in self.known:
@@ -96,7 +96,7 @@ class TunedSchedules(Generic[S]):
             yield f"{self.name} has none for such a call: {'; '.join(found.doubts)}"
 
     def _key(self, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> Key:
-        """What a call says of its device, its dtype and its sizes."""
+        """Return the device, the dtype and the sizes of a call."""
         program = self.tuned.program
         names = file_names(program, (), ())
         words = [names.inputs[one.name] for one in program.inputs]

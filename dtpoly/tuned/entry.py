@@ -1,8 +1,9 @@
-"""Schedules that are tuned for devices and ranges of sizes in; which one is nearest to a call, out.
+"""Chooses, among tuned schedules for devices and ranges of sizes, the one nearest to a call.
 
-Only entries of the very device count: what is fast on one is no guess for another. Among these
-those come first whose dtype is the call's, then the one from whose range the sizes are the fewest
-doublings away, in the sum over labels; inside of several ranges, the narrowest, then the last one.
+Only entries of the very device count: a schedule that is fast on one device is no guess for
+another. Among these, entries with the dtype of the call come first. Among those, the nearest is the
+one from whose range the sizes are the fewest doublings away, in the sum over labels. If the sizes
+are inside of several ranges, the narrowest range wins, then the last one.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Tuned schedules that are there and a new one in; all of them out, each range as wide as known."""
+"""Adds a new tuned schedule to those that are there; each range becomes as wide as is known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

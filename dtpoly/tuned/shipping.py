@@ -1,4 +1,4 @@
-"""Results of explorations in; the fastest proved schedule of each question, as an entry, out."""
+"""Takes the fastest proved schedule of each question from the results of explorations."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -61,6 +61,6 @@ def _entry(study: Study, best: Timed) -> Entry:
 
 
 def _program(text: str, is_whole: bool = False) -> Program:
-    """What a text of the store says; its directives only where they are wanted."""
+    """Read a text of the store as a Program; its directives stay only if the caller wants them."""
     program = resolve(parse(Source("<results>", text)).file).program
     return program if is_whole else replace(program, directives=())
