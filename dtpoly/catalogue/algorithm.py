@@ -1,4 +1,4 @@
-"""What can be wrong with a file, with its algorithm, and with the inputs of a run."""
+"""Descriptions of mistakes in a file, in its algorithm, and in the inputs of a run."""
 
 from dtpoly.catalogue.entry import Entry
 

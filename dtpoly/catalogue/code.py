@@ -1,4 +1,4 @@
-"""What can be said of the code that is generated, and of what a GPU makes of it."""
+"""Descriptions of remarks on the generated code, and on what a GPU makes of it."""
 
 from dtpoly.catalogue.entry import Entry
 

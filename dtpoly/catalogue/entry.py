@@ -1,4 +1,4 @@
-"""What is said of a kind of mistake, whatever the input."""
+"""The description of one kind of mistake, which holds whatever the input is."""
 
 from dtpoly.frozen import dataclass
 

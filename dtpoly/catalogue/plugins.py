@@ -1,4 +1,4 @@
-"""What can be wrong with a user's own primitives, and with what is said of a schedule in Python."""
+"""Descriptions of mistakes in users' own primitives, and in schedules that are said in Python."""
 
 from dtpoly.catalogue.entry import Entry
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a schedule: with its directives, and with the order that they make."""
+"""Descriptions of mistakes in the directives of a schedule, and in the order that they make."""
 
 from dtpoly.catalogue.entry import Entry
 

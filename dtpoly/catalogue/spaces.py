@@ -1,4 +1,4 @@
-"""What can be wrong with a space of schedules: its choices, its constraints, a point of it."""
+"""Descriptions of mistakes in a space of schedules: in its choices, constraints and points."""
 
 from dtpoly.catalogue.entry import Entry
 
