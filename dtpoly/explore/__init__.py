@@ -1,1 +1,1 @@
-"""Spaces of schedules: what there is to choose, which choices are worth it, what was measured."""
+"""Explores spaces of schedules: it counts points, drops hopeless ones and measures the others."""

@@ -1,4 +1,4 @@
-"""The name of a package that only some need in; the package, or what to install, out."""
+"""Imports a package that only some commands need, or says what to install."""
 
 from importlib import import_module
 from typing import Any

@@ -29,7 +29,7 @@ class Clock(Protocol):
         ...
 
     def repeated(self, run: Action, host: float) -> list[float]:
-        """Return the time of one run, from many runs in a row."""
+        """Return times of one run, taken from many runs in a row."""
         ...
 
     def wait(self) -> None:

@@ -1,1 +1,1 @@
-"""What a schedule's kernels read and write at given sizes, without running them."""
+"""Computes what the kernels of a schedule read and write at given sizes, without running them."""

@@ -1,4 +1,7 @@
-"""A scheduled state, sizes and a dtype in; what each kernel reads and writes in memory, out."""
+"""Computes what each kernel of a schedule reads and writes in memory, at given sizes and dtypes.
+
+The cost model starts from this.
+"""
 
 from collections.abc import Iterator, Mapping
 from math import prod
@@ -77,7 +80,7 @@ def types_of(state: State, dtype: DType) -> Types:
 
 
 def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[Launched, ...]:
-    """What each kernel of a state moves, at the sizes of all labels."""
+    """Describe each kernel of a state with all that it moves, at the sizes of all labels."""
     model, types = state.model, types_of(state, dtype)
     extents = extents_of(model, sizes)
     known, ways = by_name(model), paths(state.kernels)
@@ -113,7 +116,7 @@ def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[Launched, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is in memory, as one kernel sees it."""
+    """The tensors in memory, as one kernel sees them."""
 
     model: Model
     types: Types

@@ -1,4 +1,4 @@
-"""A load or store, and where some axes of the grid are, in; how many elements it touches, out."""
+"""Counts the elements that a load or store touches while some axes of the grid are fixed."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""A statement and its way at sizes in; how many tiles, instances and lanes it has, out."""
+"""Counts the tiles, instances and lanes of a statement at given sizes."""
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
@@ -76,7 +76,7 @@ def reach(walk: Walk, fixed: Fixed) -> dict[str, Interval]:
 
 
 class Along(Enum):
-    """What is counted of a label: its indices, its tiles, or whether there is anything."""
+    """The ways to count along a label: its indices, its tiles, or whether there is anything."""
 
     INDICES = 0
     TILES = 1

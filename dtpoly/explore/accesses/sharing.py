@@ -1,4 +1,4 @@
-"""All loads of a kernel in; those that are left where several need the same tile, out."""
+"""Leaves out the loads of a kernel that find their tile already loaded."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""An access of a statement and how that is walked in; what moves for it, out."""
+"""Describes what an access of a statement moves over all loops that it is in."""
 
 from functools import cached_property
 
@@ -82,9 +82,9 @@ class Stream:
 
     @cached_property
     def is_wide(self) -> bool:
-        """Whether a thread may move several elements at once, for all that Triton is told.
+        """Tell whether a thread may move several elements at once, as far as Triton knows.
 
-        It is told of a number that it is divisible by 16, and nothing else.
+        Triton is told of a number that it is divisible by 16, and nothing else.
         """
         if self.size >= 16 or self.run < 2:
             return False

@@ -1,4 +1,4 @@
-"""The axes around a statement, and sizes, in; which indices of each label they reach, out.
+"""Computes which indices of each label the axes around a statement reach, at given sizes.
 
 Everything is an interval: a block, a loop and the range that a private copy is needed for walk
 indices without holes. So sums over all programs and iterations are sums over a few of them.
@@ -32,7 +32,7 @@ class Interval:
         return max(self.high - self.low + 1, 0)
 
     def meet(self, other: "Interval") -> "Interval":
-        """What is in both."""
+        """Return the numbers that are in both intervals."""
         return Interval(max(self.low, other.low), min(self.high, other.high))
 
 
@@ -80,7 +80,7 @@ class Group:
 
 
 def way_of(statement: Statement, path: Path, extents: Mapping[str, int]) -> Way:
-    """What is around a statement. Lanes are inside of the loops that they are tiles of."""
+    """Describe the grid and loops around a statement; lanes are inside of the loops they divide."""
     axes = (*path.grid, *path.loops)
     named = {axis.name: axis for axis in axes}
     grid = {axis.name for axis in path.grid}

@@ -1,4 +1,4 @@
-"""A Python file of the user in; its functions, which candidates are compared with, out.
+"""Loads the user's Python file with functions that candidates are compared with.
 
 Each public function that the file defines is a baseline by its own name. It takes the inputs of the
 algorithm by their names and returns what the Func is.

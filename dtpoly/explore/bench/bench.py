@@ -1,4 +1,4 @@
-"""A bench and a candidate in; what comes of it, checked before it is timed, out."""
+"""Checks a candidate on a bench, and times it only if its result is right."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -69,10 +69,10 @@ class Lost(Exception):
 
 
 class Bench(Protocol):
-    """What can be measured on, for one question. Each method may raise Failure or Lost."""
+    """A place to measure on, for one question. Each method may raise Failure or Lost."""
 
     def facts(self) -> Facts:
-        """What it is."""
+        """Return the name of the device and the versions that a time depends on."""
         ...
 
     def prepare(self, candidate: Candidate) -> None:
@@ -100,7 +100,7 @@ def prepared(bench: Bench, candidate: Candidate) -> Result | None:
 
 
 def measured(bench: Bench, candidate: Candidate, bound: float | None) -> Result:
-    """What comes of a candidate that is ready: its time counts only if it is right. Raises Lost."""
+    """Check a candidate that is ready, and time it if it is right. Raises Lost."""
 
     def act() -> Result:
         checked = bench.check(candidate)
@@ -120,7 +120,7 @@ T = TypeVar("T")
 
 
 def _attempted(candidate: Candidate, act: Callable[[], T]) -> T | Result:
-    """What an action returns, or what it means that it fails."""
+    """Do something with a candidate; an error becomes the result that it means."""
     text = candidate.text_hash
     try:
         return act()

@@ -1,4 +1,4 @@
-"""A question in; its inputs and reference on a device of torch, where candidates are timed, out.
+"""Checks and times candidates on a device of torch: a GPU, or the CPU.
 
 On a GPU the cache is flushed before each run, and launches are queued while the device waits. On
 the CPU, in Triton's interpreter, it shows that things run, not how fast they are.
@@ -47,7 +47,7 @@ RESOURCES = ("OutOfResources", "out of resource")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a Func should be, in 64 bits and as it is in the type that kernels compute in."""
+    """The right values of a Func: in 64 bits, and in the type that kernels compute in."""
 
     exact: torch.Tensor
     rough: torch.Tensor
@@ -195,7 +195,7 @@ class TorchBench:
         return found[func]
 
     def _add_baseline(self, name: str, function: Baseline) -> None:
-        """A baseline that fails, or computes something else, is told and left out."""
+        """Add a baseline; one that fails or computes something else is reported and left out."""
         action = partial(function, **self.inputs)
         try:
             with torch.no_grad():
@@ -244,7 +244,7 @@ def _first_wrong(found: Outcome) -> str:
 
 
 def _failure(error: Exception) -> Exception:
-    """What an error of torch or Triton means for a candidate."""
+    """Translate an error of torch or Triton into what it means for a candidate."""
     try:
         message = told(error)
     except LostDevice as lost:

@@ -1,4 +1,4 @@
-"""A candidate in; a time by a formula out: for tests and demonstrations, where there is no GPU.
+"""Computes the time of a candidate by a formula, for tests and demonstrations without a GPU.
 
 The time is `BASE` times, for each parameter, `1 + 0.15 * d`: d is how far the logarithm of its
 number is from a hidden best one, or for what is no number a share by its name. To that comes noise
@@ -40,7 +40,7 @@ FAULTS = ("hang", "crash", "kill-once", "kill-host-once", "wrong", "fail", "refu
 
 @dataclass(frozen=True, slots=True)
 class SimulatedBench:
-    """What it is told to do wrong is by patterns of short forms, as in `*x:8*`."""
+    """A bench that computes times by a formula, and fails for points such as `*x:8*`."""
 
     seed: int = 0
     pause: float = 0.0  # seconds for each candidate
@@ -48,7 +48,7 @@ class SimulatedBench:
     folder: str = ""  # where it notes what it measured, and which points have killed it once
 
     def facts(self) -> Facts:
-        """It is told apart from every real one."""
+        """Return facts that differ from those of every real device."""
         return Facts("simulated", {})
 
     def prepare(self, candidate: Candidate) -> None:

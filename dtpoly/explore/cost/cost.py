@@ -1,4 +1,4 @@
-"""A legal schedule, sizes, a dtype and a device in; about how long each kernel takes, and why, out.
+"""Estimates how long each kernel of a schedule takes on a device, and says what bounds it.
 
 A roofline: each unit has so much to do and so much it can do; what takes longest bounds the
 kernel. To that come the times in which nothing overlaps: launches, loads that a program waits
@@ -43,7 +43,7 @@ class KernelCost:
 
     @property
     def bound(self) -> str:
-        """What takes longest."""
+        """Return the unit that takes longest, which bounds the kernel."""
         return max(self.limits, key=lambda name: self.limits[name])
 
     @property
@@ -107,7 +107,7 @@ def cost(
 
 
 def _floor(kernels: tuple[KernelCost, ...], device: Device, is_warm: bool) -> float:
-    """What tensors must move, once, and what products must be multiplied."""
+    """Count the least of work: each tensor is moved once, each product is multiplied."""
     written = {o.array for k in kernels for o in k.operands if o.is_store}
     moved: dict[tuple[str, bool], int] = {}
     for kernel in kernels:

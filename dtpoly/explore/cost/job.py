@@ -1,4 +1,4 @@
-"""What is known of one launch on a device before its times are: the input of all limits."""
+"""Describes one launch on a device before its time is estimated; all limits start from it."""
 
 from dtpoly.explore.accesses.accesses import Launched
 from dtpoly.explore.cost.resources import Resources
@@ -35,5 +35,5 @@ class Job:
 
     @property
     def each(self) -> int:
-        """What a sum over all programs is divided by."""
+        """Return the number by which a sum over all programs is divided."""
         return max(self.programs, 1)

@@ -1,4 +1,4 @@
-"""A launch in; how long each unit of the device takes for it by itself, out."""
+"""Estimates how long each unit of the device takes for a launch by itself."""
 
 from collections.abc import Iterator
 from math import ceil

@@ -1,4 +1,4 @@
-"""A kernel and a device in; about how many registers and how much shared memory it takes, out."""
+"""Estimates how many registers and how much shared memory a program of a kernel takes."""
 
 from collections.abc import Iterator
 from math import ceil, prod
@@ -24,7 +24,7 @@ BLOCK_OVERHEAD = 1024
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What one program takes, and how many are on a multiprocessor at the same time.
+    """The resources of one program, and how many programs a multiprocessor holds at a time.
 
     `spilled` is in bytes of a program. `resident` is 0 where a program has too much shared memory.
     """
@@ -89,7 +89,7 @@ def _is_passed(kernel: Launched, walk: Walk) -> bool:
 
 
 def _of_walk(kernel: Launched, walk: Walk) -> float:
-    """What one statement has at hand: what it loads, its accumulator, and what it makes of it.
+    """Estimate the bytes that a statement has at hand: loads, accumulator, intermediate values.
 
     Of an elementwise computation only a part of the tile is alive at any moment. Elements that are
     loaded one by one have an address each.

@@ -1,4 +1,4 @@
-"""What a launch costs in; sentences on what would make it faster, out."""
+"""Words what would make a launch faster, from what it costs."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ def _resources(cost: Cost, kernel: KernelCost) -> Iterator[str]:
 
 
 def _bound(cost: Cost, kernel: KernelCost) -> Iterator[str]:
-    """What is told of the units that take about as long as the slowest one."""
+    """Yield sentences on the units that take about as long as the slowest one."""
     told = [*_moved(cost, kernel), *_asked(kernel), *_computed(kernel), *_waiting(cost, kernel)]
     busiest = max(kernel.limits, key=lambda unit: kernel.limits[unit] * (unit != LATENCY))
     if not told and busiest in (MEMORY, L2):

@@ -1,4 +1,4 @@
-"""A cost in; rows of tables, sentences, and data for JSON, out."""
+"""Shows a cost as rows of tables, sentences, and data for JSON."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ UNITS = ("kernel", "unit", "time", "work")
 
 
 def head(cost: Cost, name: str) -> str:
-    """What was asked."""
+    """Return the line that repeats the question: file, sizes, dtype and device."""
     sizes = ", ".join(f"{label}={size}" for label, size in cost.sizes.items())
     return f"{name} on {cost.device.name}, {cost.dtype}, {sizes}"
 
@@ -42,7 +42,7 @@ def summary(cost: Cost) -> str:
 
 
 def panel_lines(cost: Cost) -> list[str]:
-    """What is computed in panels, of which the times know nothing."""
+    """Return lines on Funcs that are computed in panels, which the times do not consider."""
     return [
         f"{one}: {one.count.at(cost.sizes)} of them, in {cost.launches_of(one)} launches; times "
         f"and programs are those of one panel, as large as all of {one.label}"

@@ -1,4 +1,4 @@
-"""What each kernel's programs touch in; how many bytes come from which memory, out.
+"""Estimates how many bytes the programs of a kernel take from which memory.
 
 The model of reuse: programs run in the order of their numbers, as many at a time as fit. What
 programs that run together share comes from device memory once; so does what a longer run of
@@ -25,7 +25,7 @@ USABLE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What moves of one array: bytes that must, that programs ask for, from L2, from memory.
+    """The bytes of one array: those that must move, are asked for, come from L2, from memory.
 
     `again` says how often an element is asked for; `run` is how many bytes lie side by side.
     """
@@ -58,7 +58,7 @@ class Machine:
 def traffic_of(
     kernel: Launched, device: Device, programs: int, resources: Resources, is_warm: bool
 ) -> tuple[Operand, ...]:
-    """What moves of each array, loads and stores apart."""
+    """Estimate the bytes that move of each array, for loads and stores apart."""
     room = max(resources.resident, 1) * int(device["multiprocessors"])
     machine = Machine(kernel, device, programs, min(programs, room))
     groups: dict[tuple[str, bool], list[Stream]] = {}
@@ -118,13 +118,13 @@ def _partly(streams: list[Stream]) -> float:
 
 
 def _bytes(machine: Machine, streams: list[Stream], programs: int) -> int:
-    """What so many programs, one after the other, touch of an array."""
+    """Count the bytes of an array that so many consecutive programs touch."""
     kernel = machine.kernel
     return max(footprint(s, consecutive(kernel, programs, s)) * s.size for s in streams)
 
 
 class _Touched:
-    """What so many consecutive programs touch together."""
+    """The bytes that so many consecutive programs touch together."""
 
     def __init__(self, machine: Machine, count: int) -> None:
         self.machine = machine

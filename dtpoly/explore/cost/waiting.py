@@ -1,7 +1,7 @@
-"""A launch in; how long its programs take from their first load to their last store, out.
+"""Estimates how long the programs of a launch take from their first load to their last store.
 
-What a program waits for a load, or for all its lanes to meet, is hidden by other programs and
-other warps as far as there are such.
+While a program waits for a load, or for all its lanes to meet, other programs and other warps can
+work. So the wait counts only as far as there are too few of them.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def waiting(job: Job) -> float:
 
 
 def _groups(kernel: Launched, walks: list[Walk]) -> Iterator[list[Stream]]:
-    """What a nest loads at once; after lanes have met, what comes next is loaded by itself."""
+    """Yield the loads that a nest issues at once; after lanes have met, the next load is alone."""
     found: list[Stream] = []
     for walk in walks:
         if walk.statement.role is Role.COMBINE:

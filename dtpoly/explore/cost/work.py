@@ -1,4 +1,4 @@
-"""A kernel's statements in; what each unit of a multiprocessor has to do for them, out."""
+"""Counts what each unit of a multiprocessor has to do for the statements of a kernel."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
@@ -68,7 +68,7 @@ class Work:
 
 
 def work_of(kernel: Launched) -> Work:
-    """What a kernel computes."""
+    """Count the operations that a kernel computes."""
     work = Work()
     for walk in kernel.walks:
         lanes = _Lanes(walk)

@@ -1,4 +1,4 @@
-"""The name of a GPU in; what it can do, as numbers that each say where they come from, out."""
+"""Finds a GPU by name and returns what it can do, as numbers that each have a source."""
 
 import json
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""Times of a few runs on a GPU in; its entry among the devices out.
+"""Makes an entry for a GPU from the times of a few runs on it.
 
-What cannot be measured so simply is taken over from a device that is known, and says so.
+What cannot be measured so simply is taken over from a device that is known, and the entry says so.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ TAKEN = ("memory_latency", "l2_latency", "next_launch", "warp_share", "issue", "
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the driver says of a GPU."""
+    """The properties of a GPU that its driver reports."""
 
     name: str
     target: str
@@ -40,7 +40,7 @@ class Laboratory(Protocol):
     """Where kernels can be run and timed; each answer is in seconds."""
 
     def facts(self) -> Facts:
-        """What the driver says."""
+        """Return the properties that the driver reports."""
         ...
 
     def copy(self, size: int) -> float:
@@ -112,7 +112,7 @@ def _l2_rate(laboratory: Laboratory, size: int) -> float:
 
 
 def _products(laboratory: Laboratory, put: "Put") -> None:
-    """Rates as they are reached: nothing is said of what the hardware could do at best."""
+    """Measure the rates of products; they are rates that are reached, not peaks of the hardware."""
     put("tensor_share", 1.0, "the rates are measured ones")
     for unit in UNITS:
         times = [laboratory.product(unit, SIDE) for _ in range(ROUNDS)]

@@ -43,7 +43,7 @@ class Gpu:
         self._chains: dict[int, Callable[[Any], Any]] = {}
 
     def facts(self) -> Facts:
-        """What torch and Triton's driver say."""
+        """Return the properties that torch and Triton's driver report."""
         index = torch.cuda.current_device()
         said: Any = torch.cuda.get_device_properties(index)
         # Triton has no types.

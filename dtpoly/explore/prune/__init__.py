@@ -1,1 +1,1 @@
-"""From a point to its text, and to what a compiler makes of it; no GPU is needed."""
+"""Takes a point to its text and through a compiler, without a GPU."""

@@ -1,4 +1,7 @@
-"""A candidate in, what its kernels need of a GPU, or why it is dropped, out; imports triton."""
+"""Compiles the kernels of a candidate and decides from their needs whether it is worth a run.
+
+It imports triton.
+"""
 
 from dataclasses import asdict
 
@@ -23,7 +26,7 @@ def outcome(candidate: Candidate, call: Call) -> Outcome:
 
 
 def fit_of(name: str, text: str, call: Call) -> Fit:
-    """What the compiler says of a .dt text that is known to be legal."""
+    """Return what the compiler says of a .dt text that is known to be legal."""
     found = prepared(name, text, is_legal=True)
     if isinstance(found, Emitted):
         assert isinstance(found.made, Refused)

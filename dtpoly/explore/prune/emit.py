@@ -1,4 +1,4 @@
-"""A Program with a schedule in; its emitted text, or in a few words why there is none, out."""
+"""Emits the kernels of a Program with a schedule, or says in a few words why there are none."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -91,7 +91,7 @@ def prepared(
 
 
 def expectation(model: Mapping[str, Any]) -> Expect:
-    """What a cost model expects on a device that it knows, at some sizes."""
+    """Return a function that predicts times by the cost model of a known device."""
     device, dtype = find_device(model["device"]), DType(model["dtype"])
 
     def expect(state: State) -> float:

@@ -1,4 +1,4 @@
-"""A .dt text and the kernels that were made of it in; what is proved of the kernels, out."""
+"""Proves that kernels compute what their .dt text says."""
 
 from dtpoly.compile import understand
 from dtpoly.explore.store.results import Proof, Proven
@@ -11,7 +11,7 @@ VERDICTS = {Verdict.PROVED: Proven.PROVED, Verdict.REFUTED: Proven.REFUTED}
 
 
 def proof_of(name: str, text: str, kernels: str, function: str) -> Proof:
-    """What is proved, for all sizes, of the function that is measured and of all that it calls."""
+    """Prove, for all sizes, the function that is measured and all functions that it calls."""
     parsed = parse(Source(name, text))
     program = understand(parsed.file, parsed.found).program
     assert program is not None, "its text was emitted"

@@ -1,4 +1,4 @@
-"""Schedules in; what the kernels of each need of a GPU, or why it is not worth a run, out.
+"""Compiles schedules and drops those that are not worth a run on a GPU.
 
 Nothing is run: Triton compiles for a GPU that need not be there, in processes of their own. One
 that crashes, or takes too long, costs its own candidate and no other. Results come as they are
@@ -49,7 +49,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What candidates are compiled for."""
+    """The GPU, the sizes and the dtype that candidates are compiled for."""
 
     target: Target
     sizes: Mapping[str, int]
@@ -59,7 +59,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a kernel takes, by its compiler; `occupancy` is a share."""
+    """The resources that a compiled kernel takes; `occupancy` is a share."""
 
     kernel: str
     warps: int
@@ -71,7 +71,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a candidate; without a reason it is worth a run."""
+    """The fate of a candidate; if there is no reason to drop it, it is worth a run."""
 
     key: str
     reason: Reason | None
@@ -137,7 +137,7 @@ def _started(call: Call, work: str) -> _Worker:
 
 
 def _serve(connection: "Connection[Outcome | None, Candidate]", call: Call, work: str) -> None:
-    """What a process does until nobody asks any more."""
+    """Work in a child process, candidate after candidate, until nobody asks any more."""
     os.environ.pop(INTERPRET, None)
     module, _, name = work.partition(":")
     function: Work = getattr(importlib.import_module(module), name)
@@ -187,7 +187,7 @@ def _limit(worker: _Worker, seconds: float) -> float:
 
 
 def _answer(worker: _Worker, key: str, took: float) -> Outcome | None:
-    """What a process says of its candidate, or that it is ready; a dead one says nothing."""
+    """Read what a process sends: an outcome, or None once it is ready. A dead one has crashed."""
     try:
         return worker.connection.recv()
     except (EOFError, ConnectionError):

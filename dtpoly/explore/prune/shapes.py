@@ -1,4 +1,4 @@
-"""Schedules in, states and code out: what those share that differ in warps, stages and the like.
+"""Shares states and code among schedules that differ only in warps, stages and the like.
 
 Of these the directives that inline, make loops and fuse are the same. That is most of the work: the
 copies of fusions, the loops that isl makes, and the masks of their tiles.
@@ -24,7 +24,7 @@ MOST = 256  # the last ones are kept, at half a megabyte each: neighbours often 
 
 @dataclass(slots=True)
 class Shapes:
-    """What the shaping directives of the last schedules came to."""
+    """Remembers the states and layouts of the last schedules by their shaping directives."""
 
     begun: dict[Hashable, Begun] = field(default_factory=dict[Hashable, Begun])
     layouts: dict[Hashable, Layout] = field(default_factory=dict[Hashable, Layout])

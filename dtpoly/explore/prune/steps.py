@@ -1,4 +1,4 @@
-"""What a preparing worker is told of the device in; what it answers to each step of a point, out.
+"""A worker that prepares points: it emits, compiles or proves, one step for each job.
 
 Each step is a job of its own: a compiler that crashes spoils no text, and a proof that takes too
 long no compilation.

@@ -1,4 +1,4 @@
-"""A study in; its schedules by run time as bars, and the baselines as lines, drawn, out."""
+"""Draws the run times of all schedules as bars, with the baselines as lines."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A study in; a line for each schedule through its parameters to its time, drawn, out."""
+"""Draws each schedule as a line through its parameters to its time."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A study in; its figures, drawn by matplotlib off the screen, out."""
+"""Draws the figures of a study with matplotlib, without a screen."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ STYLE = {
 
 
 def figures_of(study: Study) -> list[tuple[str, Draw, float]]:
-    """What there is to draw of a study: a title, how, and inches of height."""
+    """List the figures of a study: the title, the function that draws, and the height in inches."""
     if not study.timed:
         return []
     found: list[tuple[str, Draw, float]] = [("schedules by run time", draw_bars, 3.4)]

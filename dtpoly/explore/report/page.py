@@ -1,4 +1,4 @@
-"""Studies in; one HTML page that needs nothing else, with their numbers and figures, out."""
+"""Writes one HTML page, which needs no other file, with the numbers and figures of studies."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -58,7 +58,7 @@ def _section(study: Study) -> Iterator[str]:
 
 
 def sentences(study: Study) -> Iterator[str]:
-    """What matters most, in words."""
+    """Yield sentences on what matters most in a study."""
     timed, best, least = len(study.timed), study.best, study.best_baseline
     yield f"{len(study.rows):,} of {study.points:,} schedules were tried, {timed:,} have a time"
     unproved = study.outcomes.get(Outcome.UNPROVED, 0)

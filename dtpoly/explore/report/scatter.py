@@ -1,4 +1,4 @@
-"""A study in; what was expected beside what was measured, and how a search went, drawn, out."""
+"""Draws predicted against measured times, and how a search went on."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A store in; of each question what its results say together, to be drawn and written, out."""
+"""Gathers the results of each question of a store, to be drawn and written."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Studies in; a row for each schedule that was tried, as CSV or as JSON, out."""
+"""Writes a row for each schedule that was tried, as CSV or JSON."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ VERSION = 1  # of the JSON document
 
 
 def rows(given: Sequence[Study]) -> Iterator[tuple[Mapping[str, int], dict[str, object]]]:
-    """What is known of each schedule, in the order in which they were tried; its sizes apart."""
+    """Yield what is known of each schedule, in the order of the attempts, with its sizes apart."""
     for study in given:
         asked, device = study.question.asked, study.question.facts.device
         for row in study.rows:

@@ -1,4 +1,4 @@
-"""Points in; what can be known of each without a device, in a store, out."""
+"""Prepares points without a device, and keeps in a store what is found."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace

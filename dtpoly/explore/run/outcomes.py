@@ -1,4 +1,4 @@
-"""What a worker answered and what is proved of a text in; the result that is kept, out."""
+"""Makes the result that is kept from the answer of a worker and the proof of its text."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from dtpoly.explore.workers.servants import result_of
 
 
 def answered(event: Done) -> Result:
-    """What came of a candidate, as its worker says, or as its silence does."""
+    """Return the result of a candidate, from its worker's answer or from its silence."""
     if isinstance(event.answer, Gone):
         return _unanswered(event.answer, event.seconds)
     return replace(result_of(event.answer), seconds=event.seconds)
@@ -47,7 +47,7 @@ def judged(result: Result, proof: Proof | None) -> Result:
 
 
 def waiting(result: Result) -> Result:
-    """What was measured, when nobody waits for its proof any more."""
+    """Return the result of a measured candidate for whose proof nobody waits any more."""
     if not result.is_timed:
         return result
     return replace(result, outcome=Outcome.UNPROVED, kind=WAITING, reason=result.outcome)

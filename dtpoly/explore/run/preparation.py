@@ -1,4 +1,4 @@
-"""Points in; what comes of each before a device has to be there: a text that fits, a proof, out.
+"""Does all that can be done with a point before a device is needed: text, compiler, proof.
 
 The rules are asked in the order of what they cost: Triton's limits, the verdict of a class, the
 emitter with a verdict of its own, a compiler. What refuses a point is stored with its reason. A
@@ -48,7 +48,7 @@ class Out:
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """What is proved of a text; nothing, if nobody here can prove."""
+    """The proof of a text; None if nobody here can prove."""
 
     short: str
     proof: Proof | None
@@ -90,12 +90,12 @@ class Preparation:
     open: dict[str, _Open] = field(default_factory=dict[str, _Open])
 
     def begin(self, short: str, point: Point) -> list[News]:
-        """What is known of a point at once; the rest is on its way."""
+        """Begin a point: return what is known of it at once, and start the rest."""
         self.open[short] = _Open(point)
         return [*self._begun(short)]
 
     def take(self, event: Done) -> list[News]:
-        """What an answer of the crew means. Raises Disagreement, after which there is no more."""
+        """Take an answer of the crew and return its news. Raises Disagreement, which ends all."""
         step, _, short = event.job.partition(" ")
         if self.is_over:
             return []
@@ -199,7 +199,7 @@ class Preparation:
             yield self._out(short, Refused(fit.kind, fit.reason))
 
     def _fitting(self, short: str) -> Iterator[News]:
-        """What is worth a run; its proof first, if there is one."""
+        """Pass a text on that is worth a run; if its proof is known, that comes first."""
         text = self.open[short].text
         assert text is not None
         known = self.store.proof(self.asked.program_hash, hash_of(text))
@@ -254,12 +254,12 @@ def _learner(space: Field) -> Learner:
 
 
 def hash_of(text: Text) -> str:
-    """What tells one text from another."""
+    """Return the hash that tells one text from another."""
     return sha256(text.text.encode()).hexdigest()
 
 
 def _refused_at_once(look: Look) -> Refused | None:
-    """What arithmetic says, or the verdict of another point."""
+    """Refuse a point by arithmetic or by the verdict of another point, if these suffice."""
     known = look.shared
     if known is None or known.is_legal:
         return None

@@ -1,4 +1,4 @@
-"""Results as they come in; how far an exploration is, as data to be shown, out."""
+"""Counts results as they come in, and says how far an exploration is."""
 
 import time
 from collections import Counter
@@ -40,7 +40,7 @@ class Snapshot:
 
 @dataclass(slots=True)
 class Tally:
-    """What has come so far, and of which budget."""
+    """The counts of what has come so far, and the budget."""
 
     points: int
     most: int | None = None  # candidates

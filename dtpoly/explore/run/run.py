@@ -1,4 +1,4 @@
-"""A space, a strategy and workers in; results in a store until the budget is spent, out.
+"""Asks a strategy for points and keeps their results until the budget is spent.
 
 One thread asks, keeps and tells; workers answer it through a queue. Nothing that a candidate does
 ends a run: it becomes a result. What is stored is never asked of a device again.
@@ -43,7 +43,7 @@ Tell = Callable[[Snapshot], None]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is explored, of what, and for how long."""
+    """The space and the question of an exploration, and its budget."""
 
     question: Question
     space: Field
@@ -134,7 +134,7 @@ class Exploration:
                 return
 
     def _begin(self, point: Point) -> None:
-        """What is known is told, the rest is on its way."""
+        """Begin a point: a result that is known is told to the strategy, else work is started."""
         short = self.plan.space.short(point)
         known = self.store.result(self.number, short)
         if known is not None and known.kind != WAITING:
@@ -150,7 +150,7 @@ class Exploration:
             self.elsewhere[short] = point
 
     def _hear(self, news: Iterable[News]) -> None:
-        """What came of points before they are measured."""
+        """Hear what came of points before they are measured."""
         for one in news:
             mine = self.open.get(one.short)
             if mine is None:
@@ -242,7 +242,7 @@ class Exploration:
         self._tell(short, point, result)
 
     def _keep_waiting(self) -> None:
-        """What was measured and not proved is measured no more, but its time does not count yet."""
+        """Keep points that were measured and not proved; their times do not count yet."""
         for short, one in [*self.open.items()]:
             if one.result is not None:
                 self._keep(short, waiting(one.result))
@@ -252,7 +252,7 @@ class Exploration:
         self.strategy.tell(point, result.median if result.is_timed else None)
 
     def _look_elsewhere(self) -> None:
-        """What another run measured meanwhile is told; what it left undone is done here."""
+        """Take over what another run measured meanwhile, and do what it left undone."""
         if not self.elsewhere or time.monotonic() - self.looked < ELSEWHERE:
             return
         self.looked = time.monotonic()

@@ -1,4 +1,4 @@
-"""Everything that a user asks for in; a run, or texts for one, in a file of results, out."""
+"""Runs an exploration, or emits texts for one, from everything that a user asks for."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,7 +45,7 @@ class NoModel(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is explored, where, for how long, and where it is kept."""
+    """The user's wishes: which space, where, for how long, and in which file results are kept."""
 
     space: Field
     place: Place
@@ -155,7 +155,7 @@ def _emitted(
 
 
 def _wants(wanted: Wanted, model: Mapping[str, Any]) -> Wants:
-    """What is asked of points before they are measured."""
+    """Choose the steps that points go through before they are measured."""
     target = str(find_device(model["device"]).target) if model and wanted.prunes else ""
     return Wants(bool(model), target, wanted.proves)
 
@@ -166,7 +166,7 @@ def _expected(
     store: Store,
     tell: Callable[[Emission], None],
 ) -> dict[Point, float]:
-    """What a model expects of all points, or of many of a large space."""
+    """Predict the time of all points by a model, or of many points of a large space."""
     points = [*islice(random_points(wanted.space, wanted.seed), MOST_EXPECTED)]
     if _emitted(wanted, model, store, iter(points), Wants(expects=True), tell).is_interrupted:
         raise KeyboardInterrupt
@@ -176,7 +176,7 @@ def _expected(
 
 
 def _model(wanted: Wanted, device: str) -> dict[str, Any]:
-    """What those who emit are told, so that they say what is expected; nothing without a device."""
+    """Return what emitters are told, so that they predict times; nothing without a device."""
     asked = wanted.place.asked
     return {"device": device, "sizes": dict(asked.sizes), "dtype": asked.dtype} if device else {}
 

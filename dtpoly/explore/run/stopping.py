@@ -1,4 +1,4 @@
-"""Ctrl-C in; an event that says that it is over, so that what is under way can be kept, out."""
+"""Turns Ctrl-C into an event, so that a run can keep what is under way before it ends."""
 
 import signal
 import threading

@@ -1,1 +1,1 @@
-"""What there is to choose: points of a space, counted, numbered, written in a line."""
+"""Spaces of schedules: their points are counted, numbered, and written in a line each."""

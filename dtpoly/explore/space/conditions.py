@@ -1,4 +1,4 @@
-"""Constraints on numbers, some of which are known: what is left of them.
+"""Constraints on numbers, simplified as far as the numbers that are known allow.
 
 What is left is simplified, so that choices that come to the same leave the same. It is a closed
 union of frozen data; True and False are constraints of which nothing is left.
@@ -211,7 +211,7 @@ def _together(parts: Iterable[Left | Term]) -> Places:
 
 
 def reduced(left: Left, known: Known) -> Left:
-    """What is left of a condition if something more is known."""
+    """Simplify a condition, given that more numbers are known now."""
     if mentioned(left).isdisjoint(known):
         return left
     match left:

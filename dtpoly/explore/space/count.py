@@ -1,4 +1,4 @@
-"""A space in; how many points it has, each by its number, and samples of them, out: none is listed.
+"""Counts the points of a space, numbers them and draws samples, without listing them.
 
 The parameters of a space are gone through in order. What was chosen so far matters only by what
 is left of the constraints, and by the parameters that come next: a *state*. There are few states
@@ -236,7 +236,7 @@ def _number(place: Place | None, option: int | str) -> dict[Place, int | None]:
 def _lay_alternatives(
     options: tuple[tuple[Item, ...], ...], parameter: int, place: Place, after: int, laid: _Laid
 ) -> int:
-    """What the other options have is not there."""
+    """Lay out the options of alternatives; the numbers of the options not taken are absent."""
     following: list[int] = []
     known: list[dict[Place, int | None]] = []
     spans: list[range] = []
@@ -265,7 +265,7 @@ def _places(space: Space) -> dict[tuple[str, ...], Places]:
 
 
 def _begun(space: Space, begun: Known) -> Left:
-    """What is left of all constraints before anything is chosen."""
+    """Simplify all constraints as far as they can be before anything is chosen."""
     places = _places(space)
     conditions = (condition_of(one.condition, places) for one in space.constraints)
     return reduced(joined(True, conditions), begun)

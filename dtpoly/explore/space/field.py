@@ -19,7 +19,7 @@ class Axis:
 
 
 class Field(Protocol):
-    """What searching, measuring and drawing need to know of a space, and nothing more.
+    """The view of a space that searching, measuring and drawing need, and nothing more.
 
     Law: `settled(at(i)) == at(i)` for each number below `count` that has a point, and two points
     with the same short form are equal.
@@ -48,7 +48,7 @@ class Field(Protocol):
         ...
 
     def parameters(self, point: Point) -> Mapping[str, str]:
-        """What is chosen on each axis that means something here."""
+        """Return the choice on each axis that means something at this point."""
         ...
 
     def program_of(self, point: Point) -> Program:

@@ -1,4 +1,4 @@
-"""A file in, the space of schedules that it describes out; a schedule file names its algorithm."""
+"""Reads the space of schedules that a file describes; a schedule file names its algorithm."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -64,7 +64,7 @@ def _too_many(count: int, first: Span | None) -> Diagnostic:
 
 
 def _algorithm(path: Path, named: AlgorithmFile) -> Source:
-    """The source that a schedule file names; what is wrong is told where it does."""
+    """Read the source that a schedule file names; mistakes are reported where it is named."""
     try:
         # Messages quote what they read: a file from somebody else may not name just any file.
         if path.suffix not in SUFFIXES:

@@ -1,4 +1,4 @@
-"""A space of schedules in; the same as searching sees it, out."""
+"""Shows a space of schedules in the way that searching needs."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -41,7 +41,7 @@ class Schedules:
         return " ".join(show_directive(one) for one in self.program_of(point).directives)
 
     def parameters(self, point: Point) -> Mapping[str, str]:
-        """What is chosen of each parameter that is there."""
+        """Return the choice of each parameter that is there."""
         pairs = zip(self.axes, self._chosen(point).chosen, strict=True)
         return {axis.name: axis.options[at] for axis, at in pairs if at is not None}
 

@@ -63,7 +63,7 @@ class Space:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What there is to choose, in the order written; an alternative's own come after it."""
+        """Return all parameters, in the order written; those of an alternative come after it."""
         return tuple(_named(list(_openings(self.items)), _funcs_of(self.items)))
 
     def without_constraints(self) -> "Space":
@@ -83,7 +83,7 @@ def program_of(space: Space, point: Point) -> Program:
 
 
 def each_directive(space: Space, do: Callable[[Directive], T]) -> Callable[[Point], list[T]]:
-    """What is done with the directives of a point; with what many points have, once."""
+    """Return a function that maps `do` over a point's directives; shared ones are done once."""
     ends = [count_parameters(space.items[: at + 1]) for at in range(len(space.items))]
     parts = [slice(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
 

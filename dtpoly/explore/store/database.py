@@ -1,4 +1,4 @@
-"""A path in; a connection to the SQLite file there, and its errors in words of the user, out."""
+"""Opens the SQLite file at a path, and words its errors for the user."""
 
 import sqlite3
 import zlib

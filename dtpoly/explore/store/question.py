@@ -1,4 +1,4 @@
-"""What is asked of each schedule: an algorithm at sizes on a device; a name for it, out."""
+"""The question that a store answers: an algorithm, at sizes, on a device; times may be compared."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from dtpoly.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user asks for. `program` is the algorithm without directives, as text."""
+    """The part of a question that the user chooses. `program` is the algorithm alone, as text."""
 
     name: str
     program: str
@@ -20,7 +20,7 @@ class Asked:
 
     @property
     def program_hash(self) -> str:
-        """What tells one algorithm from another."""
+        """Return the hash that tells one algorithm from another."""
         return sha256(self.program.encode()).hexdigest()
 
     @property
@@ -31,7 +31,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a device says of itself."""
+    """The name of a device, and versions of the software there."""
 
     device: str
     versions: Mapping[str, str]
@@ -39,7 +39,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked, and where: times of one question may be compared."""
+    """An algorithm at sizes on a device: only times of one question may be compared."""
 
     asked: Asked
     facts: Facts

@@ -27,7 +27,7 @@ TIMED = (Outcome.MEASURED, Outcome.SLOW)
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a point. Times are medians in milliseconds, with quarters around them."""
+    """The result of a point. Times are medians in milliseconds, with quarters around them."""
 
     outcome: Outcome
     kind: str = ""  # in a few words, to be counted
@@ -86,7 +86,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a compiler says of a text for a kind of GPU; without a kind it is worth a run."""
+    """A compiler's answer on a text for a kind of GPU; without `kind` the text is worth a run."""
 
     kind: str = ""
     reason: str = ""
@@ -99,7 +99,7 @@ class Fit:
 
 
 class Proven(StrEnum):
-    """What is known of a text."""
+    """The answers of a proof."""
 
     PROVED = "proved"
     UNKNOWN = "unknown"
@@ -108,7 +108,7 @@ class Proven(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What is proved of a text; if it is not all, the first layer that is not, and why."""
+    """The verdict on a text; if not all is proved, the first layer that is not, and why."""
 
     verdict: Proven
     layer: str = ""

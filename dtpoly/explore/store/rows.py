@@ -1,4 +1,4 @@
-"""Columns as SQLite gives them in; values of the types that they should have, or a ValueError, out.
+"""Checks the values that SQLite returns, and gives them their types or raises ValueError.
 
 SQLite keeps whatever is put into a column, and a file of results may come from anybody.
 """

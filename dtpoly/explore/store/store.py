@@ -1,4 +1,4 @@
-"""What was found in; a file that keeps it through kill -9 and a full disk, and its answers, out.
+"""Keeps results in a file that survives a killed process and a full disk.
 
 It is SQLite with a rollback journal and every write on the disk before it counts: one file, that
 may be copied, also on file systems that have no shared memory. `schema` says what is in it.
@@ -106,7 +106,7 @@ class Store:
             return done.rowcount == 1
 
     def result(self, question: int, point: str) -> Result | None:
-        """What came of a point, if that is known."""
+        """Return the result of a point, if it is known."""
         found = self._rows("question = ? and point = ?", (question, point))
         return next((row.result for row in found), None)
 
@@ -152,7 +152,7 @@ class Store:
             )
 
     def fit(self, key: str, target: str, point: str) -> Fit | None:
-        """What a compiler says of a point, if it was asked."""
+        """Return the compiler's answer on a point, if it was asked."""
         rows = self._read(
             "select kind, reason, kernels from compiled"
             " where asked = ? and target = ? and point = ?",
@@ -168,7 +168,7 @@ class Store:
             write.execute(f"insert or replace into compiled values ({_marks(values)})", values)
 
     def proof(self, program: str, text: str) -> Proof | None:
-        """What is proved of a text, by its hash, if that was tried."""
+        """Return the proof of a text, by its hash, if one was tried."""
         rows = self._read(
             "select verdict, layer, reason from proof where program_hash = ? and text_hash = ?",
             (program, text),
@@ -205,7 +205,7 @@ class Store:
             return {rows_of.text(point): rows_of.finite(median) for point, median in rows}
 
     def expected(self, key: str, point: str) -> float | None:
-        """What is expected of one point."""
+        """Return the predicted time of a point, if there is one."""
         rows = self._read(
             "select median from prediction where asked = ? and point = ?", (key, point)
         )

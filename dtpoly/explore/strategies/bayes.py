@@ -1,4 +1,4 @@
-"""A space and a seed in; a strategy that models what it was told with optuna, out."""
+"""A strategy that models the times it was told with optuna, and asks for promising points."""
 
 from collections.abc import Iterator
 from math import log

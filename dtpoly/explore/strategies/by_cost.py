@@ -1,4 +1,4 @@
-"""A space and what a cost model expects in; a strategy that asks for the cheapest first, out."""
+"""A strategy that asks first for the points which the cost model finds cheapest."""
 
 from dtpoly.explore.strategies.order import InOrder
 from dtpoly.explore.strategies.random_order import random_points

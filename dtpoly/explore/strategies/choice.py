@@ -1,4 +1,4 @@
-"""The word that a user gave in; the strategy that it means, out: ours, a file's, a package's."""
+"""Finds the strategy that a user names: a built-in one, one in a file, or one of a package."""
 
 import runpy
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""A space and a seed in; a strategy that breeds points from the best ones so far, out.
+"""A strategy that breeds new points from the best ones so far.
 
 A child has each option of one of two parents, or is one parent with another option on one axis.
 Rules of the space are asked of each child, so that only its own points are measured.

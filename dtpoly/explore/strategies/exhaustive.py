@@ -1,4 +1,4 @@
-"""A space in; a strategy that asks for all of its points, in their order, out."""
+"""A strategy that asks for all points of a space in their order."""
 
 from dtpoly.explore.strategies.order import InOrder
 from dtpoly.explore.strategies.strategy import Setting, Strategy

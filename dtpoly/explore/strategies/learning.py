@@ -1,4 +1,4 @@
-"""A generator of batches in; a strategy that tells it what came of each, out."""
+"""Makes a strategy of a generator that yields batches of points and is sent their times."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import field
@@ -26,7 +26,7 @@ class Learning:
     is_over: bool = False
 
     def ask(self, count: int) -> Sequence[Point]:
-        """What is left of the batch; of the next one, if all of it was told."""
+        """Return the rest of the batch; once all of it is told, begin the next one."""
         if self.asked == len(self.batch) == len(self.times) and not self.is_over:
             self._next()
         found = self.batch[self.asked : self.asked + count]

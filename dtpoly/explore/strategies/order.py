@@ -1,4 +1,4 @@
-"""An order of points in; a strategy that asks for one after another and learns nothing, out."""
+"""A strategy that asks for points in a given order, and learns nothing."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -18,4 +18,4 @@ class InOrder:
         return [*islice(self.points, count)]
 
     def tell(self, point: Point, time: float | None) -> None:
-        """What came of it changes nothing."""
+        """Do nothing: the result of a point does not change the order."""

@@ -1,4 +1,4 @@
-"""A space and a seed in; a strategy that asks for all of its points in a random order, out."""
+"""A strategy that asks for all points of a space in a random order, which the seed decides."""
 
 from collections.abc import Iterator
 from hashlib import blake2b

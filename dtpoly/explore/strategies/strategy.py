@@ -1,4 +1,4 @@
-"""A space in; points to measure, in the order in which a strategy wants them, out."""
+"""The interface of a strategy, which decides in which order the points of a space are measured."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -30,7 +30,7 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a strategy is made from."""
+    """All that a strategy is made from."""
 
     space: Field
     seed: int = 0

@@ -1,4 +1,4 @@
-"""Jobs in; what workers that may hang or die answer to each, out: a thread for each worker."""
+"""Gives jobs to workers that may hang or die, with a thread for each worker."""
 
 import threading
 import time

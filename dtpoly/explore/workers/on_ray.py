@@ -1,4 +1,4 @@
-"""What is measured, and the address of a Ray cluster, in; workers on its machines out.
+"""Workers on the machines of a Ray cluster.
 
 Each is an actor that has a process as any other worker; so a candidate that hangs or crashes takes
 no actor with it. If an actor is lost, with its machine or without, its job is done by another one.
@@ -24,13 +24,13 @@ SIMULATED = 2  # workers, where nothing says how many
 
 
 class Host:
-    """What an actor is: a process on its machine."""
+    """An actor's own object: it holds a process on its machine."""
 
     def __init__(self, opening: Message, environment: Mapping[str, str]) -> None:
         self.process = Process(opening, environment)
 
     def open(self, wanted: Message | None) -> Message:
-        """What the process says of itself, or why there is none."""
+        """Open the process; return what it says of itself, or why there is none."""
         self.process.wanted = wanted
         self.process.close()
         try:

@@ -1,4 +1,4 @@
-"""What a worker is to be, in; a process that answers jobs, and is replaced when it dies, out."""
+"""A worker process that answers jobs, and is replaced when it dies."""
 
 import os
 import signal
@@ -62,7 +62,7 @@ class Worker(Protocol):
         ...
 
     def open(self) -> Message:
-        """What it says of itself. Raises NotOpened."""
+        """Open the worker and return what it says of itself. Raises NotOpened."""
         ...
 
     def do(self, job: Message, seconds: float) -> Message | Gone:

@@ -1,4 +1,4 @@
-"""What a worker is opened as, in; what it says of itself and of each job, out: plain data."""
+"""The kinds of work that a worker process does; jobs and answers are plain data."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -78,34 +78,34 @@ class Measuring:
 
 
 def job_of(candidate: Candidate, bound: float | None) -> tuple[Message, Message]:
-    """What a device is sent: make it ready, then measure it; `bound` is in milliseconds."""
+    """Make the two messages to a device: prepare it, then measure; `bound` is in milliseconds."""
     return {"candidate": asdict(candidate)}, {"bound": bound}
 
 
 def result_of(answer: Message) -> Result:
-    """What a device answers."""
+    """Read the answer of a device."""
     fields: dict[str, Any] = {**answer, "outcome": Outcome(answer["outcome"])}
     return Result(**fields)
 
 
 def made_of(answer: Message) -> Text | Refused:
-    """What an emitter answers."""
+    """Read the answer of an emitter."""
     if "text" in answer:
         return Text(answer["text"], Call(**answer["call"]))
     return Refused(answer["kind"], answer["reason"])
 
 
 def fit_of(answer: Message) -> Fit:
-    """What a compiler answers."""
+    """Read the answer of a compiler."""
     return Fit(**answer)
 
 
 def proof_of(answer: Message) -> Proof:
-    """What whoever proves answers."""
+    """Read the answer of whoever proves."""
     return Proof(**{**answer, "verdict": Proven(answer["verdict"])})
 
 
 def flush() -> None:
-    """What a job printed is kept for the case that the next one ends the process."""
+    """Flush what a job printed, so that it is kept if the next job ends the process."""
     sys.stdout.flush()
     sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The name of a GPU in; a lock that one of all who measure there holds, in any process, out."""
+"""A lock for each GPU, so that only one run on this machine measures on it at a time."""
 
 import importlib
 import os

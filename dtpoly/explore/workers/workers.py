@@ -1,4 +1,4 @@
-"""What is measured and where, in; workers of this machine for it out."""
+"""Makes the workers of this machine for a place to measure."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ class Place:
 
     @property
     def opening(self) -> Message:
-        """What a worker there is opened as."""
+        """Return the message that opens a worker there."""
         if self.kind == "simulated":
             return {"kind": "simulated", "settings": dict(self.settings)}
         asked = asdict(self.asked)
@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What workers say of themselves: what they are, and which baselines are of no use."""
+    """The facts that workers report of themselves, and baselines that cannot be used."""
 
     facts: Facts
     failed: Mapping[str, str]
@@ -85,7 +85,7 @@ def visible(count: Callable[[], int], environment: Mapping[str, str] = os.enviro
 
 
 def opened(workers: Sequence[Worker]) -> Opened:
-    """What the first one says; the others are held to it. Raises NotOpened."""
+    """Open the first worker, and hold the others to what it reports. Raises NotOpened."""
     said = workers[0].open()
     for worker in workers:
         worker.wanted = said["facts"]
