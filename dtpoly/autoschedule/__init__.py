@@ -1,1 +1,1 @@
-"""An algorithm and sizes in; a schedule with the reason for each of its directives, out."""
+"""Finds a schedule for an algorithm at given sizes, with a reason for each directive."""

@@ -1,4 +1,4 @@
-"""A source in; what it computes, and what its author says of how, apart from it, out."""
+"""Separates what a source computes from what its author says of the schedule."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ class Algorithm:
 
     @property
     def compiled(self) -> tuple[Directive, ...]:
-        """What is asked for; nothing where the file does not say it."""
+        """Return the directives that ask for Funcs; none where the file asks for none."""
         return tuple(d for d in self.program.directives if d.name in COMPILED)
 
 

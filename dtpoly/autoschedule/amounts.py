@@ -1,4 +1,4 @@
-"""Numbers in, the words that stand for them in a reason out."""
+"""Words the numbers in reasons, such as `16.8 MB`."""
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 

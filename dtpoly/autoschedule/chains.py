@@ -1,4 +1,4 @@
-"""A kernel with several products in; what there is to choose of it, and its layouts, out."""
+"""Lists the layouts of a kernel with several products, such as attention, and all its choices."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -29,7 +29,7 @@ Option = Along | int
 
 @dataclass(frozen=True)
 class Chain:
-    """What is chosen one by one: each label's walk, then warps, then stages."""
+    """The choices of a kernel, made one by one: each label's walk, then warps, then stages."""
 
     nest: Nest
     precision: str

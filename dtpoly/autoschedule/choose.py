@@ -1,4 +1,4 @@
-"""An algorithm, sizes and a device in; schedules in the order in which they seem fast, out."""
+"""Ranks schedules of an algorithm by the time that the cost model predicts on a device."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -70,7 +70,7 @@ def layout_of(kernel: Priced) -> Layout:
 
 
 def alike(call: Call, one: Candidate) -> Iterator[Candidate]:
-    """What the cost model cannot tell from a candidate: its slowest kernel in other ways."""
+    """Yield schedules that the cost model cannot tell from this one: its slowest kernel varies."""
     at = max(range(len(one.kernels)), key=lambda number: one.kernels[number].busy)
     slowest = one.kernels[at]
     for layout in variants(nests_of(call, one.plan)[at], slowest.layout):

@@ -1,4 +1,4 @@
-"""Knobs and what a choice costs in; the choices on the way to a good one, with it, out."""
+"""Searches for a good choice of several knobs, one knob after another."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -12,12 +12,12 @@ def descended(
     limit: float = float("inf"),
     starts: Iterable[Choice] = (),
 ) -> dict[Choice, float]:
-    """What each choice costs that was looked at: knob after knob, from the best place to start.
+    """Return the cost of each choice that was looked at on the way to a good one.
 
-    That is in the middle, at the first options, or one of those that are given.
-
-    `counts` says how many options each knob has. Where after a sweep nothing is below the limit it
-    ends. A choice that cannot be costs nothing and is left out.
+    The search starts at the best of these places: the middle, the first options, and those that are
+    given. `counts` says how many options each knob has. It ends when a sweep changes nothing, or
+    when after a sweep even the best choice costs more than the limit. A choice that is impossible
+    has no price and is left out.
     """
     known: dict[Choice, float | None] = {}
 

@@ -1,4 +1,4 @@
-"""A kernel that reduces nothing in, ways to cut its result into blocks out."""
+"""Lists ways to cut the result of a kernel that reduces nothing into blocks."""
 
 from collections.abc import Iterator
 from math import prod

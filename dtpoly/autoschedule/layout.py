@@ -1,4 +1,4 @@
-"""What is decided of one kernel in; the directives that say so, out."""
+"""Everything that is decided of one kernel, and the directives that say it."""
 
 from collections.abc import Iterator, Set
 

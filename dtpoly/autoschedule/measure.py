@@ -1,4 +1,4 @@
-"""Schedules in; their times on this machine's GPU, as far as a budget goes, out."""
+"""Measures schedules on the GPU of this machine, as far as a budget goes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -66,7 +66,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of each schedule that was tried, on which device; none of those left out."""
+    """The results of the schedules that were tried, and the device that they ran on."""
 
     device: str
     results: tuple[Result | None, ...]

@@ -1,4 +1,4 @@
-"""A Program and what is fused where in; what each kernel loops over, sums up and loads, out."""
+"""Describes what each kernel loops over, sums up and loads, before its loops are laid out."""
 
 from collections.abc import Iterator, Mapping
 from math import prod

@@ -1,4 +1,4 @@
-"""An algorithm and sizes in; which Funcs could be computed where, and why, out."""
+"""Decides which Func could be inlined, fused, or computed in a kernel of its own, and why."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -56,7 +56,7 @@ class Plan:
         return tuple((*self.fused_into(host), host) for host in hosts)
 
     def fused_into(self, host: str) -> tuple[str, ...]:
-        """What is computed inside of a kernel, producers first."""
+        """Return the Funcs that are computed inside of a kernel, producers first."""
         return tuple(one.func for one in self.placed if one.host == host)
 
     def find(self, func: str) -> Placed:
@@ -72,7 +72,7 @@ class Plan:
 
 
 def directive_of(placed: Placed) -> Directive | None:
-    """What says so in a file; a kernel of its own is what a Func has anyway."""
+    """Return the directive that puts a Func there; a kernel of its own needs none."""
     match placed.how:
         case How.KERNEL:
             return None

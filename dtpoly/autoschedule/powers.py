@@ -1,4 +1,4 @@
-"""Numbers in, the powers of two around them out."""
+"""Computes powers of two around numbers."""
 
 from collections.abc import Iterator
 

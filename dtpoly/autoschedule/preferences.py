@@ -1,4 +1,4 @@
-"""A layout in; by what share it seems slower than it is predicted, out.
+"""Prefers some layouts to others that the cost model takes for equally fast.
 
 The cost model does not tell apart what differs in these ways alone, or only by chance. What it does
 tell apart these shares are too small to turn round.

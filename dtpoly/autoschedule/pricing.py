@@ -1,4 +1,4 @@
-"""A kernel with a layout in; what the cost model says of it, out."""
+"""Asks the cost model how long a kernel takes with a layout."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -20,7 +20,7 @@ from dtpoly.schedule.resolve import resolve
 
 @dataclass(frozen=True)
 class Call:
-    """What is scheduled: a Program with nothing but what is asked for, sizes, and a device."""
+    """The task: a Program with only the directives that ask for Funcs, sizes and a device."""
 
     program: Program
     sizes: Sizes
@@ -31,7 +31,7 @@ class Call:
 
     @property
     def compiled(self) -> tuple[Directive, ...]:
-        """What is asked for."""
+        """Return the directives that ask for Funcs."""
         return self.program.directives
 
 

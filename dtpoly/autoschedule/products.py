@@ -1,4 +1,4 @@
-"""A kernel with products of matrices in; tiles for tensor cores, and what brings them, out."""
+"""Lists tiles for tensor cores, and ways to load them, for a kernel that multiplies matrices."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -119,7 +119,7 @@ def _depths(nest: Nest) -> tuple[int, ...]:
 
 
 def _summed(nest: Nest, one: Sum) -> tuple[str, ...]:
-    """What is summed over, what is contiguous in most of memory last."""
+    """Return the labels that are summed over; those contiguous in most of memory come last."""
     lines = nest.contiguous()
     return tuple(sorted(one.labels, key=lambda x: x in lines))
 

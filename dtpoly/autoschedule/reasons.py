@@ -1,4 +1,4 @@
-"""A decision about a kernel and what it costs in; one line of why, out."""
+"""Words in a line why each directive of a kernel is there."""
 
 from collections.abc import Iterator
 from math import prod

@@ -1,4 +1,4 @@
-"""A kernel that reduces, but not by products of matrices, in; ways to walk it out."""
+"""Lists ways to walk a kernel that reduces, but not by products of matrices."""
 
 from collections.abc import Iterator
 from math import prod
@@ -32,7 +32,7 @@ def reductions(nest: Nest, processors: int) -> Iterator[Layout]:
 
 
 def _lines(nest: Nest, line: str) -> Iterator[Layout]:
-    """What is contiguous is reduced."""
+    """Yield layouts of a kernel that reduces along what is contiguous."""
     longest = above(nest.sizes[line])
     inner = [label for label in nest.reduced if label != line]
     rows = list(reversed(nest.rows))
@@ -51,7 +51,7 @@ def _lines(nest: Nest, line: str) -> Iterator[Layout]:
 
 
 def _columns(nest: Nest, line: str) -> Iterator[Layout]:
-    """What is contiguous stays: so many columns side by side, of which parts are added up."""
+    """Yield layouts that keep what is contiguous: columns side by side, added up in parts."""
     down = nest.reduced[-1]
     inner = [label for label in nest.reduced if label != down]
     size = above(nest.sizes[down])

@@ -1,4 +1,4 @@
-"""An algorithm, sizes and a device in; usable schedules, the one that seems fastest first, out."""
+"""Yields usable schedules of an algorithm, the one that seems fastest first."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Candidates in; a few of them that are worth a measurement, the best first, out."""
+"""Selects a few candidates that are worth a measurement, the best first."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -45,6 +45,9 @@ def in_turn(
 
 
 def kind(one: Candidate) -> Kind:
-    """What is computed where, and in which blocks and tiles."""
+    """Return what makes candidates alike: places of Funcs, blocks and tiles.
+
+    Warps, stages and the like are left out.
+    """
     layouts = (kernel.layout for kernel in one.kernels)
     return (one.plan, *((x.func, x.blocks, x.partial, x.tiles) for x in layouts))

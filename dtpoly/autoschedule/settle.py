@@ -1,4 +1,4 @@
-"""Candidates in; those whose schedules are proved legal and have code, with reasons, out."""
+"""Keeps the candidates that are proved legal and have code, and words their reasons."""
 
 from collections.abc import Iterable, Iterator
 
@@ -23,7 +23,7 @@ class Settled:
 
 
 def settled(call: Call, candidates: Iterable[Candidate]) -> Iterator[Settled]:
-    """Those that are legal for all sizes and have code that no other one has, as they come."""
+    """Yield candidates that are legal for all sizes and whose code no earlier one has."""
     seen: set[str] = set()
     for one in candidates:
         program = with_directives(call.program, schedule_of(call, one))

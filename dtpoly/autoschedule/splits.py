@@ -1,4 +1,4 @@
-"""A layout with too few programs in; the same with reductions split over several programs, out."""
+"""Splits reductions over several programs where a layout has too few programs."""
 
 from collections.abc import Iterator
 from dataclasses import replace

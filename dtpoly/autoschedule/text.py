@@ -1,4 +1,4 @@
-"""A source and directives with reasons in; the .dt text with that schedule and no other, out."""
+"""Writes the .dt text of a source with the schedule that was found, and its reasons."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""How many elements a program has at once in, how many warps may share them out."""
+"""Chooses how many warps may share the elements that a program has at once."""
 
 from collections.abc import Iterator
 

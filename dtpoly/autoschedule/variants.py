@@ -1,4 +1,4 @@
-"""A layout in; others that the cost model takes for the same, and that may be faster, out."""
+"""Varies a layout in ways that the cost model cannot tell apart, but a GPU may."""
 
 from collections.abc import Iterator
 from dataclasses import replace
