@@ -1,4 +1,7 @@
-"""A kernel and what came of compiling it in; warnings that point at the directive to blame out."""
+"""Warns of kernels that cannot be launched or are slow, and names the directive to blame.
+
+It looks at what came of compiling a kernel for a GPU.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -166,7 +169,7 @@ def _made(lane: LaneAxis, access: Access) -> str:
 
 
 def _contiguous(subject: Subject, tensor: str) -> str:
-    """What the last axis of a tensor is read or written at."""
+    """Return the words for the index of a tensor's last axis, for a message."""
     array = subject.call.model.arrays.get(tensor)
     if array is not None:
         return f"'{array.dims[-1]}'"
@@ -232,7 +235,7 @@ def _no_product(subject: Subject, origin: str) -> Diagnostic:
 def refused(
     subject: Subject, target: Target, failure: Failed, lines: Sequence[MappedLine]
 ) -> Diagnostic:
-    """What Triton says of a kernel that it cannot compile, at what the line comes from."""
+    """Report a kernel that Triton cannot compile, at what the refused line comes from."""
     line = next((one for one in lines if one.number == failure.line), None)
     origin = Origin() if line is None else line.origin
     at = () if line is None else (Note(f"in line {line.number} of the file: {line.text.strip()}"),)

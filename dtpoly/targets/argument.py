@@ -1,4 +1,4 @@
-"""What Triton is told of one parameter of a kernel."""
+"""The type of one parameter of a kernel, and what Triton knows of its value."""
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.frozen import dataclass

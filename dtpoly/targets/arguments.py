@@ -1,4 +1,4 @@
-"""A kernel, sizes and dtypes in; the type of each of its parameters, and what is known of it, out.
+"""Types each parameter of a kernel at given sizes and dtypes, with what Triton may know of it.
 
 What Triton would see of a call with new, contiguous tensors.
 """
@@ -101,7 +101,7 @@ def _tensors(call: Call, kernel: TileKernel) -> Iterator[Argument]:
 
 
 def _flags(kernel: TileKernel, known: Mapping[str, int]) -> Iterator[Argument]:
-    """What is known of sizes at compile time."""
+    """Yield the truths about sizes that are constants at compile time."""
     for name in dict.fromkeys(flag.name for flag in kernel.flags):
         said = (flag for flag in kernel.flags if flag.name == name)
         holds = all(_holds(known[flag.size], flag.multiple) for flag in said)

@@ -1,4 +1,4 @@
-"""What came of compiling a kernel for a GPU: every text on the way, and what it needs there."""
+"""The result of compiling a kernel for a GPU: the text of every stage, and its needs there."""
 
 from collections.abc import Mapping
 
@@ -60,7 +60,7 @@ def occupancy(binary: Binary) -> Occupancy:
 
 
 def resource_line(binary: Binary) -> str:
-    """What a kernel needs, in a line."""
+    """Say in a line what a kernel needs."""
     spilled = f"{binary.spilled} bytes spilled" if binary.spilled else "no spills"
     parts = [f"{binary.registers} registers", spilled, f"{kib(binary.shared)} shared memory"]
     parts.append(f"{binary.num_warps} warp{'s' if binary.num_warps > 1 else ''}")

@@ -1,4 +1,7 @@
-"""Generated code in, each of its kernels compiled for a GPU, with warnings, out; imports triton."""
+"""Compiles each kernel of generated code for a GPU, and returns warnings with the binaries.
+
+It imports triton.
+"""
 
 from dataclasses import replace
 from types import ModuleType
@@ -25,7 +28,7 @@ TRIES, MUCH = 3, 256
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What is launched, compiled for a GPU, and the call that it was compiled for."""
+    """The kernels of a call, compiled for a GPU, and the sizes and dtype of that call."""
 
     sizes: Sizes
     dtype: DType

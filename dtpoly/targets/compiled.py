@@ -1,4 +1,4 @@
-"""A kernel of a generated module in, its binary for a GPU out; the GPU need not be there.
+"""Compiles a kernel of a generated module for a GPU, which need not be there.
 
 Imports triton, which must not have been told to interpret kernels.
 """
@@ -102,10 +102,10 @@ def _specialized(known: dict[str, Argument], target: Target) -> int:
 
 
 def _source(function: Any, arguments: dict[str, Argument]) -> Any:
-    """What Triton compiles: the function, its types, its constants, what is aligned.
+    """Describe to Triton what it compiles: the function, its types, its constants, alignments.
 
-    It is said as a launch says it, be it that nothing is known: what is compiled here is then
-    found in Triton's cache when the kernel is launched.
+    It is described exactly as a launch does it, even where nothing is known: so a launch later
+    finds in Triton's cache what is compiled here.
     """
     types: dict[str, str] = {}
     constants: dict[tuple[int], Any] = {}
@@ -167,7 +167,7 @@ def sass(cubin: bytes) -> str:
 
 
 def _tool(name: str, binary: bytes, option: str) -> str:
-    """What a tool that comes with Triton says of a binary. Raises OSError where it cannot."""
+    """Return what a tool that comes with Triton prints of a binary. Raises OSError if it fails."""
     knobs: Any = importlib.import_module("triton.knobs")
     with tempfile.TemporaryDirectory(prefix="dtpoly-") as folder:
         path = Path(folder) / "kernel.cubin"

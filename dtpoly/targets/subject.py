@@ -1,4 +1,4 @@
-"""Generated code, sizes and a dtype in; each kernel with what its parameters are out."""
+"""Pairs each kernel of generated code with the types of its parameters, for a call."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,7 +36,7 @@ class Subject:
     arguments: Mapping[str, Argument]
 
     def origin(self, name: str) -> Origin:
-        """What made a statement or an axis of it."""
+        """Return what in the source made a statement or an axis of the kernel."""
         return origin_of(self.state, self.node, name)
 
     def place(self, origin: Origin) -> Span | None:

@@ -1,14 +1,14 @@
-"""A word such as `cuda:90` in, the GPU that it names, with its limits, out."""
+"""Reads a word such as `cuda:90` as a GPU, and knows the limits of GPUs."""
 
 from dtpoly.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one multiprocessor (AMD: compute unit) has for all blocks that run on it together.
+    """The resources of one multiprocessor (AMD: compute unit), which its blocks share.
 
-    Registers are counted for one lane of a warp; they are given out in steps. Shared memory is
-    in bytes, and `block_shared` is the most that one block may have.
+    Registers are counted for one lane of a warp; they are given out in steps. Shared memory is in
+    bytes, and `block_shared` is the most that one block may have.
     """
 
     registers: int
@@ -60,7 +60,7 @@ class Target:
 
     @property
     def limits(self) -> Limits:
-        """What a multiprocessor of it has."""
+        """Return the resources of one of its multiprocessors."""
         return LIMITS[str(self)]
 
     @property

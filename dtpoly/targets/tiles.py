@@ -1,4 +1,4 @@
-"""The kernel IR and the arguments of a call in; how large each tile is, and how it is read, out."""
+"""Computes how large each tile of a kernel is at a call, and how it lies in memory."""
 
 from collections.abc import Iterator, Mapping
 from math import prod
@@ -74,7 +74,7 @@ def tiles(kernel: TileKernel, arguments: Mapping[str, Argument]) -> Iterator[Til
 
 
 def accesses(call: Call, kernel: TileKernel, arguments: Mapping[str, Argument]) -> Iterator[Access]:
-    """Every load and store, with tensors as they lie in memory."""
+    """Yield every load and store, with tensors as they lie in memory."""
     pointers = {one.variable: one for one in kernel.tensors}
     for step, lanes in instructions(kernel, arguments):
         match step.instruction:

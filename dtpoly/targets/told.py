@@ -1,4 +1,4 @@
-"""What a call with new tensors passes to a kernel in; what its launch lets Triton know of that out.
+"""Leaves of a kernel's arguments only what its launch lets Triton know of them.
 
 The generated file has few variants of a kernel, each with what Triton may look at: `dt_chooser`
 there says which variant a call runs.
