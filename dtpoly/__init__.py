@@ -22,7 +22,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """What the package offers, by name."""
+    """Load a name that the package offers when it is first used."""
     if name not in _HOMES:
         raise AttributeError(f"module 'dtpoly' has no attribute '{name}'", name=name)
     value = getattr(import_module(_HOMES[name]), name)

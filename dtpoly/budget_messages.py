@@ -1,4 +1,4 @@
-"""A budget that is over in, the diagnostic that says so out."""
+"""Turns a budget that is over into the diagnostic that says so."""
 
 from dtpoly.budget import OverBudgetError
 from dtpoly.diagnostics import Diagnostic, Note, Severity
@@ -6,7 +6,7 @@ from dtpoly.source import Source, Span
 
 
 def over(error: OverBudgetError, source: Source | None = None) -> Diagnostic:
-    """What was too much, in which stage, and what needs less."""
+    """Report which limit was passed in which stage, and what needs less."""
     return told(error.stage, error.limit, source)
 
 

@@ -1,4 +1,4 @@
-"""The generated file in; for each line of its kernels, what of the .dt file it comes from, out."""
+"""Finds, for each line of the generated kernels, what in the .dt file it comes from."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

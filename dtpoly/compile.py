@@ -1,4 +1,8 @@
-"""The whole pipeline as straight-line code, stoppable after any stage: text in, Program out."""
+"""Takes a text to a Program and its verdict: reads, resolves, checks and proves, in this order.
+
+`check` runs all stages; callers that need only some call `understand` or `prove`. From a legal
+schedule to a file, `generate` goes on.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace

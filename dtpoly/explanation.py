@@ -1,4 +1,4 @@
-"""What directives do in; headings and rows for a person, or data for JSON, out."""
+"""Lays out what directives do: headings and rows for `explain`, or data for JSON."""
 
 from collections.abc import Iterable, Iterator
 
@@ -25,7 +25,7 @@ def lines(explained: Iterable[Explained], sizes: Sizes, width: int | None) -> It
 
 
 def heading(one: Explained, sizes: Sizes, before: str = WITHOUT) -> Heading:
-    """A directive with all that there is to say of it; `before` is what it is told against."""
+    """Lay out a directive with all remarks on it; `before` names what it is compared with."""
     line = "" if one.span is None else str(one.span).rpartition(":")[0]
     return Heading(one.directive, line, one.meaning, tuple(_items(one, sizes, before)))
 
@@ -84,7 +84,7 @@ def rows(kernel: KernelSummary, sizes: Sizes) -> Iterator[tuple[str, ...]]:
 
 
 def launches(kernels: Iterable[KernelSummary], sizes: Sizes) -> tuple[str, ...]:
-    """What the table does not say: which kernels share a launch, and which have many."""
+    """Return what the table leaves out: kernels that share a launch, or have many launches."""
     kernels = tuple(kernels)
     shared = [f"'{one.name}' is launched with '{one.beside}'" for one in kernels if one.beside]
     parts = dict.fromkeys(one.panels for one in kernels if one.panels is not None)

@@ -1,4 +1,4 @@
-"""A class of fields in, a dataclass out, made in a fraction of the usual time.
+"""Makes a dataclass of a class with fields, in a fraction of the usual time.
 
 The standard decorator compiles up to six functions for each class: of the time in which a file is
 compiled that was a fifth. Here none is: an `__init__` is that of a class with as many fields, with
@@ -36,7 +36,7 @@ SELF = "__self__"  # which no field is called
 
 @cache
 def _model(frozen: bool, slots: bool, eq: bool) -> Any:
-    """What the standard decorator marks classes with is copied from here."""
+    """Return an empty dataclass, from which the marks of the standard decorator are copied."""
     standard: Any = dataclasses.dataclass
     return standard(type("Model", (), {}), frozen=frozen, slots=slots, eq=eq)
 

@@ -4,7 +4,7 @@ import gc
 
 
 def look_seldom() -> None:
-    """Most of what a compiler makes it needs until a text is done.
+    """Let Python look for garbage seldom, since a compiler needs most objects until it ends.
 
     Looking for garbage as often as Python does takes a tenth of the time, since all that was
     loaded is looked at, too.

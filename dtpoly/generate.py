@@ -1,4 +1,8 @@
-"""A judged schedule in, the generated file out, and every stage on the way to it."""
+"""Takes a schedule that was judged legal to the text of its file, and shows the stages on the way.
+
+It is the only place that knows both the schedule and codegen: it translates one's kernels into
+requests to the other.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -85,7 +89,7 @@ def _code(
 
 
 def _unsupported(state: State, wanted: tuple[str, ...], test: Test, reason: str) -> Diagnostic:
-    """Why there is no code, and the last directive without which there would be."""
+    """Report that there is no code, and blame the last directive without which there would be."""
     program = state.program
     tried = reversed(program.directives)
     culprit = next((d for d in tried if _helps(state, wanted, test, d)), None)
@@ -125,7 +129,7 @@ def outputs(program: Program) -> tuple[str, ...]:
 
 
 def launches(state: State) -> tuple[Launch, ...]:
-    """What each kernel of a tree is launched as."""
+    """Describe to codegen each kernel of a tree with its options."""
     ways, first = paths_of_each(state.kernels), frozenset(_first_of_panels(state))
     return tuple(
         replace(_launch(state, kernel), paths=own, is_first_of_panel=kernel.name in first)

@@ -1,4 +1,4 @@
-"""A program and its schedule, and everything that is said of it without generating a kernel."""
+"""The result of judging a program's schedule: all that can be said without generating a kernel."""
 
 from functools import cached_property
 from typing import Self

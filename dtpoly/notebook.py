@@ -1,4 +1,4 @@
-"""What was proved of a schedule in; what a notebook or someone at a prompt sees of it out."""
+"""Shows what was proved of a schedule in a notebook or at a prompt."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -59,7 +59,7 @@ def as_text(found: Explanation, sizes: Mapping[str, int]) -> str:
 
 
 def as_layers(found: Report, told: Sequence[Diagnostic]) -> str:
-    """What is proved of the code, layer by layer, and why not."""
+    """Show what is proved of the code, layer by layer, and why the rest is not."""
     table: Callable[..., str] = import_module("dtpoly.render.table").table
     shown = table(head(found), layer_rows(found), None, colour=False)
     return f"{shown}\n{plain(render(told))}" if told else shown

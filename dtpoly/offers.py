@@ -33,7 +33,7 @@ def offers(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> 
 def vain_added(
     program: Program, directive: Directive, primitives: Primitives = PRIMITIVES
 ) -> Iterator[Diagnostic]:
-    """What says that the last directive of a legal program changes nothing, or that no code is."""
+    """Report that the last directive of a legal program changes nothing, or leaves no code."""
     if directive.name in ASKED:
         try:
             yield from vain_of(judge(program, primitives).scheduled, show_directive(directive))
@@ -42,7 +42,7 @@ def vain_added(
 
 
 def vain_of(state: State, directive: str) -> Iterator[Diagnostic]:
-    """What says that a directive of a legal schedule changes nothing. Raises DtpolyError."""
+    """Report that a directive of a legal schedule changes nothing. Raises DtpolyError."""
     for one in state.program.directives:
         if show_directive(one) == directive:
             changed = replace(state.program, directives=(one,))

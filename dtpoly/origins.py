@@ -1,4 +1,4 @@
-"""A scheduled state and the name of a statement or an axis in, what of the source made it out."""
+"""Finds which part of the source made a statement or an axis of a kernel."""
 
 from collections.abc import Iterator
 
@@ -30,7 +30,7 @@ class Origin:
 
 
 def origin_of(state: State, kernel: Kernel, name: str) -> Origin:
-    """What made a statement or an axis of a kernel."""
+    """Find what made a statement or an axis of a kernel."""
     if name in by_name(state.model):
         return of_statement(state, kernel, name)
     return of_axis(state, kernel, name)

@@ -1,4 +1,4 @@
-"""What can be wrong with a plugin: the wording."""
+"""The messages about wrong plugins."""
 
 from types import ModuleType
 from typing import Any

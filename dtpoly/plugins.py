@@ -1,4 +1,4 @@
-"""Python files and installed packages in, the primitives that they define out.
+"""Loads the primitives that users define in Python files and installed packages.
 
 A plugin is either a file that is named (`--plugin skew.py`) or a package with an entry point in
 the group `dtpoly.primitives`, whose value is a primitive or a tuple of them.
@@ -141,7 +141,7 @@ def from_portable(found: Iterable[type[Primitive] | InFile]) -> Primitives:
 
 
 def _loaded_from(path: str) -> Primitives:
-    """What this process has loaded from a file, under whatever name it was given."""
+    """Return the primitives that this process has loaded from a file, by any of its names."""
     for name, module in [*sys.modules.items()]:
         if name.startswith(LOADED) and os.path.abspath(name[len(LOADED) : -1]) == path:
             return _defined_in(module)
@@ -166,7 +166,7 @@ def _words(primitives: Primitives) -> set[str]:
 
 
 def load_installed(known: Primitives = PRIMITIVES) -> Loaded:
-    """What installed packages define; names that are known already keep their meaning."""
+    """Load the primitives of installed packages; names that are known keep their meaning."""
     metadata: Any = importlib.import_module("importlib.metadata")  # takes 40 ms
     points: list[Any] = list(metadata.entry_points(group=GROUP))
     good: list[type[Primitive]] = []

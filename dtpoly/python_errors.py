@@ -1,4 +1,4 @@
-"""What is wrong, as someone at a Python prompt or in a notebook reads it."""
+"""Shows mistakes to someone at a Python prompt or in a notebook."""
 
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager

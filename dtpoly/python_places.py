@@ -1,4 +1,4 @@
-"""Exceptions and definitions of a user's Python code in, their places in its text out."""
+"""Finds the places of exceptions and definitions in a user's Python code."""
 
 import linecache
 import re

@@ -109,7 +109,7 @@ def named(
 
 
 def _directives(sources: Sources, text: Source) -> tuple[Directive, ...]:
-    """What a text says that is added to others."""
+    """Read the directives of a text that is added to others."""
     before = read(sources)
     after = add(before.file, text)
     resolved = resolve(after.file)

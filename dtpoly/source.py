@@ -1,4 +1,4 @@
-"""Text in, places out: a source file and spans of characters in it."""
+"""A source file and spans of characters in it, from which every message gets its place."""
 
 from bisect import bisect_right
 from collections.abc import Iterator

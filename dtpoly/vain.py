@@ -1,4 +1,4 @@
-"""A schedule and its kernels in; the directives that the code is the same without, out.
+"""Finds directives that change nothing: without them the code is the same.
 
 Such a directive is right, and the author is told (DT198): each of them has its own question here.
 """
@@ -46,7 +46,7 @@ class _Said:
 
     @property
     def options(self) -> Options:
-        """What is said of the Func's own kernel, which comes last."""
+        """Return the options of the Func's own kernel, which comes last."""
         return self.nodes[-1].options if self.nodes else Options()
 
     @property
@@ -98,7 +98,7 @@ class _Said:
 
 
 def vain(state: State, made: Generated) -> Iterator[Diagnostic]:
-    """Directives that are right and that the code is the same without."""
+    """Report the directives of a right schedule without which the code would be the same."""
     for directive in state.program.directives:
         if directive.name in ASKED:
             both = zip(state.kernels, made.kernels, strict=True)
@@ -137,7 +137,7 @@ def _align(said: _Said) -> Iterator[Diagnostic]:
 
 
 def _one_row(said: _Said) -> str:
-    """What to do where loops are to go along lines, a row at a time."""
+    """Advise what to do where loops are to go along lines, a row at a time."""
     if said.has_one_row:
         return "remove it"
     return "block all other labels by 1, tensorize that one, or remove it"
@@ -209,7 +209,7 @@ def _why_not_stored(said: _Said, why: str) -> tuple[str, str]:
 
 
 def _boxes(said: _Said) -> str:
-    """What to do where tiles are to be boxes."""
+    """Advise what to do where tiles are to be boxes."""
     if said.is_tensorized:
         return "remove it"
     return "tensorize its labels by numbers, or remove it"

@@ -1,4 +1,4 @@
-"""What is not proved of a text in; what to say of it, at its lines, out."""
+"""Words, at lines of the kernels, what could not be proved of a text."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,7 @@ SEE = "not looked at"
 
 
 def of_emitted(report: Report, kernel: Source, name: str) -> tuple[Diagnostic, ...]:
-    """What is said of a text that dtpoly made of a .dt file: what is wrong there is our bug."""
+    """Report on a text that dtpoly made of a .dt file: what is wrong there is our bug."""
     bug = (
         f"this is a bug in dtpoly: please report it with this message and '{name}'; "
         "dtpoly compile --no-verify writes the file all the same"
@@ -20,7 +20,7 @@ def of_emitted(report: Report, kernel: Source, name: str) -> tuple[Diagnostic, .
 
 
 def of_edited(report: Report, kernel: Source) -> tuple[Diagnostic, ...]:
-    """What is said of a text that a user has written or changed."""
+    """Report on a text that a user has written or changed."""
     mend = "change the line, or what it depends on"
     return tuple(_all(report, kernel, "DT312", "{} does not compute what it should", mend))
 

@@ -1,4 +1,4 @@
-"""What is known of each function in; rows of a table, or data for JSON, out."""
+"""Lays out what is known of each function: rows of a table, or data for JSON."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -27,7 +27,7 @@ def rows(report: Report) -> list[tuple[str, ...]]:
 
 
 def tests(report: Report) -> Iterator[str]:
-    """What was tried, and what came of it."""
+    """Yield a line for each function that was tried in the ring, with the result."""
     for function in report.functions:
         for layer in function.layers:
             if layer.name == "ring":
@@ -35,7 +35,7 @@ def tests(report: Report) -> Iterator[str]:
 
 
 def assumptions(report: Report) -> Iterator[str]:
-    """What callers are to keep, as far as the file says so itself."""
+    """Yield the conditions that callers must keep, as far as the file itself states them."""
     for function in report.functions:
         for one in function.assumed:
             yield f"{function.name}, assumed: {one}"

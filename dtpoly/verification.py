@@ -1,4 +1,4 @@
-"""A Program and the text of its kernels in; what is proved of the text, kept on disk, out.
+"""Proves the text of kernels against its Program, and keeps the proof on disk.
 
 What is verified and what is written differ in comments of the header alone: `with_verdict` changes
 nothing else, and a proof is of the text without them.
@@ -29,10 +29,10 @@ FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 def verified(
     program: Program, text: str, wanted: Iterable[str] = (), seconds: float = SECONDS
 ) -> Report:
-    """What is proved of a text; lines are those of the text. Of what is wanted nothing is left out.
+    """Prove a text; the report has the lines of the text and lacks nothing that is wanted.
 
-    It is remembered by the text, the Program, and everything that the verifier is made of; what
-    takes too long is tried again.
+    It is remembered by the text, the Program, and everything that the verifier is made of. A proof
+    that ran out of time is not kept, so that it is tried again.
     """
     plain = with_verdict(text)
 
@@ -55,7 +55,7 @@ def verified(
 
 
 def _engine() -> Iterator[str]:
-    """What proves besides this package: Python and isl."""
+    """Yield the versions of what proves besides this package: Python and isl."""
     yield sys.version
     found = find_spec("islpy")
     if found is not None and found.origin is not None:

@@ -1,4 +1,4 @@
-"""Bytes in, a file that holds all of them, or is as it was before, out."""
+"""Writes a file whole or not at all: if it fails, the file is as it was before."""
 
 import contextlib
 import errno
