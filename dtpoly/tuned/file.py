@@ -1,4 +1,4 @@
-"""A file of tuned schedules in, its entries out, and back: alternatives, each below what it is for.
+"""Reads and writes a file of tuned schedules: alternatives, each below what it is for.
 
 It is a schedule file as any other, with one list of alternatives, so every command reads it:
 
