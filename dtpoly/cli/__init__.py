@@ -1,1 +1,1 @@
-"""The command line: words of a user in, work done and an exit code out."""
+"""The command line: it runs the command that a user names and returns an exit code."""

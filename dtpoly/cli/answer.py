@@ -1,4 +1,4 @@
-"""What is said of one more directive in; lines for a person, or data for JSON, out."""
+"""Shows the answer about one more directive, as lines for a person or data for JSON."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -41,7 +41,7 @@ def _show_replaced(one: Replaced) -> str:
 
 
 def answer_data(answer: Answer, new: Directive) -> Data:
-    """For JSON."""
+    """Return the same as data for JSON."""
     explained = answer.explained
     return {
         "directive": show_directive(new),

@@ -145,9 +145,9 @@ def _is_too_large(child: int, page: mmap.mmap) -> bool:
 
 
 def _waited(child: int, page: mmap.mmap) -> tuple[int, bool]:
-    """How the child ended, and whether it was ended since it took too much memory.
+    """Wait for the child; return how it ended, and whether it was ended for its memory.
 
-    What the parent is told to do, it tells the child.
+    Signals that the parent receives are passed on to the child.
     """
     is_too_large = False
 

@@ -1,4 +1,4 @@
-"""A word such as `200` or `10min` in; how many candidates, or how many seconds, out."""
+"""Reads a budget such as `200` candidates or `10min` from the command line."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""An unexpected exception in, a message for its user and a file for a report out."""
+"""Tells the user of an unexpected exception, and writes a file for a report."""
 
 import platform
 import shlex
@@ -18,7 +18,7 @@ from dtpoly.writing import write_atomically
 
 
 def tell(error: Exception, arguments: Sequence[str]) -> str:
-    """What to say to the user; writes the repro file on the way, if that can be done."""
+    """Return the message to the user; on the way it writes the file to repeat it, if it can."""
     facts = _facts(arguments)
     lines = [
         f"internal error: {type(error).__name__}: {error}",

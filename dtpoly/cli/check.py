@@ -1,4 +1,4 @@
-"""`dtpoly check FILE...`: files in, everything that is wrong with them out."""
+"""The command `dtpoly check FILE...`, which reports everything that is wrong with files."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -72,7 +72,7 @@ def command(
 def _check_all(
     files: Iterable[str], point: str | None, plugins: Iterable[str], seconds: float
 ) -> Iterator[Remarked]:
-    """What is wrong with each file; without its plugins nothing can be said of one."""
+    """Yield what is wrong with each file; if a plugin is wrong, nothing can be said of files."""
     try:
         primitives = with_plugins(plugins)
     except DtpolyError as error:

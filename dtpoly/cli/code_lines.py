@@ -1,4 +1,4 @@
-"""A legal schedule in; each line of its kernels and where it comes from, for `explain --code`."""
+"""Lists each line of the generated kernels with where it comes from, for `explain --code`."""
 
 from collections.abc import Sequence
 

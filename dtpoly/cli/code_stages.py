@@ -1,4 +1,4 @@
-"""A checked file in; a stage of code generation as text, or as data for JSON, out."""
+"""Shows the stages of code generation, as text or as data for JSON."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""`dtpoly completion SHELL`: a shell's name in, the script that makes it complete out."""
+"""The command `dtpoly completion SHELL`, which prints a script that lets a shell complete words."""
 
 import click
 from click.shell_completion import get_completion_class

@@ -1,4 +1,4 @@
-"""`dtpoly cost FILE`: a file and sizes in, about how long its kernels take and why, out."""
+"""The command `dtpoly cost FILE`, which estimates how long kernels take at given sizes, and why."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`dtpoly device`: the GPU of this machine measured, its numbers for `dtpoly cost` out."""
+"""The command `dtpoly device`, which measures the GPU of this machine for `dtpoly cost`."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The option `--device`: the name of a GPU, or a file that `dtpoly device` wrote, in; it out."""
+"""The option `--device`: the name of a GPU, or of a file that `dtpoly device` wrote."""
 
 from pathlib import Path
 

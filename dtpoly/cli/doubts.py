@@ -1,4 +1,4 @@
-"""A report in, the same with what running the kernels in the ring says, out."""
+"""Adds to a report what running the kernels in the ring shows."""
 
 import os
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""Generated code and a target in; a stage of Triton's compiler, and what each kernel needs, out.
+"""Shows a stage of Triton's compiler for generated code, and what each kernel needs of a GPU.
 
-Imports torch and triton.
+It imports torch and triton.
 """
 
 import json
@@ -35,7 +35,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user wants to see; no stage means only what kernels need."""
+    """The user's wishes; without a stage only the needs of kernels are shown."""
 
     target: Target
     stage: str | None

@@ -1,4 +1,4 @@
-"""What was asked of a proof in; a certificate, its check, or the dossier of fusions out."""
+"""Writes and checks certificates of proofs, and shows the dossier of fusions."""
 
 import json
 import sys

@@ -1,6 +1,6 @@
-"""A legal schedule and sizes in; what its kernels give beside the reference out.
+"""Runs the kernels of a legal schedule and compares them with the reference.
 
-Imports torch and triton.
+It imports torch and triton.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""`dtpoly explain FILE`: a file in, what each of its directives does out."""
+"""The command `dtpoly explain FILE`, which says what each directive of a file does."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Snapshots of an exploration in; a line of progress, and at the end what came out, out."""
+"""Shows the progress of an exploration in a line, and at the end its results."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -89,7 +89,7 @@ def compared(now: Snapshot) -> str:
 
 
 def told(question: Question, ended: Ended, path: Path) -> str:
-    """What came out, in a few lines."""
+    """Say in a few lines what came out."""
     now, asked = ended.snapshot, question.asked
     sizes = ", ".join(f"{label} = {size}" for label, size in asked.sizes.items())
     lines = [f"{asked.name}: {sizes}, {asked.dtype}, on {question.facts.device}"]

@@ -1,4 +1,4 @@
-"""`dtpoly fmt FILE...`: files in, the same files in the canonical layout out."""
+"""The command `dtpoly fmt FILE...`, which lays files out in the canonical way."""
 
 import difflib
 import sys
@@ -65,7 +65,7 @@ def _format(path: str, *, check: bool, diff: bool) -> bool:
 
 
 def _difference(source: Source, text: str) -> list[str]:
-    """A unified diff; a last line without a line end is told as `diff -u` tells it."""
+    """Return a unified diff, in which a missing last line end is shown as `diff -u` shows it."""
     before, after = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
     lines: list[str] = []
     for line in difflib.unified_diff(before, after, source.name, f"{source.name} (formatted)"):

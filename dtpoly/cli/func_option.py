@@ -1,4 +1,4 @@
-"""The option `--func NAME`: a word in, the Funcs that get a function out."""
+"""The option `--func NAME`, which chooses the Func that gets a function to call."""
 
 from dataclasses import replace
 

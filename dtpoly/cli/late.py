@@ -1,4 +1,4 @@
-"""What is said of a command that was ended because its time or its memory was over."""
+"""Reports that a command was ended because its time or its memory was over."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A name in, the module of that name out, imported only now; so that a command starts fast."""
+"""Imports a module by its name when it is first needed, so that a command starts fast."""
 
 import importlib
 import sys
@@ -20,7 +20,7 @@ class _Later(ModuleType):
     """In the place of a module that is loaded at the first look into it."""
 
     def __getattr__(self, name: str) -> Any:
-        """What the module has of that name."""
+        """Import the module when something of it is first used, and return that."""
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(importlib.import_module(self.__name__), name)
@@ -33,7 +33,7 @@ def put_off(*names: str) -> None:
 
 
 def load_triton(module: str) -> Any | None:
-    """Import what needs triton; None, and the user is told, where that is not installed."""
+    """Import a module that needs triton; where that is not installed, say so and return None."""
     try:
         return load(module)
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""`dtpoly legal FILE FUNC`: a Func in, the directives that could come next out."""
+"""The command `dtpoly legal FILE FUNC`, which lists the directives that could come next."""
 
 import json
 import os
@@ -105,7 +105,7 @@ def check_is_func(name: str, program: Program) -> None:
 
 
 def _rows(found: list[Option]) -> Iterator[tuple[str, str, str]]:
-    """What is legal first, then what is refused, then what would change nothing."""
+    """Yield a row for each directive: first the legal ones, then those refused, then vain ones."""
     for one in found:
         if one.is_legal and one.changes:
             yield "legal", one.directive, ""
@@ -132,7 +132,7 @@ def _data(func: str, homes: tuple[str, ...], found: list[Option]) -> dict[str, o
 
 
 def _watched(found: Iterable[Option]) -> Iterator[Option]:
-    """The same; someone at a terminal who waits is told how far it is."""
+    """Pass options on, and show the progress to someone at a terminal who waits."""
     start, told = time.monotonic(), False
     for number, one in enumerate(found, 1):
         yield one

@@ -1,7 +1,7 @@
-"""Arguments in, exit code out: the group of all commands, and what happens when one fails.
+"""The group of all commands, with the exit code of each, and what happens when one fails.
 
-Exit codes: 0 good, 1 the input is wrong, 2 usage, 3 a bug of dtpoly, 130 interrupted,
-141 the reader of the output went away.
+Exit codes: 0 good, 1 the input is wrong, 2 usage, 3 a bug of dtpoly, 130 interrupted, 141 the
+reader of the output went away.
 """
 
 import contextlib

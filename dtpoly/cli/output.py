@@ -1,4 +1,4 @@
-"""Diagnostics and texts in, bytes on standard output and standard error out."""
+"""Writes texts and diagnostics to standard output and standard error."""
 
 import io
 import os
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def prepare_streams() -> None:
-    """What a stream's encoding lacks is escaped, never an error; a closed stream is empty."""
+    """Make streams safe: what an encoding lacks is escaped, and a closed stream is empty."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
@@ -29,7 +29,7 @@ def write(text: str) -> None:
 
 
 def write_exactly(text: str) -> None:
-    """Write a text to standard output as UTF-8, its line ends as they are."""
+    """Write a text to standard output as UTF-8, and leave its line ends alone."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode())
 

@@ -1,4 +1,4 @@
-"""The option `--plugin FILE`: names of Python files in, the primitives there are out."""
+"""The option `--plugin FILE`, which adds the primitives of a Python file."""
 
 import click
 

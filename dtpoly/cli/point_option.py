@@ -1,4 +1,4 @@
-"""The option `--point LINE`: a point of a space in, the source of an ordinary schedule out."""
+"""The option `--point LINE`, which takes one point of a space as an ordinary schedule."""
 
 import click
 

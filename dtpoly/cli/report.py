@@ -1,4 +1,4 @@
-"""`dtpoly report RUN.sqlite`: a file of results in; a page or pictures of them, out."""
+"""The command `dtpoly report RUN.sqlite`, which draws the results of an exploration."""
 
 from pathlib import Path
 from types import ModuleType

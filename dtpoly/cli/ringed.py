@@ -1,6 +1,6 @@
-"""A Program and the text of its kernels in; whether they agree in the ring, at small sizes, out.
+"""Says whether kernels agree with their Program in the ring, at small sizes.
 
-Imports torch and triton.
+It imports torch and triton.
 """
 
 import sys
@@ -44,7 +44,7 @@ def tried(program: Program, text: str, function: Function, seconds: float) -> La
 
 
 def _tell(words: str) -> None:
-    """What is done now, to someone who waits at a terminal."""
+    """Show what is done now to someone who waits at a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{words}")
         sys.stderr.flush()

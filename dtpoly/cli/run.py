@@ -1,4 +1,4 @@
-"""`dtpoly run FILE`: a file and sizes in; its results, and how far off they are, out."""
+"""The command `dtpoly run FILE`, which runs a file on made-up inputs and shows the results."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Bytes for a file that a user named in; the file written, or an error told, out."""
+"""Writes the file that a user named, or reports why it cannot be written."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`dtpoly schedule FILE`: an algorithm and sizes in; a schedule that is fast for them, out."""
+"""The command `dtpoly schedule FILE`, which chooses a schedule that is fast at given sizes."""
 
 import json
 import sys

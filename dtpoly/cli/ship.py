@@ -1,4 +1,4 @@
-"""`dtpoly ship RESULTS -o FILE`: what was measured in; the fastest schedules as .dts text, out."""
+"""The command `dtpoly ship RESULTS -o FILE`, which writes the fastest schedules as .dts text."""
 
 from pathlib import Path
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""Results and the file that keeps the best of them in; the file written, and what it has, told."""
+"""Merges the best results of explorations into a file of tuned schedules."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`dtpoly show FILE`: a file in, one stage of its way through the pipeline out."""
+"""The command `dtpoly show FILE`, which prints one stage of a file's way through the pipeline."""
 
 import json
 import sys
@@ -235,7 +235,7 @@ def _program(program: Program) -> str:
 
 
 def _code() -> ModuleType:
-    """What shows the stages of code generation, loaded only for them."""
+    """Load the module that shows the stages of code generation, which only some calls need."""
     stages: ModuleType = load("dtpoly.cli.code_stages")
     return stages
 

@@ -1,4 +1,4 @@
-"""Words like `x=4,y=1000` in, sizes of labels out; and whether they fit into memory."""
+"""Reads sizes of labels such as `x=4,y=1000`, and checks that they fit into memory."""
 
 import re
 import sys

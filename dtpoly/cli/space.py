@@ -1,4 +1,4 @@
-"""`dtpoly space FILE`: a file that leaves something open in; what there is to choose out."""
+"""The command `dtpoly space FILE`, which says what a file with choices leaves open."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A space in; what there is to choose, and what each rule removes, as rows and as data, out."""
+"""Counts the points of a space and what each rule removes, as rows and as data."""
 
 import signal
 import sys
@@ -33,7 +33,7 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What the user wants to know, and how."""
+    """The user's wishes: what to find out about a space, and how."""
 
     seed: int
     looked_at: int | None
@@ -45,7 +45,7 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is known of a space; less than was asked for if it was interrupted."""
+    """The numbers that are known of a space; some are missing if it was interrupted."""
 
     constrained: Constrained
     tally: Tally
@@ -85,7 +85,7 @@ def summarise(space: Space, telling: Telling) -> Summary:
 
 
 class TimeIsOverError(Exception):
-    """What was asked for has to end now."""
+    """Raised when the time for a summary is over."""
 
 
 @contextmanager
@@ -121,7 +121,7 @@ def _progress() -> Progress:
 
 
 def choice_rows(space: Space) -> list[tuple[str, str, str]]:
-    """What there is to choose: its name in a point, its options, and which alternative has it."""
+    """List each parameter: its name in a point, its options, and which alternative has it."""
     names = [str(parameter) for parameter in space.parameters]
     listed = iter(_alternatives(space.items))
     rows: list[tuple[str, str, str]] = []
@@ -178,7 +178,7 @@ def _title(code: str) -> str:
 
 
 def remarks(found: Summary) -> Iterator[str]:
-    """What to know of these numbers."""
+    """Yield remarks that a reader of the numbers needs."""
     tally, left = found.tally, found.constrained.left.count
     if found.is_interrupted:
         yield f"interrupted: {tally.known:,} of {tally.asked:,} points were looked at"

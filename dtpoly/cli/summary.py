@@ -1,4 +1,7 @@
-"""A Program and sizes in, numbers that tell about each Func's values out; imports torch."""
+"""Computes numbers that tell about the values of each Func.
+
+It imports torch.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -20,7 +23,7 @@ Number = int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What there is to say of a Func's values; of none there is no min, mean and max."""
+    """The numbers of a Func's values; if there are no values, min, mean and max are missing."""
 
     name: str
     labels: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The option `--tuned FILE`: a call in; the source of the schedule that it takes, out."""
+"""The option `--tuned FILE`, which takes the schedule that a call would get from a file."""
 
 import sys
 from collections.abc import Callable

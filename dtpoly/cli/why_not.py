@@ -1,4 +1,4 @@
-"""`dtpoly why-not FILE DIRECTIVE`: a directive that is not in a file in, whether it may be out."""
+"""The command `dtpoly why-not FILE DIRECTIVE`, which says whether a directive may be added."""
 
 import json
 import sys
