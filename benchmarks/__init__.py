@@ -1,1 +1,1 @@
-"""How fast the compiler is, and how fast the kernels are: `python -m benchmarks --help`."""
+"""Measures how fast the compiler and its kernels are: `python -m benchmarks --help`."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks COMMAND`: a command's name in; what was measured, and an exit code, out."""
+"""`python -m benchmarks COMMAND` runs the command of that name and returns its exit code."""
 
 import sys
 from collections.abc import Sequence

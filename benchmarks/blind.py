@@ -59,7 +59,7 @@ class Blind:
 
 
 def blind(row: Row, records: Iterable[Mapping[str, Any]], device: Device, most: int) -> Blind:
-    """What is chosen for a row beside the example's schedule and all that was measured."""
+    """Compare, for a row, the autoscheduler's choice with the example and all that was measured."""
     examples = ROOT / "examples"
     call = call_of(row, examples, device)
     chosen = list(islice(schedules(call), most))
@@ -119,7 +119,7 @@ def _example(name: str) -> Program:
 
 
 def form(program: Program, sizes: Sizes) -> Form:
-    """What a schedule comes to at these sizes, so that two that mean the same are equal.
+    """Reduce a schedule to its meaning at these sizes, so that two that mean the same are equal.
 
     The kernel of a Func without labels that ends a sum of others' results does not count.
     """

@@ -1,4 +1,4 @@
-"""Results of kernels in; the tables of docs/performance.md, one for each file, out."""
+"""Writes the tables of docs/performance.md, one for each file, from results of kernels."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ HEAD = ("shape, dtype", "bound by", "ours, us", "best peer", "its, us", "ratio",
 
 
 def told() -> dict[str, str]:
-    """What stands between the marks of the page, by the names of files."""
+    """Return the text between the marks of the page, by the names of files."""
     results = read(KERNELS) if KERNELS.exists() else Results()
     every = [line for line in lines(results) if line.counts]
     names = dict.fromkeys(row.files[0] for row in rows())
@@ -23,7 +23,7 @@ def told() -> dict[str, str]:
 
 
 def bound(row: RowResult, ceilings: Ceilings) -> str:
-    """What a kernel cannot be faster than."""
+    """Return the limit that keeps a kernel from being faster."""
     if row.way == REPEATED:
         return "a launch"
     moving = floor(ceilings, row.size, 0, row.dtype)

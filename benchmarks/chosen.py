@@ -1,4 +1,4 @@
-"""Results with what the autoscheduler chose in; how near it comes to the best known, out."""
+"""Says how near the autoscheduler's choices come to the best schedules that are known."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,7 +68,7 @@ def reached(given: Sequence[Results]) -> Iterator[Reached]:
 
 
 def _sorted_out(lines: list[RowResult]) -> tuple[Mapping[int, Timed], list[Timed], int]:
-    """What was chosen for a row by its place, all else of ours, and how many have no time."""
+    """Separate the autoscheduler's choices, by place, from all others; count those without time."""
     chosen: dict[int, Timed] = {}
     known: list[Timed] = []
     failed = 0
@@ -85,7 +85,7 @@ def _sorted_out(lines: list[RowResult]) -> tuple[Mapping[int, Timed], list[Timed
 
 
 def record(path: Path) -> Results:
-    """What `run` wrote, or one of the records of searches, which hold our schedules alone.
+    """Read results of `run`, or a record of searches, which has only our schedules.
 
     Raises NotResults.
     """

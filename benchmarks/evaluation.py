@@ -1,4 +1,4 @@
-"""Results that are kept in; the tables of docs/evaluation.md out."""
+"""Writes the tables of docs/evaluation.md from results that are kept."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def filled(page: str, parts: Mapping[str, str]) -> str:
 
 
 def told() -> dict[str, str]:
-    """What stands between the marks of the page, by their names."""
+    """Return the text between the marks of the page, by their names."""
     every = read(json.loads(SPACES.read_text())["questions"]) if SPACES.exists() else []
     return {
         "spaces": spaces_told(every),
@@ -34,7 +34,7 @@ def told() -> dict[str, str]:
 
 
 def spaces_told(every: Sequence[Kept]) -> str:
-    """What came of the spaces that were measured beside baselines."""
+    """Return the table of the spaces that were measured beside baselines."""
     found = [one for one in every if one.baselines]
     if not found:
         return MISSING
@@ -49,7 +49,7 @@ def spaces_told(every: Sequence[Kept]) -> str:
 
 
 def ranked(found: Sequence[Kept]) -> str:
-    """What predictions are worth in each space, at all of its sizes."""
+    """Return the table of how good predictions are in each space, at all of its sizes."""
     shares = [one.share_of_top for one in found if one.share_of_top is not None]
     ranks = [one.rank for one in found if one.rank is not None]
     if not shares or not ranks:

@@ -1,4 +1,4 @@
-"""A path and a text in; the file, which at no moment is half written, out."""
+"""Writes a file that is at no moment half written."""
 
 import os
 from pathlib import Path

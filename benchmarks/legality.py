@@ -1,4 +1,4 @@
-"""Programs in; how long it takes to prove or refuse their schedules, and what that consists of."""
+"""Measures how long it takes to prove or refuse schedules, and how that time is spent."""
 
 import subprocess
 import sys
@@ -75,7 +75,7 @@ def chain() -> Result:
 
 
 def explanation() -> Result:
-    """What each directive of the chain does, which is told against the schedule without it."""
+    """Time `explain` for the chain, which compares each directive with its absence."""
     one = _chain()
     verdict = judge(one)
     counts = {"isl calls": isl_calls(lambda: explain(one, verdict))}
@@ -92,7 +92,7 @@ def _chain() -> Program:
 
 
 def one_more_tensorize() -> Result:
-    """What a directive more costs: runs with it and without it take turns."""
+    """Time what one more directive costs: runs with it and without it take turns."""
     many = program(LISTING.read_text())
     few = program(LISTING.read_text().replace("attention.tensorize(k:16);", ""))
     assert len(many.directives) == len(few.directives) + 1
@@ -166,7 +166,7 @@ def _blamed(what: str, one: Program, runs: int) -> Result:
 
 
 def _counts(one: Program) -> Counts:
-    """What there is to judge, and how much of isl that takes."""
+    """Count what there is to judge, and how much of isl that takes."""
     state = _resolved(one)
     return {
         "directives": len(one.directives),

@@ -20,7 +20,7 @@ def machine() -> dict[str, str]:
 
 
 def _cpu() -> str:
-    """What the processor calls itself."""
+    """Return the name of the processor."""
     known = Path("/proc/cpuinfo")
     if known.exists():
         for line in known.read_text().splitlines():

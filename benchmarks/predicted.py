@@ -1,4 +1,4 @@
-"""Measured times of schedules in; what the cost model says of them, and how right it is, out."""
+"""Compares the cost model with measured times, and says how right it is."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -80,7 +80,7 @@ class Summary:
 
 
 def points(record: Mapping[str, Any], device: Device) -> Iterator[Point]:
-    """What is predicted of everything in a record that was measured and is still known."""
+    """Predict everything in a record that was measured and is still known."""
     known = {row.name: row for row in rows()}
     states: dict[str, State | None] = {}
     sources = _sources(record)

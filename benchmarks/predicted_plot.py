@@ -1,4 +1,4 @@
-"""Points in; a picture of predicted against measured times out."""
+"""Draws predicted against measured times."""
 
 from collections.abc import Sequence
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""A row of the table in; what the autoscheduler would measure for it, as files of variants, out."""
+"""Writes what the autoscheduler would measure for a row, as files of variants."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ class Chosen:
 
 
 def call_of(row: Row, examples: Path, device: Device) -> Call:
-    """What a row asks for, of the algorithm of the file that counts."""
+    """Return the task of a row, for the algorithm of the file that counts."""
     derived = {one.name: one.of for one in DERIVED}
     file = derived.get(row.files[0], row.files[0])
     algorithm = algorithm_of(read_file(str(examples / f"{file}.dt")))

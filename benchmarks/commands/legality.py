@@ -41,7 +41,7 @@ def table(group: str, results: Sequence[Result]) -> Table:
 
 
 def as_json(arguments: Sequence[str], results: Sequence[Result]) -> dict[str, object]:
-    """What was run, where, and what came out, in seconds of processor time."""
+    """Return what was run, where, and the results, in seconds of processor time."""
     return {
         "command": " ".join(("python", "-m", "benchmarks", *arguments)),
         "machine": machine(),

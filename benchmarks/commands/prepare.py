@@ -90,7 +90,7 @@ def _told(one: Prepared) -> str:
 def _manifest(
     folder: Path, made: list[Prepared], missing: tuple[str, ...], given: Sequence[str]
 ) -> Manifest:
-    """What was made now takes the place of what has the same name."""
+    """Add the new texts to the manifest of a folder; they replace those of the same names."""
     names = {one.name for one in made}
     before = unchecked(folder) if (folder / MANIFEST).exists() else None
     kept = [one for one in before.texts if one.name not in names] if before else []

@@ -1,1 +1,1 @@
-"""Emitted kernels against what a user would take instead: prepared here, timed on a GPU."""
+"""Compares emitted kernels with what a user would take instead; they are timed on a GPU."""

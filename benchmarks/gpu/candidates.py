@@ -1,4 +1,4 @@
-"""A row and a folder of emitted texts in; everything that computes it, ready to be made, out."""
+"""Lists everything that computes a row: emitted texts of a folder, and peers."""
 
 import importlib.util
 import sys
@@ -43,7 +43,7 @@ class Candidate:
 
     @property
     def text_hash(self) -> str:
-        """What tells one text of ours from another; nothing for a peer."""
+        """Return the hash that tells our texts from each other; a peer has none."""
         return "" if self.text is None else self.text.text_hash
 
 
@@ -110,7 +110,7 @@ def _module(path: Path, _: str) -> ModuleType:
 
 
 def arguments(parameters: Sequence[str], given: Inputs) -> list[Tensor | float]:
-    """What a function is called with: by names where all are known, else in the order of both."""
+    """Order the arguments of a function: by names if all are known, else by position."""
     if set(parameters) <= given.keys():
         return [given[name] for name in parameters]
     if len(parameters) == len(given):

@@ -1,4 +1,4 @@
-"""A clock in; how fast this machine copies, multiplies and launches, measured now, out."""
+"""Measures how fast this machine copies, multiplies and launches."""
 
 from collections.abc import Callable
 from statistics import median
@@ -17,7 +17,7 @@ PRODUCTS = {"f16": "highest", "bf16": "highest", "tf32": "high"}
 
 
 def ceilings(clock: Clock, device: str) -> Ceilings:
-    """What no kernel is expected to pass by much."""
+    """Measure the rates that no kernel is expected to pass by much."""
     is_small = device == "cpu"
     size, side = (1 << 20, 64) if is_small else (BYTES, SIDE)
     source = torch.zeros(size, dtype=torch.int8, device=device)

@@ -1,4 +1,4 @@
-"""Two files of results in; what became slower between them, out."""
+"""Finds what became slower between two files of results."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def is_regression(change: Change, percent: float) -> bool:
 
 
 def changes_table(given: list[Change], percent: float) -> Table:
-    """What became slower comes first."""
+    """Lay changes out as a table; what became slower comes first."""
     made = Table(title="before and now", title_justify="left")
     for head in ("row", "ms before", "ms now", "change", "ratio before", "ratio now", ""):
         made.add_column(head, justify="left" if head in ("row", "") else "right")

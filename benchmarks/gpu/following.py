@@ -1,4 +1,4 @@
-"""Steps of a session in; one line for each row, and one that says how far it is, out."""
+"""Prints a line for each row of a session, and one line of progress."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""A kernel's candidates in; how long the host takes for a call of each, out."""
+"""Measures how long the host takes for a call of each candidate."""
 
 import random
 import time

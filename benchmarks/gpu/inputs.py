@@ -1,4 +1,4 @@
-"""A row in; the tensors that every candidate of it is given, out."""
+"""Makes the tensors that every candidate of a row is given."""
 
 import math
 import zlib
@@ -101,7 +101,10 @@ def tensors(given: Inputs) -> dict[str, Tensor]:
 
 
 def size_in_bytes(row: Row, given: Inputs, result: Tensor) -> int:
-    """What is read and written at least once; a result has the dtype of the inputs."""
+    """Count the bytes that are read and written at least once.
+
+    A result has the dtype of the inputs.
+    """
     dtype: torch.dtype = getattr(torch, DTYPES[row.dtype])
     read = sum(one.nbytes for one in tensors(given).values())
     return read + result.numel() * dtype.itemsize

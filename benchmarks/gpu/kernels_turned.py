@@ -81,10 +81,11 @@ def registers_kernel(
     GROUP: constexpr,
     SOME: constexpr,
 ) -> None:
-    """The transposed product, whose first side is B: tensor cores take it from registers.
+    """Multiply with B as the first side, which tensor cores take from registers.
 
-    What is computed is in registers, so 0 is added. Where Triton is told that there are SOME steps,
-    ptxas does not wait after each product: then Triton 3.6 loads into registers still in use.
+    The result is transposed. What is computed is in registers, so 0 is added. Where Triton is told
+    that there are SOME steps, ptxas does not wait after each product: then Triton 3.6 loads into
+    registers still in use.
     """
     if SOME:
         tl.assume(k_size > 0)

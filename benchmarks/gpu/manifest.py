@@ -63,7 +63,7 @@ class Manifest:
 
 
 def hash_of(text: str) -> str:
-    """What tells one text from another."""
+    """Return the hash that tells one text from another."""
     return sha256(text.encode()).hexdigest()
 
 

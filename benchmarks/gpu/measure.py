@@ -1,4 +1,4 @@
-"""Candidates of a row in; each checked, then all timed in turns, out."""
+"""Checks the candidates of a row, then times all of them in turns."""
 
 import random
 import time
@@ -56,9 +56,9 @@ def measured(
     plan: Plan,
     begins: Callable[[Candidate], None] = lambda _: None,
 ) -> RowResult:
-    """One row: what each candidate takes, or why there is no time for it.
+    """Measure a row: the time of each candidate, or why it has none.
 
-    `begins` is told which one is about to run for the first time.
+    `begins` is called with a candidate that is about to run for the first time.
     """
     began = time.monotonic()
     until = began + plan.row_seconds
@@ -94,7 +94,7 @@ def measured(
 
 
 def _attempt(candidate: Candidate, act: Callable[[], T]) -> T | Timed:
-    """What an action returns, or what to tell of its failure."""
+    """Do something with a candidate; a failure becomes a row that says so."""
     try:
         return act()
     except Exception as error:
@@ -102,7 +102,7 @@ def _attempt(candidate: Candidate, act: Callable[[], T]) -> T | Timed:
 
 
 def _failed(candidate: Candidate, error: Exception) -> Timed:
-    """What to tell of it. Raises LostDevice."""
+    """Word the failure of a candidate. Raises LostDevice."""
     return Timed(
         candidate.name,
         candidate.kind,
@@ -144,7 +144,7 @@ def _rounds(
     until: float,
     begins: Callable[[Candidate], None],
 ) -> Iterator[Timed]:
-    """All take turns, each round in another order; what fails now has no time, and is told."""
+    """Let all take turns, in another order in each round; what fails now has no time."""
     # The same order in each run, and another one in each row.
     order = random.Random(row.name)
     for at in range(plan.rounds):

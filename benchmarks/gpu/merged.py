@@ -1,4 +1,4 @@
-"""Files of results of parts of the rows in; one of all of them, or why there is none, out."""
+"""Merges results of parts of the rows into one file, or says why they do not fit."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import combinations
@@ -42,7 +42,7 @@ def merged(files: Mapping[str, Results]) -> Results:
 
 
 def best(given: Iterable[Ceilings]) -> Ceilings:
-    """What any of the GPUs reached: the highest rates, and the shortest launch."""
+    """Return the best that any of the GPUs reached: the highest rates, the shortest launch."""
     known = [*given]
     dtypes = dict.fromkeys(dtype for one in known for dtype in one.products)
     launches = [one.launch for one in known if one.launch]  # 0 is what was not measured

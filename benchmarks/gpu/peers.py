@@ -1,4 +1,4 @@
-"""A kernel in; what else computes it on this machine, and what is not installed, out."""
+"""Lists what else computes a kernel on this machine, and what is not installed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -210,5 +210,5 @@ EXTRA: Mapping[str, tuple[Peer, ...]] = {
 
 
 def set_precision(row: Row) -> None:
-    """What torch's libraries may round, as the row says it."""
+    """Tell torch's libraries what they may round, as the row says."""
     torch.set_float32_matmul_precision("high" if row.dtype == "tf32" else "highest")

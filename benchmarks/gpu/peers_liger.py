@@ -1,4 +1,4 @@
-"""A kernel in; Liger's for it, called as its users call it, out."""
+"""Calls Liger's kernels as their users do."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

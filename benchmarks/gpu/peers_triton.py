@@ -1,4 +1,4 @@
-"""A kernel in; what one would write for it in Triton, with the fastest of a few tiles, out."""
+"""Launches what a person would write in Triton, with the fastest of a few tiles."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -181,7 +181,10 @@ def _descriptors(is_sigmoid: bool, row: Row, given: Inputs) -> Run:
 
 
 def _options(row: Row, tiles: Tiles) -> Mapping[str, Any]:
-    """What every product is launched with; what it calls the third size of a tile differs."""
+    """Return what every product is launched with.
+
+    Kernels differ in what they call the third size of a tile.
+    """
     return {
         "PRECISION": "tf32" if row.dtype == "tf32" else "ieee",
         "BLOCK_M": tiles.m,

@@ -1,4 +1,4 @@
-"""Results in; a picture of the ratios, a bar for each row, out."""
+"""Draws the ratios of results, a bar for each row."""
 
 from importlib import import_module
 from importlib.util import find_spec

@@ -64,7 +64,7 @@ def _variants(folder: Path, names: Set[str]) -> Iterator[Wanted]:
 
 
 def _derived(examples: Path, one: Derived) -> Source:
-    """A file with other directives; what is wrong with it is told as it is of any file."""
+    """Return the source of a file with other directives."""
     source = read_file(str(examples / f"{one.of}{SUFFIX}"))
     program = resolve(parse(source).file).program
     left = tuple(d for d in program.directives if d.name not in one.leaves_out)
@@ -100,7 +100,7 @@ def prepare(one: Wanted, folder: Path) -> Prepared:
 
 
 def parameters(text: str, func: str) -> tuple[str, ...]:
-    """What the function of a text is called with, without what has a name only."""
+    """Return the parameters of a text's function, but for those that have a name only."""
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef) and node.name == func:
             return tuple(argument.arg for argument in node.args.args)

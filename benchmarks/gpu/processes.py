@@ -1,4 +1,4 @@
-"""A command in; processes that carry it out one after another, as one that crashes ends, out."""
+"""Carries a command out in processes, of which one follows another that has crashed."""
 
 import json
 import signal

@@ -78,7 +78,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """What the machine can do, measured beside all else."""
+    """The rates that the machine can reach, measured beside all else."""
 
     copy: float = 0.0  # bytes that are read and written, in a second
     products: Mapping[str, float] = field(default_factory=dict[str, float])  # operations, likewise
@@ -123,7 +123,7 @@ NOT_RESULTS = (ValueError, KeyError, TypeError, AttributeError)
 
 
 def read(path: Path) -> Results:
-    """What `write` wrote. Raises NotResults."""
+    """Read what `write` wrote. Raises NotResults."""
     try:
         data: dict[str, Any] = json.loads(path.read_text())
         fields: dict[str, Any] = {
@@ -140,7 +140,7 @@ def read(path: Path) -> Results:
 
 
 def told(error: Exception) -> str:
-    """What is wrong with a file."""
+    """Say what is wrong with a file."""
     return f"{type(error).__name__}: {error}"
 
 

@@ -1,4 +1,4 @@
-"""What is timed: kernels, shapes and dtypes, as plain data; and what each family aims at."""
+"""Lists what is timed: kernels, shapes and dtypes, and the aim of each family."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What the ratios of a family are to be: the best peer's time divided by ours."""
+    """The ratios that a family should reach: the best peer's time divided by ours."""
 
     mean: float | None = None  # the geometric one
     least: float | None = None

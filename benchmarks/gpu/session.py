@@ -1,4 +1,4 @@
-"""A prepared folder in; rows measured one by one and written down, until all are there, out."""
+"""Measures the rows of a prepared folder one by one, and writes each down."""
 
 import platform
 import time
@@ -44,7 +44,7 @@ class OtherMachine(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What to measure, for how long, and where to write it."""
+    """The user's choice: what to measure, for how long, and where to write it."""
 
     folder: Path
     output: Path
@@ -117,7 +117,7 @@ def is_asked_for(row: Row, kernels: tuple[str, ...]) -> bool:
 
 
 def _begun(chosen: Chosen, manifest: Manifest, kinds: Mapping[str, str], clock: Clock) -> Results:
-    """What is known already, of this machine, with the texts of this time."""
+    """Return the results that are known already, for this machine and these texts."""
     here = machine(chosen.device)
     known = read(chosen.output) if chosen.output.exists() else None
     if known is not None and known.machine != here:

@@ -8,7 +8,7 @@ from benchmarks.gpu.results import RowResult
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is told before a row and after it: how far it is, and what came out."""
+    """A report before a row and after it: how far the session is, and the results."""
 
     what: str
     done: int

@@ -1,4 +1,4 @@
-"""Results in; ratios to the best peer and to the floor, by row and by family, out."""
+"""Computes the ratios to the best peer and to the floor, by row and by family."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def over(one: Timed | None, other: Timed) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What the ratios of a family come to, and whether that is what was aimed at."""
+    """The ratios of a family, and whether they reach the aim."""
 
     name: str
     rows: int

@@ -1,4 +1,4 @@
-"""Candidates of a row in; those that broke no device or process in it so far, out."""
+"""Leaves out candidates that broke a device or a process earlier."""
 
 import json
 from collections.abc import Callable, Generator, Sequence

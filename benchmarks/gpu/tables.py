@@ -1,4 +1,4 @@
-"""Results in; tables for a terminal out."""
+"""Lays results out as tables for a terminal."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -46,7 +46,7 @@ def rows_table(title: str, given: Iterable[Line]) -> Table:
 
 
 def families_table(given: Sequence[Family]) -> Table:
-    """What each family comes to, and what it is to come to."""
+    """Lay out the ratios of each family beside its aim."""
     made = _table("families", "family", "rows", "mean", "least", "aim", "reached")
     for one in given:
         aims = [

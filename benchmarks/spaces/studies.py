@@ -29,7 +29,7 @@ class Explored:
 
     @property
     def name(self) -> str:
-        """What its file of results is called."""
+        """Return the name of its file of results."""
         return self.space
 
     def results(self, folder: Path) -> Path:

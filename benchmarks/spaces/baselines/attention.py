@@ -11,7 +11,7 @@ _torch: Any = torch
 
 
 def torch_eager(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-    """What a user would write."""
+    """Compute it in torch as a user would write it."""
     return _rough(_eager, Q, K, V)
 
 
@@ -21,7 +21,7 @@ def torch_compile(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
 
 
 def torch_sdpa(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-    """What torch has for it."""
+    """Compute it by torch's own function for attention."""
     return _rough(_sdpa, Q, K, V)
 
 

@@ -9,7 +9,7 @@ _torch: Any = torch
 
 
 def torch_eager(X: Tensor, gamma: Tensor, beta: Tensor, alpha: float) -> Tensor:
-    """What a user would write."""
+    """Compute it in torch as a user would write it."""
     return gamma * torch.tanh(alpha * X) + beta
 
 

@@ -10,7 +10,7 @@ _torch: Any = torch
 
 
 def torch_eager(A: Tensor, B: Tensor) -> Tensor:
-    """What a user would write."""
+    """Compute it in torch as a user would write it."""
     return nn.gelu(A, approximate="tanh") * B
 
 

@@ -10,7 +10,7 @@ _torch: Any = torch
 
 
 def torch_eager(Y: Tensor, T: Tensor) -> Tensor:
-    """What a user would write."""
+    """Compute it in torch as a user would write it."""
     return nn.kl_div(Y, T, reduction="batchmean")
 
 

@@ -10,7 +10,7 @@ _torch: Any = torch
 
 
 def torch_eager(X: Tensor, W: Tensor, eps: float) -> Tensor:
-    """What a user would write."""
+    """Compute it in torch as a user would write it."""
     return nn.rms_norm(X, W.shape, W, float(eps))
 
 

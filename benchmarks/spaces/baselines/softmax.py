@@ -9,7 +9,7 @@ _torch: Any = torch
 
 
 def torch_eager(A: Tensor) -> Tensor:
-    """What a user would write."""
+    """Compute it in torch as a user would write it."""
     return torch.softmax(A, -1)
 
 

@@ -9,7 +9,7 @@ _torch: Any = torch
 
 
 def torch_eager(P: Tensor, Q: Tensor) -> Tensor:
-    """What a user would write."""
+    """Compute it in torch as a user would write it."""
     return 0.5 * (P - Q).abs().sum(-1).mean()
 
 

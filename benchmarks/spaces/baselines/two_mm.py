@@ -10,7 +10,7 @@ _torch: Any = torch
 
 
 def torch_eager(A: Tensor, B: Tensor, C: Tensor) -> Tensor:
-    """What a user would write."""
+    """Compute it in torch as a user would write it."""
     return _rough(_eager, A, B, C)
 
 
