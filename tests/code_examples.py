@@ -1,4 +1,4 @@
-"""What is said of generated code and of kernels that are compiled for a GPU, as calls."""
+"""Calls that produce the diagnostics about generated code and compiled kernels."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What all tests share: golden files, tables in the documentation, a process that compiles."""
+"""Shares among all tests: golden files, tables in the documentation, a process that compiles."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What is said of spaces of schedules where a file alone cannot show it, as calls."""
+"""Calls that produce diagnostics about spaces where a file alone cannot show them."""
 
 import tempfile
 from collections.abc import Callable

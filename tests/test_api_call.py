@@ -1,4 +1,4 @@
-"""What `dtpoly.load` and `dtpoly.parse` answer with can be called: `softmax(x)`."""
+"""Tests that what `dtpoly.load` and `dtpoly.parse` return can be called: `softmax(x)`."""
 
 import subprocess
 import sys

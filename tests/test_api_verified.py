@@ -1,4 +1,4 @@
-"""What `dtpoly.load` gives is proved before it runs, unless that is not wanted."""
+"""Tests that what `dtpoly.load` returns is proved before it runs, unless that is not wanted."""
 
 import warnings
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the decorator of this house makes is what the standard one makes."""
+"""Tests that our decorator makes the same classes as the standard one."""
 
 import copy
 import dataclasses

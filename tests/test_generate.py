@@ -1,4 +1,4 @@
-"""What cannot be generated is told as a diagnostic, at the directive that it is about."""
+"""Tests that a schedule without code is reported at the directive to blame."""
 
 from contextlib import AbstractContextManager
 from typing import Any

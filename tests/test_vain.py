@@ -1,4 +1,4 @@
-"""What is told of directives that change nothing: the cause, and a way out that is one."""
+"""Tests reports of directives that change nothing: each names the cause and a way out."""
 
 import pytest
 

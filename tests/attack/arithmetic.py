@@ -1,4 +1,4 @@
-"""What each operation of a term does to numbers, in the types that Triton computes in.
+"""Computes each operation of a term on numbers, in the types that Triton computes in.
 
 Sums, differences, products, quotients and square roots are rounded as the types say. For other
 functions of floats the result may be off by a few digits in the last place, as `LOOSE` says.

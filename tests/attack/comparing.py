@@ -1,4 +1,4 @@
-"""What memory is, held against what the verifier's reading says it is."""
+"""Compares memory after a launch with what the verifier's reading says it is."""
 
 from __future__ import annotations
 

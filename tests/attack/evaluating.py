@@ -1,4 +1,4 @@
-"""What the verifier's terms are at given sizes: numbers in, arrays of numbers out.
+"""Evaluates the verifier's terms at given sizes, as arrays of numbers.
 
 A *frame* (`frames.py`) says what names are.
 """

@@ -1,4 +1,4 @@
-"""What memory is after a launch, as the verifier's reading of its kernel says.
+"""Computes memory after a launch from the verifier's reading of its kernel.
 
 The accesses of a kernel are carried out one after the other: program by program, in the order of
 their times, all lanes of an access at once. A load looks at memory at that moment, and what it gave

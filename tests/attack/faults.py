@@ -1,4 +1,4 @@
-"""What some versions of Triton are known to compute otherwise than the verifier reads it.
+"""Lists what some versions of Triton are known to compute otherwise than the verifier reads it.
 
 A difference is put down to such a fault only if all is as it should be once the evaluator has the
 fault as well: nothing else is excused. Each fault has a kernel that shows it.

@@ -1,4 +1,4 @@
-"""What one attempt of a campaign comes to."""
+"""The outcome of one attempt of a campaign."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

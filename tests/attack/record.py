@@ -1,4 +1,4 @@
-"""What has been attempted, one line of JSON for each attempt, so that a run can go on later."""
+"""Records each attempt as a line of JSON, so that a run can go on later."""
 
 import json
 from collections.abc import Iterator

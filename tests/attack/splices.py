@@ -1,4 +1,4 @@
-"""A seed in; a file with a random statement put into it, and what the verifier says of it, out."""
+"""Puts a random statement into a file, and reports what the verifier says of it."""
 
 import warnings
 from functools import cache

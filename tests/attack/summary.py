@@ -1,4 +1,4 @@
-"""What campaigns came to: a table for people, JSON for programs, a file for each finding."""
+"""Sums campaigns up: a table for people, JSON for programs, a file for each finding."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What versions of Triton compute otherwise: a fault is where it is said, and excuses no more."""
+"""Tests that known faults of Triton are there in the versions named, and excuse nothing else."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the autoscheduler chose: how files are called, in which rows they are, what they reach."""
+"""Tests the files, rows and ratios of what the autoscheduler chose."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What results come to: ratios, families, what is apart, and what became slower."""
+"""Tests ratios, families, and what became slower between results."""
 
 import io
 from dataclasses import replace

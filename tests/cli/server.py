@@ -1,4 +1,4 @@
-"""A `dtpoly` process that stays: commands in, what each would have printed out.
+"""A `dtpoly` process that stays, and answers each command with what it would have printed.
 
 Tests interpret kernels, and Triton cannot do both in one process; nor has it to be imported anew
 for each command. `python -m tests.cli.server` is that process. A command that begins with `call`

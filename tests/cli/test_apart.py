@@ -1,4 +1,4 @@
-"""What computes for long is ended: by an interruption at once, and by itself when its time is over.
+"""Tests that long work is ended: by an interruption at once, and when its time is over.
 
 What hangs here is a fusion whose footprint isl does not describe in any time; it computes in C.
 """

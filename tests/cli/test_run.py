@@ -1,4 +1,4 @@
-"""`dtpoly run --reference`: made-up inputs in, a summary of the values out."""
+"""Tests `dtpoly run --reference`, which prints a summary of the values of made-up inputs."""
 
 import json
 import math

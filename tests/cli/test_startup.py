@@ -1,4 +1,4 @@
-"""What must stay fast stays fast, and what is heavy stays out."""
+"""Tests that commands start fast and load nothing heavy."""
 
 import os
 import resource

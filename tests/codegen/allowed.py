@@ -1,4 +1,4 @@
-"""A Program and its inputs in; for every Func all that a right kernel may give out.
+"""Computes all that a right kernel may return for every Func of a Program and its inputs.
 
 What is allowed for: each elementwise operation, sum and product in the type that the language
 promises (f32, f64 where the type is f64), in any order, as exactly as a GPU does it; each Func

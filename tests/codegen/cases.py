@@ -1,4 +1,4 @@
-"""A seed in; a scheduled Program, sizes and a recipe for inputs out, of every kind there is.
+"""Makes, from a seed, a scheduled Program of any kind, with sizes and a recipe for inputs.
 
 `python -m tests.codegen.cases 0 1000` runs the cases of these seeds and prints what came of them.
 """

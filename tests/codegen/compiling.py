@@ -1,4 +1,4 @@
-"""Listings (by name) and random cases (by seed) in; what is wrong with their machine code out.
+"""Compiles listings and random cases, and reports what is wrong with their machine code.
 
 `python -m tests.codegen.compiling WORD...` prints a line of JSON for each kernel that fails; for
 three GPUs, none of which need be there, in a process in which Triton does not interpret.

@@ -1,4 +1,4 @@
-"""A block of code in; the operators of torch that run inside of it, and what they give, out."""
+"""Records the operators of torch that run inside of a block, and what they return."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a value may be: a set of floats, or a whole number or boolean that is known or open."""
+"""The set of values that a result may be: floats, or a whole number or boolean, known or open."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

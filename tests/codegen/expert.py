@@ -1,4 +1,4 @@
-"""A generator of random numbers in; a Program as an expert schedules it, and sizes, out.
+"""Makes random Programs and schedules them as an expert would.
 
 Products of matrices in tiles for tensor cores, reductions in parts or atomic, maps whose blocks are
 walked in groups: at sizes that no block and no group divides.

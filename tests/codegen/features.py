@@ -1,4 +1,4 @@
-"""A random case in; what occurs in it out, so that one sees what random cases cover."""
+"""Lists what occurs in a random case, so that one sees what random cases cover."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain

@@ -1,4 +1,4 @@
-"""A Program and sizes in, tensors out in every memory layout that a caller may have."""
+"""Makes tensors for a Program at sizes, in every memory layout that a caller may have."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

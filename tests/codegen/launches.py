@@ -1,4 +1,4 @@
-"""What launches kernels, tried without a GPU: names of checks in, what is wrong with each out.
+"""Checks, without a GPU, the functions that launch kernels.
 
 `python -m tests.codegen.launches` prints a line of JSON for each check, in a process in which
 Triton does not interpret; its driver and its compiler only keep what they are asked for.

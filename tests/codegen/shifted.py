@@ -1,4 +1,4 @@
-"""A seed in; a product whose labels are shorter than axes that they read, by descriptors, out."""
+"""Makes random products whose labels are shorter than axes that they read, by descriptors."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""A seed in; stencils of a Func that each block computes again for itself, and a schedule, out."""
+"""Makes random stencils that each block computes again for itself, with a schedule."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""What a loop does not change is loaded before it, where it is there without the loop too."""
+"""Tests that loads which a loop does not change come before it, where they are done anyway."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a loop does not change is computed before it, and nothing else is."""
+"""Tests that values which a loop does not change are computed before it, and no others."""
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine

@@ -1,4 +1,4 @@
-"""What generated files share: only what is used, and right also where a wrapper seldom comes."""
+"""Tests that generated files share only the helpers that they use, and that these are right."""
 
 import importlib
 import itertools

@@ -1,4 +1,4 @@
-"""What becomes `tl.dot`: sides of several labels, batches, every type of operands; and what not."""
+"""Tests what becomes `tl.dot`: sides of several labels, batches, types of operands."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""What has been run of the random cases is not run again, unless the sources have changed."""
+"""Tests that random cases which were run are not run again unless sources have changed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What emitted kernels make of infinities, of no number and of the least and largest ones.
+"""Tests emitted kernels on infinities, NaN, and the least and largest numbers.
 
 Bounds of rounding allow anything for some of them; here it is what torch computes.
 """

@@ -1,4 +1,4 @@
-"""What a block computes again for itself: random stencils beside the reference."""
+"""Tests random stencils that each block computes again for itself, against the reference."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""Wrappers to call: text of a source in, its module out, and what a call is refused with."""
+"""Makes wrappers to call from the text of a source, and shows how a call is refused."""
 
 from collections.abc import Callable
 from types import ModuleType

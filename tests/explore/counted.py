@@ -1,4 +1,4 @@
-"""A scheduled state in; what its instances touch, found by looking at each of them, out.
+"""Counts what the instances of a scheduled state touch, by looking at each of them.
 
 It shares nothing with the cost model but where an instance is: points of isl sets, one by one.
 """

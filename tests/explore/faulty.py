@@ -1,4 +1,4 @@
-"""What a process of the pruner may do with a candidate: answer, hang, or die."""
+"""A process of the pruner that answers, hangs or dies, as a test asks."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What tests run: a space of softmax, workers on simulated devices, and a store with its texts."""
+"""Shares a space of softmax, workers on simulated devices, and a store with its texts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""A seed in, the text of a small space of schedules out; and brute force over its points."""
+"""Makes small random spaces of schedules, and finds their points by brute force."""
 
 from collections.abc import Iterator, Mapping
 from itertools import product

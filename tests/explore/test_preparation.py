@@ -1,4 +1,4 @@
-"""What is known of points before they are measured: verdicts shared, texts compiled and proved."""
+"""Tests what is known of points before they are measured."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

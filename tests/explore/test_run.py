@@ -1,4 +1,4 @@
-"""Whatever a candidate does, a run goes on; what is known is never measured again."""
+"""Tests that no candidate ends a run, and that known results are never measured again."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What a user asks for becomes workers, a model, and an answer when either is missing."""
+"""Tests that a user's wishes become workers and a model, or an answer if one is missing."""
 
 from dataclasses import replace
 from pathlib import Path

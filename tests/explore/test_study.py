@@ -1,4 +1,4 @@
-"""What results say together: near the best baseline, ranks that correlate, axes that differ."""
+"""Tests what results say together: best baselines, correlation of ranks, axes that differ."""
 
 import pytest
 

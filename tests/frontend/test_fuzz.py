@@ -1,4 +1,4 @@
-"""Whatever the input is, there is an answer: soon, and never an exception but DtpolyError."""
+"""Tests that any input gets an answer soon, and no exception but DtpolyError."""
 
 import re
 import time

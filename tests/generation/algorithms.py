@@ -1,4 +1,4 @@
-"""Choices and limits in, a Program without directives out that passes every check."""
+"""Makes random Programs without directives that pass every check, within limits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""A scope, a layout and choices in; an expression that the frontend accepts there out.
+"""Makes random expressions that the frontend accepts in a scope and layout.
 
 A layout is the labels that an expression may have, in the order in which operands line up.
 """

@@ -1,4 +1,4 @@
-"""A Program and choices in, a size for every label out for which there are tensors that fit."""
+"""Chooses a size for every label of a Program for which there are tensors that fit."""
 
 from dataclasses import dataclass
 

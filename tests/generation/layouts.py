@@ -1,4 +1,4 @@
-"""A valid text and choices in, the same tokens in another layout out."""
+"""Lays the tokens of a valid text out in another way."""
 
 from collections.abc import Callable
 

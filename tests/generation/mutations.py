@@ -1,4 +1,4 @@
-"""Choices in, texts out that are almost or not at all of the language."""
+"""Makes texts that are almost or not at all of the language."""
 
 from collections.abc import Callable, Sequence
 

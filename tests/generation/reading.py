@@ -1,4 +1,4 @@
-"""A scope, a layout and choices in; a read that lines up with the layout out, if there is one."""
+"""Makes a read that lines up with a layout, if there is one."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A Program and choices in, directives out that every check short of dependences accepts.
+"""Makes directives for a Program that every check short of dependences accepts.
 
 First which Func is computed where, consumers before producers; then, for each kernel, its loops
 and its options.

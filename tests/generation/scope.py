@@ -1,4 +1,4 @@
-"""What a generated expression may name: labels with a size class, tensors, scalar inputs.
+"""The names that a generated expression may use: labels, tensors and scalar inputs.
 
 Labels of one size class have one size, so each may index an axis of that class. A label with a
 stencil is what is left of another class after a shift, so that programs are consistent: there

@@ -1,4 +1,4 @@
-"""What a call costs the host, and how many variants of kernels are compiled; needs a GPU.
+"""Measures what a call costs the host, and counts variants of kernels; needs a GPU.
 
 `python tests/gpu/host_time.py FOLDER` takes `add.py`, `matmul.py` and `softmax.py` there, which
 `dtpoly compile` wrote. It needs torch and Triton, and nothing of dtpoly.

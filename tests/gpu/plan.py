@@ -1,4 +1,4 @@
-"""What is run on a GPU: cases as JSON, so that they can be made where there is none."""
+"""Keeps the cases to run on a GPU as JSON, so that they can be made where there is none."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Cases in, what came of each out: several worker processes, each of which may die."""
+"""Runs cases in several worker processes, each of which may die."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The name of a fault and tests in, what became of each test out: `python -m tests.mutation.sown`.
+"""Runs tests with a fault in the code, and says which of them notice it.
 
 The faulty module is compiled from its edited source as it is imported; no file is touched.
 """

@@ -1,4 +1,4 @@
-"""A generator of random numbers in; a Program without directives and sizes for it out."""
+"""Makes random Programs without directives, and sizes for them."""
 
 from dataclasses import replace
 from random import Random

@@ -1,4 +1,4 @@
-"""A seed in; a small scheduled Program and sizes out, for comparing legality checks.
+"""Makes, from a seed, small scheduled Programs and sizes, to compare legality checks.
 
 All pass the checks that come before legality, and their sizes are those of some tensors.
 `python -m tests.oracle.cases 2000` prints how the verdicts are spread.

@@ -1,4 +1,4 @@
-"""A statement in; out comes which cells of storage each of its instances touches."""
+"""Computes which cells of storage each instance of a statement touches."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""A case in, what is in its Program and its schedule out, for counting."""
+"""Lists what is in the Program and the schedule of a case, for counting."""
 
 from collections.abc import Iterator
 

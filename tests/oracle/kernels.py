@@ -1,4 +1,4 @@
-"""A scheduled Program in; out comes which kernels there are, what is fused where, and how.
+"""Computes which kernels a scheduled Program has, and what is fused where.
 
 An account of its own: it reads the directives as data and shares no code with the checks.
 """

@@ -1,4 +1,4 @@
-"""The statements of a nest in; its loops out, and for each instance its time and its lanes."""
+"""Lays the statements of a nest out in loops; each instance gets its time and its lanes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

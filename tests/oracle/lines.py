@@ -1,4 +1,4 @@
-"""The meaning of a Func in; the statements of its kernels out, in the order in which they stand."""
+"""Computes the statements of the kernels of a Func, in the order in which they stand."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

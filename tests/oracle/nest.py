@@ -1,4 +1,4 @@
-"""A scheduled Program and sizes in; every statement instance out, with its place and its cells.
+"""Computes every statement instance of a scheduled Program at sizes, with its place and cells.
 
 Loops, blocks, tiles and what a fused Func is needed for are all found by enumeration. Where the
 specification leaves something open, this is how it is read:

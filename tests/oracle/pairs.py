@@ -1,4 +1,4 @@
-"""Two named instances of a schedule in; out comes how the one breaks an order with the other.
+"""Says how one of two named instances of a schedule breaks an order with the other.
 
 Only places and storage count: who touches which cell, in which program, at what time.
 """

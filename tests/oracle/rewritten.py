@@ -1,4 +1,4 @@
-"""A kernel's places in; out come those after what users' primitives say, by their docstrings.
+"""Moves the places of a kernel as users' primitives say in their docstrings.
 
 An account of its own of `tests/schedule/user_primitives.py`: no tree is looked at, only where
 each instance is. Some of them are wrong on purpose, and then instances get lost.

@@ -1,4 +1,4 @@
-"""Placed statement instances in; a verdict out, from executing them on real storage.
+"""Executes placed instances on real storage, and judges the schedule by that.
 
 Programs of a kernel are interleaved at random, and so are the lanes of a step. Every access is
 watched, and what is stored in the end is compared with what the defining order computes.

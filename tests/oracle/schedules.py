@@ -1,4 +1,4 @@
-"""A generator of random numbers and a Program in; the Program with directives out."""
+"""Adds random directives to a Program."""
 
 from collections.abc import Iterator
 from dataclasses import replace

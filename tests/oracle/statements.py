@@ -1,4 +1,4 @@
-"""A Program in, the statements of each Func out: what each one reads and writes, by label.
+"""Computes the statements of each Func: what each one reads and writes, by label.
 
 Inlined Funcs are put where they are read. Nothing is computed: the value of a statement instance
 is a number mixed from its indices and from the values that it reads, so only these are kept.

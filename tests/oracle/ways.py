@@ -1,4 +1,4 @@
-"""A layout in; out come the loops around each statement and the positions in between."""
+"""Computes the loops around each statement of a layout, and the positions in between."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What an iteration computes of a private copy, and how axes repeat it."""
+"""Tests how much of a private copy an iteration computes, and how axes repeat it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is printed for isl, isl reads again."""
+"""Tests that isl can read the text that is printed for it."""
 
 import islpy as isl
 

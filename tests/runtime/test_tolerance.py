@@ -1,4 +1,4 @@
-"""What products may lose in tf32: all that it costs, and nothing as large as one term of a sum."""
+"""Tests how much products may lose in tf32: all that it costs, and less than one term of a sum."""
 
 from collections.abc import Callable
 

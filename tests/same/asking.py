@@ -1,4 +1,4 @@
-"""A text in, what the compiler does with it out: the one file of these that knows the compiler.
+"""Asks the compiler what it does with a text: of these files, it alone knows the compiler.
 
 Work is limited in isl's own operations. The time that is allowed is so long that it ends nothing
 that is not endless, so that the same comes out on every machine.

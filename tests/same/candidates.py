@@ -1,4 +1,4 @@
-"""A source and a seed in, texts that may be frozen out: the same ones on every machine."""
+"""Chooses texts that may be frozen, from a source and a seed: the same on every machine."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

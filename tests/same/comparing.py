@@ -1,4 +1,4 @@
-"""What came of a text when it was frozen and what comes of it now in, what differs out."""
+"""Compares what came of a text when it was frozen with what comes of it now."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the compiler did with one text: plain data, as it is kept and compared."""
+"""The outcome of the compiler on one text: plain data, which is kept and compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of an emitted file in; its kernels, its wrappers and what all files share, out."""
+"""Divides an emitted file into its kernels, its wrappers and what all files share."""
 
 import ast
 from collections.abc import Iterator

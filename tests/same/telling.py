@@ -1,4 +1,4 @@
-"""What differs in, what a developer reads out: counts, then each distinct change once."""
+"""Tells a developer what differs: counts, then each distinct change once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

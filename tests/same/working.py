@@ -1,4 +1,4 @@
-"""Jobs in, what came of each out, by several processes, of which any may hang or die."""
+"""Does jobs in several processes, any of which may hang or die."""
 
 import signal
 from collections.abc import Callable, Generator, Sequence

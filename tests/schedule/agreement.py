@@ -1,4 +1,4 @@
-"""A case in, what isl and the oracle say of it out; an AssertionError where they disagree."""
+"""Compares what isl and the oracle say of a case; raises AssertionError if they disagree."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A scheduled state and sizes in; where each instance of a statement is, by counting, out."""
+"""Finds where each instance of a statement is in a scheduled state, by counting."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""What a legal schedule costs is told, once a Func."""
+"""Tests that the cost of a legal schedule is reported once for each Func."""
 
 from dtpoly.compile import check
 from dtpoly.diagnostics import Diagnostic

@@ -1,4 +1,4 @@
-"""What takes too long is not decided, and said so; isl works as ever afterwards."""
+"""Tests that questions which take too long stay open, and that isl works afterwards."""
 
 import islpy as isl
 import pytest

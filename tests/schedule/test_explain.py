@@ -1,4 +1,4 @@
-"""What is told of each directive: what it changes, what it keeps, what it computes again."""
+"""Tests what `explain` says that each directive changes, keeps, and computes again."""
 
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What is said to be computed again is, and no less often than said: counted at small sizes."""
+"""Tests counts of recomputed instances against counting at small sizes."""
 
 import islpy as isl
 import pytest

@@ -1,4 +1,4 @@
-"""A user's primitive may do anything to the tree; the checks look at what comes out."""
+"""Tests that a user's primitive may do anything to the tree, and that the result is judged."""
 
 import pytest
 

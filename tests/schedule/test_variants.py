@@ -1,4 +1,4 @@
-"""What could stand in the place of a directive."""
+"""Tests which directives could stand in the place of another."""
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive

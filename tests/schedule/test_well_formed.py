@@ -1,4 +1,4 @@
-"""What a user's primitive returns: nonsense is refused, what dtpoly makes itself is not."""
+"""Tests that nonsense from a user's primitive is refused, and that our own trees are not."""
 
 from collections.abc import Callable
 from dataclasses import replace

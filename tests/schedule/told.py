@@ -1,4 +1,4 @@
-"""A .dt text in, what the checks of its schedule say out, in a form that tests can compare."""
+"""Reads a .dt text and returns what the checks of its schedule say, for tests to compare."""
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, has_errors

@@ -1,4 +1,4 @@
-"""What Triton's own compiler makes of each entry: its result type and its instructions, from TTIR.
+"""Finds by Triton's own compiler the result type and the instructions of each entry, from TTIR.
 
 No GPU is needed: the text of a kernel is taken as far as Triton's first representation of it. Run
 it as `python -m tests.semantics.compiled FILE` with any Triton; FILE becomes what it says, as JSON.

@@ -1,4 +1,4 @@
-"""What kernels stored, in; the entries that are not as the table says, with where they differ, out.
+"""Compares what kernels stored with the table, and says where entries differ.
 
 `python -m tests.semantics.judged FOLDER` prints them, and enters the run into the record.
 """

@@ -1,4 +1,4 @@
-"""The table and its record in, the figures of the page about it out.
+"""Writes the figures of the page about the table and its record.
 
 `python -m tests.semantics.page` writes them between the marks of docs/semantics.md.
 """

@@ -1,4 +1,4 @@
-"""What a way of checking found, in; the record that the verifier reads, out.
+"""Makes the record that the verifier reads from what a way of checking found.
 
 `python -m tests.semantics.recorded compiled FILE` enters what `tests.semantics.compiled` wrote.
 """

@@ -1,4 +1,4 @@
-"""Listings (by name) in; what a launch would compile that is not what was compiled beforehand out.
+"""Compares what a launch would compile with what was compiled beforehand.
 
 `python -m tests.targets.launched WORD...` prints a line of JSON for each kernel that differs, in a
 process in which Triton does not interpret; its driver and its compiler only keep what they are

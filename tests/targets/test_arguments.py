@@ -1,4 +1,4 @@
-"""What Triton would see of a call: types, constants, what is aligned."""
+"""Tests what Triton would see of a call: types, constants, alignments."""
 
 import pytest
 

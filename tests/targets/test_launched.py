@@ -1,4 +1,4 @@
-"""What is compiled beforehand is what a launch asks Triton for, which then finds it."""
+"""Tests that a launch finds in Triton's cache what was compiled beforehand."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What Triton's compiler refuses is not proved, though its interpreter may run it."""
+"""Tests that kernels which Triton's compiler refuses are not proved."""
 
 import pytest
 

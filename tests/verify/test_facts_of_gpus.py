@@ -1,4 +1,4 @@
-"""What a GPU computes otherwise than its text says is not proved: see docs/semantics.md."""
+"""Tests that what GPUs compute otherwise than the text says is not proved: docs/semantics.md."""
 
 import pytest
 

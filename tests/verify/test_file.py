@@ -1,4 +1,4 @@
-"""What a file does when it is loaded must not change what its names mean."""
+"""Tests that a file which changes the meaning of its names while it is loaded is not proved."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What minus infinity decides where values are promised to be finite; a kernel's own need not be.
+"""Tests what minus infinity decides where values are promised to be finite.
 
 The promise is of inputs, and of what the algorithm makes of them. What a kernel makes besides, as
 `exp(x + 1000)`, may be too large for its type: infinity less infinity is a nan.

@@ -1,4 +1,4 @@
-"""What a wrapper refuses behind a launch: what was launched before ran for such calls, too."""
+"""Tests wrappers that refuse a call behind a launch, which then ran for such calls."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a file does while it is loaded: a text that fails there is not proved."""
+"""Tests that a text which fails while it is loaded is not proved."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the verifier gives a name itself is never what a file calls something else."""
+"""Tests that names which the verifier makes up never meet those of a file."""
 
 from keyword import iskeyword
 

@@ -1,4 +1,4 @@
-"""What is shared in a term is looked at once: proofs of nested powers and squares stay short."""
+"""Tests that shared terms are looked at once, so that proofs of nested powers stay short."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What must never be proved: each is a way in which a proof could be wrong."""
+"""Tests texts that must never be proved: each is a way in which a proof could be wrong."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is said to the cache: it is proved where it is one of the words that mean nothing else."""
+"""Tests which words about the cache are proved."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a message says can be done about a hand-written kernel works when it is done."""
+"""Tests that the ways out which messages offer for hand-written kernels work."""
 
 import pytest
 

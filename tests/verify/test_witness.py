@@ -1,4 +1,4 @@
-"""What is refuted is shown at the smallest sizes: which program, iteration, lane and element."""
+"""Tests that a refutation is shown at the smallest sizes: program, iteration, lane, element."""
 
 import pytest
 

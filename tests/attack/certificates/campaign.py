@@ -1,4 +1,4 @@
-"""A seed in; one forged certificate given to the checker, and what is to be told of it, out."""
+"""Gives a forged certificate to the checker, and reports one that it accepts."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A seed in; a certificate that is not good out, with the texts that it is given with."""
+"""Forges certificates: from a seed, one that is not good, with the texts that it is given with."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A seed in; a right hand-written kernel verified and run; lost proofs, and false ones, out."""
+"""Verifies and runs right hand-written kernels, and reports lost proofs and false ones."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A subject in; calls to try it with out: ragged sizes, layouts, types, special data."""
+"""Makes calls to try a subject with: ragged sizes, layouts, types, special data."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""A seed in; one mutant verified, run where it is proved, and what is to be told of it, out."""
+"""Verifies one mutant, runs it where it is proved, and reports a wrong proof."""
 
 import os
 import time

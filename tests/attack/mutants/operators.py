@@ -1,4 +1,4 @@
-"""All kinds of changes, by class; a text in, a text with one or two of them out."""
+"""Changes a text in one or two places; the kinds of changes are sorted by class."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

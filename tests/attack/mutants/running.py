@@ -1,4 +1,4 @@
-"""A text that may be wrong and calls in; what came of running it, in a process of its own, out."""
+"""Runs a text that may be wrong with calls, in a process of its own."""
 
 import faulthandler
 import importlib.util

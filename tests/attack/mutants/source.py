@@ -1,4 +1,4 @@
-"""The text of a file of kernels in; its tree, with the place of each part, and edits of it, out."""
+"""Reads a file of kernels as a tree, knows the place of each part, and edits the text there."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A seed in; a text that is right, its algorithm, and how to run it, out."""
+"""Makes, from a seed, a text that is right, with its algorithm and the way to run it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""A number in; a small .dt text with declared types, casts and reductions out, of many kinds."""
+"""Makes small .dt texts of many kinds, with declared types, casts and reductions."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""Nodes of Python's syntax in, edits of the text they stand in out."""
+"""Makes edits of a text from nodes of its Python syntax."""
 
 import ast
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""A Program, a text that may be wrong, and probes in; what came of running it out."""
+"""Runs a text that may be wrong with probes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Mutants of a file in; what running them shows, and what the verifier says of them, out."""
+"""Runs the mutants of a file and verifies them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

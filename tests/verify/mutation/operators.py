@@ -1,4 +1,4 @@
-"""The text of a generated file in, texts with one mistake each out: every operator there is."""
+"""Makes texts with one mistake each from a generated file, by every operator there is."""
 
 import ast
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What results are recorded with."""
+"""The versions that results are recorded with."""
 
 import platform
 from collections.abc import Mapping

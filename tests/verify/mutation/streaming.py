@@ -1,4 +1,4 @@
-"""Jobs in, rows of JSON out, by several processes; what is done is kept, and not done again."""
+"""Does jobs in several processes and writes rows of JSON; what is done is not done again."""
 
 import faulthandler
 import json

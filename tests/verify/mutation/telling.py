@@ -1,4 +1,4 @@
-"""Mutants with what was found of each in; a table by operator, and figures, out."""
+"""Sums up what was found of mutants: a table by operator, and figures."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

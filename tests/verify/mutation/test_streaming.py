@@ -1,4 +1,4 @@
-"""What is done is kept, and is not done again."""
+"""Tests that jobs which are done are kept and not done again."""
 
 import json
 import os
