@@ -1,4 +1,4 @@
-"""Rows of the table and records of an H200 in; what the autoscheduler chooses beside them, out.
+"""Compares the autoscheduler's choices with what was measured by hand on an H200.
 
 Nothing is measured: of what is chosen some was measured before, by hand, and the best of that says
 how near the others come at the least.

@@ -1,4 +1,4 @@
-"""Something to run in; how long it takes, and how many calls of isl that is, out."""
+"""Measures how long something takes, and how many calls of isl that is."""
 
 import os
 import subprocess

@@ -150,7 +150,7 @@ def _read_again(
     focus: str | None,
     verify: bool,
 ) -> "Scheduled":
-    """What `Scheduled.__reduce__` took apart, maybe in another process."""
+    """Build an object again, maybe in another process, from the parts of `Scheduled.__reduce__`."""
     with told(), deep_recursion():
         known = read(tuple(starmap(Source, texts)))
         checked = understand(known.file, known.found, from_portable(plugins))

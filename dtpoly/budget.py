@@ -1,4 +1,4 @@
-"""What a command or a call may take: time, memory, and operations of isl; and what it is doing.
+"""Limits what a command or a call may take: time, memory, and operations of isl.
 
 A budget is made where a command or a call begins, and holds in all that is done for it. Time is the
 time that this thread computes, so that a machine that is busy with other work changes no answer.

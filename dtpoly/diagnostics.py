@@ -89,7 +89,7 @@ class DtpolyError(Exception):
         return type(self), (self.diagnostics, str(self))
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the user's own lines and the message, no line of dtpoly."""
+        """Show a notebook the user's own lines and the message, and no line of dtpoly."""
         return [*own_frames(self), f"{type(self).__name__}: {self}"]
 
 

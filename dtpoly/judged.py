@@ -98,5 +98,5 @@ class Judged:
         return show(self.program)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: verdict, messages, tree, and a picture at small sizes."""
+        """Show a notebook the verdict, messages, tree, and a picture at small sizes."""
         return as_html(self.name, str(self), self._proved, self._remarks)

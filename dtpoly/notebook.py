@@ -44,7 +44,7 @@ def _pictures(state: State) -> tuple[str, ...]:
 
 
 def as_text(found: Explanation, sizes: Mapping[str, int]) -> str:
-    """What each directive does and the kernels that come of them, as `dtpoly explain` says it."""
+    """Say what each directive does and which kernels come of them, as `dtpoly explain` does."""
     parts = [plain(outline((heading(one, sizes) for one in found.directives), None))]
     kernels = [row for kernel in found.kernels for row in rows(kernel, sizes)]
     # It comes with rich, which takes 100 ms.

@@ -20,7 +20,7 @@ class Messages(tuple[Diagnostic, ...]):
         return str(self).rstrip()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Show the messages in a notebook."""
         return block(str(self))
 
 
@@ -33,7 +33,7 @@ class Text(str):
         return str(self).rstrip()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Show the text in a notebook."""
         return block(self)
 
 

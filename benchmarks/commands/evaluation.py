@@ -1,4 +1,4 @@
-"""`python -m benchmarks evaluation`: results that are kept in; the tables of two pages out."""
+"""`python -m benchmarks evaluation` writes the tables of two pages from results that are kept."""
 
 import json
 from pathlib import Path

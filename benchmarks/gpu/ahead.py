@@ -1,4 +1,4 @@
-"""Candidates of rows in; their kernels in Triton's cache, where whoever times them finds them, out.
+"""Compiles the kernels of candidates into Triton's cache before they are timed.
 
 Several processes compile at once what one process would compile before each row. What is wrong
 with a text is told when it is timed; here it is passed over.

@@ -1,4 +1,4 @@
-"""A kernel in; Helion's for it, as its documentation writes them, out.
+"""Launches Helion's kernels, as its documentation writes them.
 
 Helion chooses among the configurations given here. Its own search would take minutes for a row.
 """

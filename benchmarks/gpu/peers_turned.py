@@ -1,4 +1,4 @@
-"""A product in tf32 in; ways to have its second side turned, to see what each could reach, out.
+"""Turns the second side of a tf32 product in several ways, to see what each could reach.
 
 Tensor cores want both sides of 32 bits with k innermost. The emitted kernels turn the second one in
 memory first; here are that without the turn, the turn beside the product of columns that are

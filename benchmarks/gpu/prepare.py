@@ -1,4 +1,4 @@
-"""Files of examples/ and folders of variants in; emitted texts, and what is proved of them, out.
+"""Emits the texts of examples and variants, and proves them, for a machine with a GPU.
 
 This half needs isl and no GPU; `benchmarks.gpu.run` needs a GPU and no isl.
 """

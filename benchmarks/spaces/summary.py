@@ -1,4 +1,4 @@
-"""Files of results in; what they say of each question, as plain data that is kept in JSON, out."""
+"""Reduces files of results to plain data for each question, which is kept in JSON."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -79,7 +79,7 @@ class Kept:
 
 
 def summaries(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """What is kept of each question of each file."""
+    """Reduce each question of each file to what is kept."""
     return [asdict(one) for path in paths for one in _kept(path)]
 
 
@@ -99,7 +99,7 @@ def _kept(path: Path) -> Iterator[Kept]:
 
 
 def kept(name: str, study: Study) -> Kept:
-    """What came of one space at some sizes."""
+    """Reduce the results of one space at some sizes to what is kept."""
     asked, counts = study.question.asked, study.outcomes
     best = study.best
     return Kept(

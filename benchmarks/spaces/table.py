@@ -1,4 +1,4 @@
-"""What is kept of questions in; tables in Markdown that say what came of each space, out."""
+"""Writes tables in Markdown that say what came of each space."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ def lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def row(one: Kept) -> tuple[str, ...]:
-    """What came of one space."""
+    """Return the row of the table for one space."""
     least = min(one.baselines.values(), default=None)
     late = sum(one.refused.values()) - one.by_rule
     return (
@@ -45,7 +45,7 @@ def row(one: Kept) -> tuple[str, ...]:
 
 
 def rank(one: Kept) -> tuple[str, ...]:
-    """What predictions are worth in one space."""
+    """Return the row that says how good predictions are in one space."""
     times = [time for _, time in one.pairs]
     share = one.share_of_top
     return (
