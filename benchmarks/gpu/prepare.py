@@ -64,7 +64,10 @@ def _variants(folder: Path, names: Set[str]) -> Iterator[Wanted]:
 
 
 def _derived(examples: Path, one: Derived) -> Source:
-    """Return the source of a file with other directives."""
+    """Return the source of a file with other directives.
+
+    The compiler tells what is wrong with it as it does for any file.
+    """
     source = read_file(str(examples / f"{one.of}{SUFFIX}"))
     program = resolve(parse(source).file).program
     left = tuple(d for d in program.directives if d.name not in one.leaves_out)

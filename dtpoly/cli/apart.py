@@ -147,7 +147,7 @@ def _is_too_large(child: int, page: mmap.mmap) -> bool:
 def _waited(child: int, page: mmap.mmap) -> tuple[int, bool]:
     """Wait for the child; return how it ended, and whether it was ended for its memory.
 
-    Signals that the parent receives are passed on to the child.
+    An interrupt (SIGINT) and a request to end (SIGTERM) of the parent are passed on to the child.
     """
     is_too_large = False
 
