@@ -144,7 +144,7 @@ def _rounds(
     until: float,
     begins: Callable[[Candidate], None],
 ) -> Iterator[Timed]:
-    """Let all take turns, in another order in each round; what fails now is told, without a time."""
+    """Let all take turns, in another order in each round; what fails is told, and has no time."""
     # The same order in each run, and another one in each row.
     order = random.Random(row.name)
     for at in range(plan.rounds):
