@@ -24,6 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "writing": set(),
     "render": {"source", "diagnostics"},
     "algorithm": {"source", "diagnostics"},
+    "plan": set[str](),
     "reference": {"source", "diagnostics", "algorithm"},
     "poly": {"algorithm"},
     "schedule": {"source", "diagnostics", "suggest", "python_places", "algorithm", "poly"},

@@ -2,10 +2,13 @@
 
     python -m tests.same [--only PATTERN] [--shard I/N] [--quick] [--facts] [--shown N]
     python -m tests.same --freeze [--choose]
+    python -m tests.same --freeze-launches
 
 The record has texts of programs and what came of each: the emitted functions, all messages, and for
 some the verdict of each layer. It has the programs themselves, so that examples and generators may
-change without changing what is compared. The exit code is 0 if all is the same, 1 if not.
+change without changing what is compared. A second record has calls of the emitted functions, and
+what they launched: of a text that is another one now, these are called again. The exit code is 0
+if all is the same, 1 if not.
 """
 
 import argparse
@@ -22,6 +25,14 @@ from rich.progress import Progress
 
 from tests.same.asking import outcome_of
 from tests.same.choosing import choose, proved
+from tests.same.launch_record import (
+    FROZEN_LAUNCHES,
+    Launched,
+    launched_by,
+    texts_of,
+    with_launches,
+    write_launches,
+)
 from tests.same.outcome import Entry, Kind, Outcome
 from tests.same.record import FROZEN, read_record, write_record
 from tests.same.telling import Compared, is_kept, told
@@ -46,6 +57,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--shown", type=int, default=3, help="of each kind so many changes")
     parser.add_argument("--freeze", action="store_true", help="keep what comes out now")
     parser.add_argument("--choose", action="store_true", help="with --freeze: other texts, anew")
+    parser.add_argument("--freeze-launches", action="store_true", help="of the texts as frozen")
     parser.add_argument("--record", type=Path, default=FROZEN, help="another record")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args(words)
@@ -82,7 +94,7 @@ def selected(entries: list[Entry], asked: argparse.Namespace) -> list[Entry]:
 
 def now_of(entry: Entry) -> Outcome:
     """What comes of a text now."""
-    return outcome_of(entry.text, entry.asks_proof)
+    return with_launches(entry, outcome_of(entry.text, entry.asks_proof))
 
 
 def outcomes(
@@ -138,6 +150,21 @@ def freeze(
     return int(bool(broken))
 
 
+def freeze_launches(entries: Sequence[Entry], workers: int, console: Console) -> int:
+    """Keep what the texts launch that are frozen, by calls that are chosen anew."""
+    kept: dict[str, Launched] = {}
+    texts = texts_of(entries)
+    for entry, launched in worked(launched_by, texts, workers):
+        if launched is None:
+            console.print(f"the process of {entry.name} died or hung", markup=False)
+            return 1
+        kept[entry.name] = launched
+    write_launches({entry.name: kept[entry.name] for entry in texts})
+    calls, size = sum(map(len, kept.values())), FROZEN_LAUNCHES.stat().st_size
+    console.print(f"{calls:,} calls of {len(texts):,} texts, {size:,} bytes", markup=False)
+    return 0
+
+
 def choose_anew(asked: argparse.Namespace, console: Console) -> int:
     """Take other texts, and keep what comes of them."""
     chosen = choose(asked.workers, console.print)
@@ -160,6 +187,8 @@ def main(words: Sequence[str] | None = None) -> int:
             console.print(f"there is no record {asked.record}: make one with --freeze --choose")
             return NO_RECORD
         entries = read_record(asked.record)
+        if asked.freeze_launches:
+            return freeze_launches(entries, asked.workers, console)
         chosen = selected(entries, asked)
         if not chosen:
             console.print("no text has such a name", markup=False)

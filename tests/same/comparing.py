@@ -17,6 +17,7 @@ class Aspect(StrEnum):
     ENDING = "emitted or refused"
     VERDICTS = "verdicts of layers"
     FACTS = "codes, places and numbers of messages"
+    LAUNCHES = "what calls launch, or how they are refused"
     KERNELS = "kernels"
     WRAPPERS = "wrappers"
     SHARED = "shared functions"
@@ -81,6 +82,8 @@ def _changes(before: Outcome, now: Outcome) -> Iterator[Change]:
     if [one.facts for one in before.messages] == [one.facts for one in now.messages]:
         for old, new in zip(before.messages, now.messages, strict=True):
             yield from _lists(Aspect.WORDS, old.words.splitlines(), new.words.splitlines())
+    for call, old_lines, new_lines in now.launches:
+        yield Change(Aspect.LAUNCHES, call, old_lines, new_lines)
     yield from _lists(Aspect.DIRECTIVES, before.directives, now.directives)
     for part, aspect in PARTS.items():
         yield from _pieces(aspect, before.pieces_of(part), now.pieces_of(part))

@@ -75,6 +75,9 @@ class Outcome:
     verdicts: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     why: str = ""
+    # Of a text that is another one than was frozen: each call from which something else comes, what
+    # came of it, and what comes now. This is not kept: see launch_record.py.
+    launches: tuple[tuple[str, str, str], ...] = field(default=(), compare=False)
     # How long the processor worked for it: this is never kept.
     seconds: float = field(default=0.0, compare=False)
 

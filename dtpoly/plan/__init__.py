@@ -1,0 +1,1 @@
+"""A launch as data: what codegen completes, the runtime carries out, and the verifier reads."""

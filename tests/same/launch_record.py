@@ -1,0 +1,100 @@
+"""The record of what emitted texts launch: calls of each, and what came of them, in a second file.
+
+It is kept beside the record of texts and has the same names. A text that is as it was frozen
+launches what it did, so only others are called again.
+"""
+
+import json
+import lzma
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from dtpoly.compile import load
+from dtpoly.source import Source
+from tests.same.calling import calls_of, functions_of
+from tests.same.launches import Call, call_data, call_of, launches_of
+from tests.same.outcome import Entry, Outcome, Part
+from tests.same.record import FILTERS
+
+FROZEN_LAUNCHES = Path(__file__).with_name("frozen_launches.json.xz")
+# So the record is made in half a minute.
+CALLED = 4
+Launched = tuple[tuple[Call, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """A call that launches something else now, or is refused otherwise."""
+
+    call: Call
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+def launched_by(entry: Entry) -> Launched:
+    """The calls of a text that is frozen, and what comes of them."""
+    text = _text(entry.outcome)
+    program = load(Source("same.dt", entry.text))
+    names = [piece.name for piece in entry.outcome.pieces_of(Part.WRAPPER)]
+    calls = tuple(calls_of(program, text, functions_of(program, names), entry.name))
+    return tuple(zip(calls, launches_of(text, calls), strict=True))
+
+
+def differences(launched: Launched, text: str) -> tuple[Differs, ...]:
+    """The calls of a text from which something else comes than what is kept."""
+    now = launches_of(text, [call for call, _ in launched])
+    return tuple(
+        Differs(call, before, after)
+        for (call, before), after in zip(launched, now, strict=True)
+        if before != after
+    )
+
+
+def with_launches(entry: Entry, now: Outcome) -> Outcome:
+    """What came of a text, with its calls from which something else comes than was frozen."""
+    text = _text(now)
+    launched = _frozen().get(entry.name) if text and text != _text(entry.outcome) else None
+    if not launched:
+        return now
+    found = ((str(o.call), _lines(o.before), _lines(o.after)) for o in differences(launched, text))
+    return replace(now, launches=tuple(found))
+
+
+def _text(outcome: Outcome) -> str:
+    return "".join(piece.text for piece in outcome.pieces)
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "\n".join(lines)
+
+
+@cache
+def _frozen() -> dict[str, Launched]:
+    return read_launches() if FROZEN_LAUNCHES.exists() else {}
+
+
+def read_launches(path: Path = FROZEN_LAUNCHES) -> dict[str, Launched]:
+    """All that is kept, by the names of texts."""
+    data = json.loads(lzma.decompress(path.read_bytes()))
+    return {
+        name: tuple((call_of(call), tuple(lines)) for call, lines in calls)
+        for name, calls in data.items()
+    }
+
+
+def write_launches(launched: Mapping[str, Launched], path: Path = FROZEN_LAUNCHES) -> None:
+    """Keep these, and nothing else."""
+    data = {
+        name: [[call_data(call), list(lines)] for call, lines in calls]
+        for name, calls in launched.items()
+    }
+    part = path.with_suffix(".part")
+    part.write_bytes(lzma.compress(json.dumps(data, indent=0).encode(), filters=FILTERS))
+    part.replace(path)
+
+
+def texts_of(entries: Iterable[Entry]) -> Sequence[Entry]:
+    """The entries whose texts are called: each so many-th of those that were emitted."""
+    return [entry for entry in entries if entry.outcome.pieces][::CALLED]
