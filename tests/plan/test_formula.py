@@ -89,13 +89,18 @@ def test_what_is_shown_is_parsed_back(seed: int) -> None:
 def test_what_it_comes_to_is_what_python_says(seed: int) -> None:
     random = Random(f"value {seed}")
     formula, truth = a_formula(random, 3), a_truth(random)
-    names: dict[str, Any] = {
-        **SIZES,
-        "A": SimpleNamespace(shape=SHAPE, stride=lambda axis: STRIDES[axis]),
-        "cdiv": lambda a, b: (a + b - 1) // b if b > 0 else -(-a // b),
-        "lanes": lambda a: next(1 << n for n in range(4, 99) if 1 << n >= max(a, 16)),
-        "fit": lambda *given: value_of(Applied("fit", tuple(map(Number, given))), known),
-    }
+
+    def cdiv(a: int, b: int) -> int:
+        return (a + b - 1) // b if b > 0 else -(-a // b)
+
+    def lanes(a: int) -> int:
+        return next(1 << n for n in range(4, 99) if 1 << n >= max(a, 16))
+
+    def fit(*given: int) -> int:
+        return value_of(Applied("fit", tuple(map(Number, given))), known)
+
+    tensor = SimpleNamespace(shape=SHAPE, stride=STRIDES.__getitem__)
+    names: dict[str, Any] = {**SIZES, "A": tensor, "cdiv": cdiv, "lanes": lanes, "fit": fit}
     wanted, got = (
         came_to(lambda: [eval(show(formula), names), eval(show_truth(truth), names)]),
         came_to(lambda: [value_of(formula, known), holds(truth, known)]),

@@ -111,6 +111,7 @@ def _by_name(program: Program) -> Iterator[str]:
 
 def _sizes(program: Program, random: Random, draw: Callable[[], int]) -> dict[str, int]:
     """A size for each label, with which the inputs agree where a few attempts find some."""
+    sizes = dict[str, int]()
     for attempt in range(8):
         groups = _groups(program)
         some = {group: draw() for group in dict.fromkeys(groups.values())}

@@ -5,7 +5,7 @@ Calls are plain data, which JSON keeps: so what they are is asked of no part of 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -121,7 +121,7 @@ def call_of(data: Given) -> Call:
 
 
 def _input(data: Any) -> TensorGiven | int | float | bool | str:
-    return _tensor(data) if isinstance(data, Mapping) else data
+    return _tensor(cast("Given", data)) if isinstance(data, Mapping) else data
 
 
 def _tensor(data: Given) -> TensorGiven:

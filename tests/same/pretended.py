@@ -10,9 +10,10 @@ import linecache
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -33,6 +34,11 @@ FIRST_ADDRESS = 1 << 44
 MOST_LAUNCHES = 50
 # More bytes torch cannot count.
 MOST_BYTES = 1 << 62
+
+
+def _properties(device: torch.device) -> SimpleNamespace:
+    """What torch says of a GPU."""
+    return PROPERTIES[device.index]
 
 
 @dataclass
@@ -58,10 +64,10 @@ class Pretended(torch.Tensor):
     memory: Memory
     place: torch.device
 
-    device = property(lambda self: self.place)
-    is_cuda = property(lambda self: self.place.type == "cuda")
-    is_cpu = property(lambda self: self.place.type == "cpu")
-    is_meta = property(lambda self: False)
+    device: Any = property(lambda self: self.place)
+    is_cuda: Any = property(lambda self: self.place.type == "cuda")
+    is_cpu: Any = property(lambda self: self.place.type == "cpu")
+    is_meta: Any = property(lambda self: False)
 
     def data_ptr(self) -> int:
         return self.memory.address + int(self.storage_offset()) * self.element_size()
@@ -74,7 +80,7 @@ class Pretended(torch.Tensor):
         cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
         """What is made of a tensor lies in its memory."""
-        of: Any = super().__torch_function__
+        of: Any = getattr(super(), "__torch_function__")  # noqa: B009
         made = of(func, types, args, kwargs or {})
         if isinstance(made, Pretended) and not hasattr(made, "memory"):
             source = next(one for one in args if isinstance(one, Pretended))
@@ -213,7 +219,7 @@ class Machine:
                 words = [str(list(o)) for o in (value.shape, value.strides, value.block_shape)]
                 return f"blocks of {self._tensor_told(value.base)}: {' '.join(words)}"
             case tuple() | list():
-                return f"({', '.join(map(self.told, value))})"
+                return f"({', '.join(map(self.told, cast('Sequence[Any]', value)))})"
             case _:
                 return repr(value)
 
@@ -228,7 +234,7 @@ class Machine:
 
     def _jit(self, function: Any = None, **options: Any) -> Any:
         if function is None:
-            return lambda one: self._jit(one, **options)
+            return partial(self._jit, **options)
         return Kernel(self, function, options.get("do_not_specialize", ()))
 
     def _triton(self) -> Mended:
@@ -238,7 +244,7 @@ class Machine:
             __name__="triton",
             jit=self._jit,
             knobs=Mended(triton.knobs, runtime=runtime),
-            set_allocator=lambda _: None,
+            set_allocator=id,
         )
 
     def _torch(self) -> Mended:
@@ -251,7 +257,7 @@ class Machine:
 
         cuda = Mended(
             torch.cuda,
-            get_device_properties=lambda device: PROPERTIES[device.index],
+            get_device_properties=_properties,
             current_device=lambda: self.current,
             device=nullcontext,
         )
@@ -260,7 +266,7 @@ class Machine:
             __name__="torch",
             empty=self.empty,
             cuda=cuda,
-            _C=Mended(torch._C, _cuda_getDevice=lambda: self.current),
+            _C=Mended(vars(torch)["_C"], _cuda_getDevice=lambda: self.current),
             compiler=Mended(torch.compiler, is_compiling=lambda: self.is_tracing),
             library=Mended(torch.library, custom_op=custom_op),
             ops=SimpleNamespace(dtpoly=operators),
