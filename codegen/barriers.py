@@ -10,6 +10,7 @@ from dataclasses import replace
 from dtpoly.frozen import dataclass
 
 from .kernel import Barrier, ForLoop, If, Load, Step, Store
+from .parts import accessed
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +72,3 @@ def _block(
 def passes_values(body: tuple[Step, ...], shared: frozenset[str]) -> bool:
     """Whether values pass through memory in a loop: then its loads must not run ahead."""
     return bool(accessed(body, Store) & accessed(body, Load) & shared)
-
-
-def accessed(body: tuple[Step, ...], how: type[Load] | type[Store]) -> frozenset[str]:
-    """The tensors that are loaded, or stored to, in a body."""
-    found: set[str] = set()
-    for step in body:
-        match step.instruction:
-            case Load() | Store() as access if isinstance(access, how):
-                found.add(access.tensor)
-            case ForLoop(body=inner) | If(body=inner):
-                found |= accessed(inner, how)
-            case _:
-                pass
-    return frozenset(found)

@@ -9,6 +9,7 @@ from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Eith
 from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
+from .bound_widths import LARGE
 from .elements import Elements
 from .kernel import Flag, Given, Pointer, Step
 from .kinds import Element, Kind, Named
@@ -16,7 +17,7 @@ from .names import fresh, plain
 from .scopes import Scopes
 from .storage import Storage
 from .tile_values import Axes
-from .widths import LARGE, is_far, is_large
+from .widths import is_far, is_large
 
 
 class NotVisible(Exception):

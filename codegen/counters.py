@@ -12,10 +12,10 @@ from typing import TypeVar, cast
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.loops import Combined
 
+from .bound_widths import LARGE, WIDE
 from .kernel import ForLoop, Step
 from .names import fresh
 from .parts import nested, renamed
-from .widths import LARGE, WIDE
 
 Part = TypeVar("Part")
 

@@ -7,7 +7,6 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
 
-from .barriers import accessed
 from .kernel import (
     Accumulate,
     Address,
@@ -24,7 +23,7 @@ from .kernel import (
     Step,
     Store,
 )
-from .parts import assigned, assigned_by, needed, needed_by_test, values
+from .parts import accessed, assigned, assigned_by, needed, needed_by_test, values
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.loops import Bound, Combined
 
+from .bound_widths import WIDE
 from .kernel import ForLoop, If, Lanes, Let, Mask, Scalar, Step
 from .names import fresh
 from .parts import assigned, renamed
 from .scopes import OFFSET
 from .tile_values import Converted, Place
-from .widths import WIDE
 
 Groups = Sequence[tuple[str, ...]]  # labels of loops, outermost first
 

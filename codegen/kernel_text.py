@@ -7,6 +7,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.operations import ATOM, OPERATION, SUM
 from dtpoly.algorithm.show import show_affine
 
+from .bounds_text import show_bound, show_condition
 from .kernel import (
     BEFORE,
     FOURS,
@@ -36,7 +37,6 @@ from .kernel import (
     WhereDescribed,
 )
 from .kinds import Element, Named
-from .loops_text import show_bound, show_condition
 from .tile_values import (
     Call,
     Converted,

@@ -19,7 +19,7 @@ from dtpoly.poly.loops import (
 from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
-from .barriers import accessed, with_barriers
+from .barriers import with_barriers
 from .building import Building
 from .counters import with_own_counters
 from .dependences import exposed
@@ -50,7 +50,7 @@ from .loading import converted_at_loads
 from .names import fresh, plain
 from .nested_reductions import with_reductions_apart
 from .overhanging import overhanging
-from .parts import assigned, nested
+from .parts import accessed, assigned, nested
 from .rewrites import without_detours, without_empty_starts
 from .scopes import Scope, Scopes
 from .siblings import joined_loops

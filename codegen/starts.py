@@ -10,10 +10,10 @@ from math import gcd, prod
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.loops import Bound, Chosen, Combined
 
+from .bound_widths import LARGE, WIDE
 from .kernel import Described, ForLoop, Let, Load, Scalar, Store, TileKernel
 from .parts import inside
 from .tile_values import Converted, Place
-from .widths import LARGE, WIDE
 
 # All that each variable is set to: where it begins, and by how much it grows from round to round.
 Settings = Mapping[str, Sequence[tuple[Bound, int]]]

@@ -8,6 +8,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
 
+from .bound_widths import LARGE, WIDE
 from .building import Unsupported
 from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
 from .kinds import Element, Named
@@ -24,7 +25,7 @@ from .tile_values import (
     Value,
     Variable,
 )
-from .widths import LARGE, WIDE, is_large
+from .widths import is_large
 
 COMPARISON, OR, AND, SUM, PRODUCT, SIGN, ATOM = 1, 2, 4, 6, 7, 8, 9
 

@@ -6,11 +6,7 @@ from typing import assert_never
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.loops import Bound, Chosen, Combined
 
-# An operation on bounds: the same in 64 bits.
-LARGE = "large"
-
-# The same in the type of offsets.
-WIDE = "wide"
+from .bound_widths import LARGE
 
 # A number up to this, added to a size of 32 bits, leaves room for the end of a tile: wrappers
 # refuse sizes that are within twice as much of 2**31.
