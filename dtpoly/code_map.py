@@ -21,11 +21,11 @@ from dtpoly.codegen.kernel import (
 from dtpoly.codegen.together import Together, together_lines
 from dtpoly.codegen.triton_text import Line, kernel_lines, making_lines, pointer
 from dtpoly.codegen.waiting_text import LETTING, WAITING, WAITING_FIRST
+from dtpoly.directives.panels import Panels
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_option, origin_of
 from dtpoly.poly.model import by_name
-from dtpoly.schedule.panels import Panels
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 

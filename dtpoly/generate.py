@@ -15,9 +15,9 @@ from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.launch import Launch
 from dtpoly.codegen.module import OPERATIONS, Generated, Layout, generate, module_text
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
+from dtpoly.directives.compile import Compile
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.check import check_schedule
-from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State

@@ -12,19 +12,19 @@ from dtpoly.codegen.module import Generated
 from dtpoly.codegen.parts import inside
 from dtpoly.codegen.specializing import ROWS, WARPS
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.directives.align import Align
+from dtpoly.directives.alternate import Alternate
+from dtpoly.directives.descriptor import Descriptor
+from dtpoly.directives.flatten import Flatten
+from dtpoly.directives.persistent import Persistent
+from dtpoly.directives.pitch import Pitch
+from dtpoly.directives.store import Store
+from dtpoly.directives.stream import Stream
+from dtpoly.directives.swap import Swap
+from dtpoly.directives.warp_specialize import WarpSpecialize
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.align import Align
-from dtpoly.schedule.alternate import Alternate
-from dtpoly.schedule.descriptor import Descriptor
-from dtpoly.schedule.flatten import Flatten
-from dtpoly.schedule.persistent import Persistent
-from dtpoly.schedule.pitch import Pitch
 from dtpoly.schedule.state import State
-from dtpoly.schedule.store import Store
-from dtpoly.schedule.stream import Stream
-from dtpoly.schedule.swap import Swap
 from dtpoly.schedule.tree import Kernel, Options, leaves
-from dtpoly.schedule.warp_specialize import WarpSpecialize
 from dtpoly.source import Span
 
 NO_PRODUCT = ("no kernel of it multiplies two matrices", "remove it")

@@ -28,7 +28,9 @@ def test_a_file_brings_its_primitives() -> None:
 def test_a_file_brings_neither_what_it_imports_nor_what_is_its_own(
     plugin: Callable[[str], str],
 ) -> None:
-    path = plugin("from dtpoly.schedule.block import Block\n" + HEAD + "class _Base(Turn): pass\n")
+    path = plugin(
+        "from dtpoly.directives.block import Block\n" + HEAD + "class _Base(Turn): pass\n"
+    )
     assert [cls.name for cls in load_file(path)] == ["turn"]
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.compile import understand
 from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.directives.compile import Compile
+from dtpoly.directives.precision import Precision
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.syntax import Alternatives, Constraint, DirectiveCall
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.compile import Compile
-from dtpoly.schedule.precision import Precision
 from dtpoly.source import Source
 
 # What is no question of where and when: which Funcs are asked for, and how exact products are.

@@ -7,9 +7,9 @@ import click
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.compile import Checked, prove
 from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.directives.compile import Compile
 from dtpoly.generate import outputs
 from dtpoly.schedule.check import check_schedule
-from dtpoly.schedule.compile import Compile
 from dtpoly.suggest import near
 
 

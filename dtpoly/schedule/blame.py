@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from itertools import combinations, islice
 
-from dtpoly.schedule.atomic import Atomic
-from dtpoly.schedule.beside import Beside
+from dtpoly.directives.atomic import Atomic
+from dtpoly.directives.beside import Beside
 from dtpoly.schedule.primitive import Primitive, Stage
 
 # Sets that are tried in search of a smaller one; after that what is found counts.

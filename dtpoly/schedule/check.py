@@ -6,7 +6,7 @@ from typing import Any
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity, has_errors, in_source_order
-from dtpoly.schedule.compile import Compile
+from dtpoly.directives.compile import Compile
 from dtpoly.schedule.facts import Fact, NewName
 from dtpoly.schedule.foreign import checked
 from dtpoly.schedule.inlined_size import check_inlined

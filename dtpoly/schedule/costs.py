@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
-from dtpoly.schedule.block import Block
-from dtpoly.schedule.fuse_at import FuseAt
+from dtpoly.directives.block import Block
+from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.state import State

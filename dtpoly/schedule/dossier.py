@@ -6,6 +6,7 @@ Nothing is proved here: these are the sets that the checker asked about.
 from collections.abc import Iterable, Iterator, Mapping
 
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path
 from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
@@ -24,7 +25,6 @@ from dtpoly.poly.theorem import (
     schedule_text,
 )
 from dtpoly.schedule.describe import violation
-from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.recomputed import recomputed

@@ -7,6 +7,7 @@ from itertools import chain
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 from dtpoly.diagnostics import Note as Remark
+from dtpoly.directives.num_stages import NumStages
 from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.coverage import not_once, unlaunched
@@ -19,7 +20,6 @@ from dtpoly.poly.relate import read_pairs
 from dtpoly.poly.unwritten import never_written
 from dtpoly.schedule.blame import to_blame
 from dtpoly.schedule.describe import violation
-from dtpoly.schedule.num_stages import NumStages
 from dtpoly.schedule.primitive import Primitive, Stage
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.resolve import resolve

@@ -7,70 +7,18 @@ from typing import Any
 
 from dtpoly.algorithm.program import Argument, Directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Edit, Severity
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.align import Align
-from dtpoly.schedule.alternate import Alternate
 from dtpoly.schedule.arguments import Refusal
-from dtpoly.schedule.atomic import Atomic
-from dtpoly.schedule.beside import Beside
-from dtpoly.schedule.block import Block
-from dtpoly.schedule.compile import Compile
-from dtpoly.schedule.descriptor import Descriptor
-from dtpoly.schedule.early import Early
 from dtpoly.schedule.facts import Fact
-from dtpoly.schedule.flatten import Flatten
 from dtpoly.schedule.foreign import at_work
-from dtpoly.schedule.fuse_at import FuseAt
-from dtpoly.schedule.inline import Inline
-from dtpoly.schedule.map import Map
-from dtpoly.schedule.num_stages import NumStages
-from dtpoly.schedule.num_warps import NumWarps
-from dtpoly.schedule.panels import Panels
-from dtpoly.schedule.persistent import Persistent
-from dtpoly.schedule.pitch import Pitch
-from dtpoly.schedule.precision import Precision
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, signatures
-from dtpoly.schedule.reorder import Reorder
-from dtpoly.schedule.split import Split
-from dtpoly.schedule.store import Store
-from dtpoly.schedule.stream import Stream
-from dtpoly.schedule.swap import Swap
-from dtpoly.schedule.tensorize import Tensorize
-from dtpoly.schedule.unroll import Unroll
-from dtpoly.schedule.warp_specialize import WarpSpecialize
 from dtpoly.source import Span
 from dtpoly.suggest import near
 
 Primitives = tuple[type[Primitive], ...]
 
-PRIMITIVES: Primitives = (
-    Compile,
-    Block,
-    Tensorize,
-    Map,
-    FuseAt,
-    NumWarps,
-    NumStages,
-    Split,
-    Reorder,
-    Unroll,
-    Flatten,
-    Inline,
-    Atomic,
-    Precision,
-    Persistent,
-    Descriptor,
-    Align,
-    Alternate,
-    Early,
-    Pitch,
-    Stream,
-    WarpSpecialize,
-    Beside,
-    Store,
-    Panels,
-    Swap,
-)
+PRIMITIVES: Primitives = DIRECTIVES
 
 # What other scheduling languages call it.
 _ELSEWHERE = {

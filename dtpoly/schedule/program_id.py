@@ -10,9 +10,9 @@ from math import prod
 from typing import Any
 
 from dtpoly.algorithm.program import Program, reduced_labels
+from dtpoly.directives.block import Block
+from dtpoly.directives.map import Map
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.block import Block
-from dtpoly.schedule.map import Map
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.values import Divided, Name
 

@@ -6,24 +6,24 @@ from typing import TypeVar
 
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.atomic import Atomic
+from dtpoly.directives.block import Block
+from dtpoly.directives.compile import Compile
+from dtpoly.directives.fuse_at import FuseAt
+from dtpoly.directives.inline import Inline
+from dtpoly.directives.map import Map
+from dtpoly.directives.reorder import Reorder
+from dtpoly.directives.split import Split
+from dtpoly.directives.tensorize import Tensorize
 from dtpoly.frozen import dataclass
 from dtpoly.poly.lift import without_statements
 from dtpoly.poly.model import by_name
-from dtpoly.schedule.atomic import Atomic
-from dtpoly.schedule.block import Block
-from dtpoly.schedule.compile import Compile
 from dtpoly.schedule.foreign import applied
-from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.initial import initial
-from dtpoly.schedule.inline import Inline
-from dtpoly.schedule.map import Map
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.private import with_private_reductions
-from dtpoly.schedule.reorder import Reorder
-from dtpoly.schedule.split import Split
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tensorize import Tensorize
 from dtpoly.schedule.tree import statements
 
 T = TypeVar("T")

@@ -7,12 +7,12 @@ from typing import Any
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
+from dtpoly.directives.fuse_at import FuseAt
+from dtpoly.directives.inline import Inline
 from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import dependences
 from dtpoly.schedule.arguments import FuncName, Integer, OneOf
 from dtpoly.schedule.check import check_schedule, view_of
-from dtpoly.schedule.fuse_at import FuseAt
-from dtpoly.schedule.inline import Inline
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label, SizedLabel
 from dtpoly.schedule.legality import found, judge

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dtpoly.algorithm.program import Argument, Directive, Program
 from dtpoly.algorithm.show import show_argument, show_directive
 from dtpoly.diagnostics import Edit
+from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.frozen import dataclass
 from dtpoly.poly.effort import answered, limited
 from dtpoly.schedule.arguments import listed
-from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.labels import Label
 from dtpoly.schedule.primitive import Count, Primitive
 from dtpoly.schedule.primitives import Primitives

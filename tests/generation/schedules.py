@@ -20,7 +20,7 @@ from dtpoly.algorithm.program import (
     producers,
     reduced_labels,
 )
-from dtpoly.schedule.atomic import ATOMIC
+from dtpoly.directives.atomic import ATOMIC
 from tests.generation.algorithms import Limits, algorithm
 from tests.generation.choice import Choose, one_in, pick, shuffled, some
 

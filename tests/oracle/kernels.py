@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dtpoly.algorithm.program import Directive, Program, in_order, producers
-from dtpoly.schedule.atomic import Atomic
-from dtpoly.schedule.block import Block
-from dtpoly.schedule.compile import Compile
-from dtpoly.schedule.fuse_at import FuseAt
-from dtpoly.schedule.inline import Inline
+from dtpoly.directives.atomic import Atomic
+from dtpoly.directives.block import Block
+from dtpoly.directives.compile import Compile
+from dtpoly.directives.fuse_at import FuseAt
+from dtpoly.directives.inline import Inline
+from dtpoly.directives.reorder import Reorder
+from dtpoly.directives.split import Split
+from dtpoly.directives.tensorize import Tensorize
 from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.reorder import Reorder
-from dtpoly.schedule.split import Split
-from dtpoly.schedule.tensorize import Tensorize
 from dtpoly.schedule.values import Divided
 
 # What users' primitives are called.

@@ -10,12 +10,12 @@ from dtpoly.codegen.module import Generated, generate
 from dtpoly.codegen.parts import inside
 from dtpoly.compile import load
 from dtpoly.diagnostics import has_errors
+from dtpoly.directives.num_stages import NumStages
 from dtpoly.generate import launches, outputs
 from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.legality import judge
-from dtpoly.schedule.num_stages import NumStages
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 from dtpoly.source import Source

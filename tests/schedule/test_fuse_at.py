@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Argument, Directive
-from dtpoly.schedule.fuse_at import FuseAt
+from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.values import Name
 from tests.schedule.told import ATTENTION, TWO, TWO_PRODUCTS, only, told

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.schedule.compile import Compile
+from dtpoly.directives.compile import Compile
 from dtpoly.schedule.primitives import bind
 from tests.schedule.told import MAP, TWO, TWO_PRODUCTS, only, read, told
 

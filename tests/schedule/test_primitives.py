@@ -8,15 +8,15 @@ import pytest
 
 from dtpoly.algorithm.program import Argument, Directive, Split
 from dtpoly.diagnostics import Diagnostic, Severity, apply_edits
+from dtpoly.directives.block import Block
+from dtpoly.directives.map import Map
+from dtpoly.directives.tensorize import Tensorize
 from dtpoly.schedule.arguments import Integer
-from dtpoly.schedule.block import Block
 from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label
-from dtpoly.schedule.map import Map
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage, signatures
 from dtpoly.schedule.primitives import PRIMITIVES, bind
-from dtpoly.schedule.tensorize import Tensorize
 from dtpoly.schedule.values import Divided, Name, Sized
 from tests.generation.algorithms import Limits
 from tests.generation.choice import seeded
@@ -29,7 +29,7 @@ def test_every_primitive_is_in_the_tuple_once_and_has_a_rule() -> None:
     assert len(set(words)) == len(words)
     for cls in PRIMITIVES:
         assert "-->" in (cls.__doc__ or ""), cls.name
-        assert cls.__module__ == f"dtpoly.schedule.{cls.name}"
+        assert cls.__module__ == f"dtpoly.directives.{cls.name}"
 
 
 def test_arguments_get_types() -> None:

@@ -11,10 +11,10 @@ import pytest
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import Checked, check, load, understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, apply_edits
+from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.frontend.parse import parse
 from dtpoly.poly.order import ViolationKind
 from dtpoly.render.text import plain, render
-from dtpoly.schedule.fuse_at import FuseAt
 from dtpoly.schedule.legality import judge, judge_state
 from dtpoly.schedule.refusal import CODES, refusals
 from dtpoly.schedule.verdict import Instance, Violation

@@ -2,7 +2,7 @@
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
-from dtpoly.schedule.fuse_at import FuseAt
+from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.variants import (

@@ -9,18 +9,18 @@ from itertools import combinations
 
 from dtpoly.algorithm.expressions import ProgramId, Read, walk
 from dtpoly.algorithm.program import Program
+from dtpoly.directives.block import Block
+from dtpoly.directives.map import Map
+from dtpoly.directives.num_stages import NumStages
+from dtpoly.directives.num_warps import NumWarps
+from dtpoly.directives.persistent import Persistent
+from dtpoly.directives.precision import Precision
+from dtpoly.directives.split import Split
+from dtpoly.directives.tensorize import Tensorize
+from dtpoly.directives.unroll import Unroll
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.block import Block
-from dtpoly.schedule.map import Map
-from dtpoly.schedule.num_stages import NumStages
-from dtpoly.schedule.num_warps import NumWarps
-from dtpoly.schedule.persistent import Persistent
-from dtpoly.schedule.precision import Precision
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES
-from dtpoly.schedule.split import Split
-from dtpoly.schedule.tensorize import Tensorize
-from dtpoly.schedule.unroll import Unroll
 from dtpoly.schedule.values import Divided, Sized, label_of
 
 # A number along a label: of what it is, and the number.

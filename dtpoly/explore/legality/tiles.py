@@ -9,10 +9,10 @@ from math import prod
 
 from dtpoly.algorithm.expressions import Dot, Expr, Reduce, free_labels, walk
 from dtpoly.algorithm.program import Func, Program
+from dtpoly.directives.block import Block
+from dtpoly.directives.tensorize import Tensorize
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.block import Block
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.tensorize import Tensorize
 
 MOST_ELEMENTS = 2**20  # what Triton allows
 

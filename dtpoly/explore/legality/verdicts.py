@@ -29,6 +29,7 @@ from typing import TypeVar
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import DtpolyError, Severity
+from dtpoly.directives.num_stages import NumStages
 from dtpoly.explore.legality.classes import class_of, is_aligned
 from dtpoly.explore.legality.shared import Disagreement
 from dtpoly.explore.legality.tiles import MOST_ELEMENTS, largest_tile, tiled
@@ -42,7 +43,6 @@ from dtpoly.poly.order import Broken
 from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.legality import EACH, VERDICT, ahead, found
-from dtpoly.schedule.num_stages import NumStages
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.refusal import CODES

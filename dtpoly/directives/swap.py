@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.directives.warp_specialize import contradiction
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
-from dtpoly.schedule.warp_specialize import contradiction
 
 
 @dataclass(frozen=True, slots=True)

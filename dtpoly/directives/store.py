@@ -5,16 +5,16 @@ from typing import ClassVar
 
 from dtpoly.algorithm.program import Directive
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.directives.descriptor import Descriptor
+from dtpoly.directives.warp_specialize import contradiction
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Integer, listed
-from dtpoly.schedule.descriptor import Descriptor
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Sized, word_span
-from dtpoly.schedule.warp_specialize import contradiction
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.directives.reorder import twice
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
-from dtpoly.schedule.reorder import twice
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, loops, with_options
 from dtpoly.schedule.values import Name

@@ -1,0 +1,58 @@
+"""The list of the built-in directives, in the order in which they are shown."""
+
+from dtpoly.directives.align import Align
+from dtpoly.directives.alternate import Alternate
+from dtpoly.directives.atomic import Atomic
+from dtpoly.directives.beside import Beside
+from dtpoly.directives.block import Block
+from dtpoly.directives.compile import Compile
+from dtpoly.directives.descriptor import Descriptor
+from dtpoly.directives.early import Early
+from dtpoly.directives.flatten import Flatten
+from dtpoly.directives.fuse_at import FuseAt
+from dtpoly.directives.inline import Inline
+from dtpoly.directives.map import Map
+from dtpoly.directives.num_stages import NumStages
+from dtpoly.directives.num_warps import NumWarps
+from dtpoly.directives.panels import Panels
+from dtpoly.directives.persistent import Persistent
+from dtpoly.directives.pitch import Pitch
+from dtpoly.directives.precision import Precision
+from dtpoly.directives.reorder import Reorder
+from dtpoly.directives.split import Split
+from dtpoly.directives.store import Store
+from dtpoly.directives.stream import Stream
+from dtpoly.directives.swap import Swap
+from dtpoly.directives.tensorize import Tensorize
+from dtpoly.directives.unroll import Unroll
+from dtpoly.directives.warp_specialize import WarpSpecialize
+from dtpoly.schedule.primitive import Primitive
+
+DIRECTIVES: tuple[type[Primitive], ...] = (
+    Compile,
+    Block,
+    Tensorize,
+    Map,
+    FuseAt,
+    NumWarps,
+    NumStages,
+    Split,
+    Reorder,
+    Unroll,
+    Flatten,
+    Inline,
+    Atomic,
+    Precision,
+    Persistent,
+    Descriptor,
+    Align,
+    Alternate,
+    Early,
+    Pitch,
+    Stream,
+    WarpSpecialize,
+    Beside,
+    Store,
+    Panels,
+    Swap,
+)
