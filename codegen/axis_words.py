@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import axis_reads
+from dtpoly.ir.kernel import TileKernel
 from dtpoly.poly.model import Model
-
-from .kernel import TileKernel
 
 # Of an axis: one of which nothing is known, and one whose lines may begin anywhere.
 UNKNOWN, ANYWHERE = "_", "-"

@@ -8,9 +8,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
-
-from .kernel import Barrier, ForLoop, If, Load, Step, Store
-from .parts import accessed
+from dtpoly.ir.kernel import Barrier, ForLoop, If, Load, Step, Store
+from dtpoly.ir.parts import accessed
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
+from dtpoly.ir.kernel import Block, Box, Halved, Step, Store
+from dtpoly.ir.parts import inside
+
 from .building import Unsupported
-from .kernel import Block, Box, Halved, Step, Store
 from .names import fresh
-from .parts import inside
 
 MOST = 8  # boxes of a tile, which are written one after another
 

@@ -5,18 +5,18 @@ from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.bound_widths import LARGE
+from dtpoly.ir.kernel import Flag, Given, Pointer, Step
+from dtpoly.ir.kinds import Element, Kind, Named
+from dtpoly.ir.tile_values import Axes
 from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
 from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
-from .bound_widths import LARGE
 from .elements import Elements
-from .kernel import Flag, Given, Pointer, Step
-from .kinds import Element, Kind, Named
 from .names import fresh, plain
 from .scopes import Scopes
 from .storage import Storage
-from .tile_values import Axes
 from .widths import is_far, is_large
 
 

@@ -2,11 +2,11 @@
 
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float
 from dtpoly.algorithm.inference import LARGEST
+from dtpoly.ir.kinds import Element
+from dtpoly.ir.tile_values import Converted, Number, Place, Value, axes_of
 
 from .functions import is_float_element
-from .kinds import Element
 from .scopes import OFFSET
-from .tile_values import Converted, Number, Place, Value, axes_of
 
 
 def element_of(value: Value) -> Element | None:

@@ -10,12 +10,12 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar, cast
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.ir.bound_widths import LARGE, WIDE
+from dtpoly.ir.kernel import ForLoop, Step
+from dtpoly.ir.parts import nested, renamed
 from dtpoly.poly.loops import Combined
 
-from .bound_widths import LARGE, WIDE
-from .kernel import ForLoop, Step
 from .names import fresh
-from .parts import nested, renamed
 
 Part = TypeVar("Part")
 

@@ -11,12 +11,12 @@ from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Store
+from dtpoly.ir.parts import assigned, assigned_by
+from dtpoly.ir.tile_values import Test, axes_of
 
 from .boxes import in_boxes
-from .kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Store
-from .parts import assigned, assigned_by
 from .sides import sides_of_products
-from .tile_values import Test, axes_of
 
 MOST_AXES = 5
 

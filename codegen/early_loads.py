@@ -13,10 +13,9 @@ from math import prod
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-
-from .dependences import reads
-from .kernel import ForLoop, If, Instruction, Lanes, Load, Step
-from .parts import assigned, assigned_by, inside
+from dtpoly.ir.dependences import reads
+from dtpoly.ir.kernel import ForLoop, If, Instruction, Lanes, Load, Step
+from dtpoly.ir.parts import assigned, assigned_by, inside
 
 # Of a tile that is kept through a loop: with four warps these are 32 registers of a thread.
 MOST_LANES = 1 << 12

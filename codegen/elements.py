@@ -7,9 +7,7 @@ from dtpoly.algorithm.expressions import Dot, Expr, Read, Reduce
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
-from dtpoly.poly.model import Model, Role
-
-from .kinds import (
+from dtpoly.ir.kinds import (
     Element,
     Kind,
     computed,
@@ -19,6 +17,8 @@ from .kinds import (
     kinds_of,
     widest,
 )
+from dtpoly.poly.model import Model, Role
+
 from .storage import INDEX
 
 # Reductions whose accumulators are a value and its index.

@@ -14,14 +14,14 @@ from math import prod
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.bound_widths import WIDE
+from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Mask, Scalar, Step
+from dtpoly.ir.parts import assigned, renamed
+from dtpoly.ir.tile_values import Converted, Place
 from dtpoly.poly.loops import Bound, Combined
 
-from .bound_widths import WIDE
-from .kernel import ForLoop, If, Lanes, Let, Mask, Scalar, Step
 from .names import fresh
-from .parts import assigned, renamed
 from .scopes import OFFSET
-from .tile_values import Converted, Place
 
 Groups = Sequence[tuple[str, ...]]  # labels of loops, outermost first
 

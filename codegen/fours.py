@@ -7,10 +7,10 @@ multiples of 4 or 8 numbers: a kernel says so where its launch says that all its
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dtpoly.ir.kernel import FOURS, Row, TileKernel
 from dtpoly.poly.model import Model
 
 from .axis_words import ANYWHERE, PlainAxes, axis_words
-from .kernel import FOURS, Row, TileKernel
 
 COMMENT = "# Divided and multiplied so that Triton sees: rows begin at multiples of four numbers."
 

@@ -4,8 +4,7 @@ NaN wins every comparison here, as in torch; Triton's own `tl.max` and `%` do ot
 """
 
 from dtpoly.algorithm.dtypes import DType, is_float
-
-from .kinds import Element, Named
+from dtpoly.ir.kinds import Element, Named
 
 DTYPES = {
     DType.BOOL: "tl.int1",

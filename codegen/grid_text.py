@@ -4,8 +4,9 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from dtpoly.ir.kernel import GridAxis, TileKernel
+
 from .breaking import WIDTH
-from .kernel import GridAxis, TileKernel
 
 
 def grid_comment(kernel: TileKernel) -> list[str]:

@@ -10,12 +10,9 @@ from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-
-from .functions import is_float_element
-from .kernel import Address, Base, ForLoop, If, Instruction, Let, Load, Step, Store
-from .names import fresh
-from .parts import assigned, mapped, needed, walk, with_values
-from .tile_values import (
+from dtpoly.ir.kernel import Address, Base, ForLoop, If, Instruction, Let, Load, Step, Store
+from dtpoly.ir.parts import assigned, mapped, needed, walk, with_values
+from dtpoly.ir.tile_values import (
     Axes,
     Call,
     Converted,
@@ -27,6 +24,9 @@ from .tile_values import (
     Variable,
     axes_of,
 )
+
+from .functions import is_float_element
+from .names import fresh
 
 # Operations of whole numbers that have no result for some operands.
 PARTIAL = frozenset({"div", "fdiv", "mod", "cdiv", "div_rn"})

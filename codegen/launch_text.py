@@ -6,14 +6,14 @@ from itertools import takewhile
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import reduced_labels
+from dtpoly.ir.kernel import FOURS, SPECIALIZED, ForLoop, Pointer, TileKernel
+from dtpoly.ir.kinds import Element, Named
+from dtpoly.ir.parts import inside as inside_of
 
 from .axis_words import axis_words
 from .building import Unsupported
-from .kernel import FOURS, SPECIALIZED, ForLoop, Pointer, TileKernel
-from .kinds import Element, Named
 from .layout import call, inside, joined, tuple_of
 from .limits import MOST, Elements, largest_tiles, too_many
-from .parts import inside as inside_of
 from .specializing import most_bytes, multiplied
 from .starts import step_of_starts
 from .together import Together

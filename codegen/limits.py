@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 from dtpoly.frozen import dataclass
-
-from .kernel import (
+from dtpoly.ir.kernel import (
     Accumulate,
     Fill,
     ForLoop,
@@ -22,7 +21,17 @@ from .kernel import (
     TileKernel,
     WhereDescribed,
 )
-from .tile_values import Axes, Call, Converted, Holds, Masked, Merged, Place, Value, Variable
+from dtpoly.ir.tile_values import (
+    Axes,
+    Call,
+    Converted,
+    Holds,
+    Masked,
+    Merged,
+    Place,
+    Value,
+    Variable,
+)
 
 MOST = 2**20  # what Triton allows
 

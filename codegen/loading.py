@@ -7,10 +7,10 @@ every use wants the same type.
 from collections.abc import Callable
 from dataclasses import replace
 
-from .kernel import ForLoop, If, Instruction, Let, Load, Step
-from .kinds import Element
-from .parts import assigned_by, inside, mapped, values, walk, with_values
-from .tile_values import Axes, Converted, Value, Variable
+from dtpoly.ir.kernel import ForLoop, If, Instruction, Let, Load, Step
+from dtpoly.ir.kinds import Element
+from dtpoly.ir.parts import assigned_by, inside, mapped, values, walk, with_values
+from dtpoly.ir.tile_values import Axes, Converted, Value, Variable
 
 Change = Callable[[Value], Value]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
+from dtpoly.ir.bounds_text import LoopNames, bound_text, conditions_text, show_bound, show_condition
 from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile
-
-from .bounds_text import LoopNames, bound_text, conditions_text, show_bound, show_condition
 
 
 def show_loops(nodes: Iterable[LoopNode]) -> Iterator[str]:

@@ -4,6 +4,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.ir.dependences import exposed
+from dtpoly.ir.kernel import (
+    EARLY,
+    FOURS,
+    PANEL,
+    SPECIALIZED,
+    Flag,
+    ForLoop,
+    GridAxis,
+    If,
+    Load,
+    OwnDescriptor,
+    Scalar,
+    Step,
+    Store,
+    TileKernel,
+)
+from dtpoly.ir.kinds import REAL
+from dtpoly.ir.parts import accessed, assigned, nested
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.launched import numbered
 from dtpoly.poly.loops import (
@@ -22,35 +41,16 @@ from dtpoly.poly.tiles import Tiles
 from .barriers import with_barriers
 from .building import Building
 from .counters import with_own_counters
-from .dependences import exposed
 from .descriptors import Wish, described
 from .early_loads import with_early_loads
 from .elements import Elements
 from .flattening import flattened
 from .hoisting import hoisted
-from .kernel import (
-    EARLY,
-    FOURS,
-    PANEL,
-    SPECIALIZED,
-    Flag,
-    ForLoop,
-    GridAxis,
-    If,
-    Load,
-    OwnDescriptor,
-    Scalar,
-    Step,
-    Store,
-    TileKernel,
-)
-from .kinds import REAL
 from .launch import Launch
 from .loading import converted_at_loads
 from .names import fresh, plain
 from .nested_reductions import with_reductions_apart
 from .overhanging import overhanging
-from .parts import accessed, assigned, nested
 from .rewrites import without_detours, without_empty_starts
 from .scopes import Scope, Scopes
 from .siblings import joined_loops

@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, Read
+from dtpoly.ir.kernel import Load
+from dtpoly.ir.kinds import Element, in_memory
+from dtpoly.ir.tile_values import Axes, Test, Variable
 from dtpoly.poly.tiles import axis_value
 
 from .building import Building
 from .elements import VALUE
-from .kernel import Load
-from .kinds import Element, in_memory
 from .names import plain
 from .storage import INDEX
-from .tile_values import Axes, Test, Variable
 from .tiling import Tiling, tests_on
 from .widths import is_wide
 

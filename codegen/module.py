@@ -7,6 +7,7 @@ from math import prod
 from dtpoly.algorithm.program import Program
 from dtpoly.budget import stage
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import TileKernel
 from dtpoly.poly.axes import Path
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.generation import loop_ast
@@ -21,7 +22,6 @@ from .building import NotVisible, Unsupported
 from .elements import PAIRED, Elements, elements_of
 from .fours import with_fours
 from .header import comment
-from .kernel import TileKernel
 from .launch import Launch
 from .launch_text import launcher_lines
 from .limits import MOST, too_many

@@ -13,10 +13,21 @@ of -0.
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dtpoly.ir.kernel import (
+    Accumulate,
+    Collapse,
+    Fill,
+    ForLoop,
+    If,
+    Let,
+    Load,
+    Step,
+    WhereDescribed,
+)
+from dtpoly.ir.parts import assigned_by
+from dtpoly.ir.tile_values import Call, Converted, Masked, Number, Value, Variable
+
 from .functions import is_float_element
-from .kernel import Accumulate, Collapse, Fill, ForLoop, If, Let, Load, Step, WhereDescribed
-from .parts import assigned_by
-from .tile_values import Call, Converted, Masked, Number, Value, Variable
 
 # Operations that leave a value as it is beside some number, such as 1, or if they are done twice.
 FOLDED = ("mul", "div", "sub", "maximum", "minimum", "neg", "where")

@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.poly.loops import Combined, Compared
-
-from .kernel import (
+from dtpoly.ir.kernel import (
     Block,
     ForLoop,
     If,
@@ -27,7 +25,8 @@ from .kernel import (
     Step,
     WhereDescribed,
 )
-from .parts import assigned, inside, needed, values
+from dtpoly.ir.parts import assigned, inside, needed, values
+from dtpoly.poly.loops import Combined, Compared
 
 
 def overhanging(body: tuple[Step, ...]) -> tuple[Step, ...]:

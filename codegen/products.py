@@ -6,11 +6,8 @@ from math import prod
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType
 from dtpoly.algorithm.expressions import Dot, Expr, Read, Reshape, free_labels
 from dtpoly.frozen import dataclass
-
-from .building import Held
-from .conversions import converted, element_of, typed
-from .kernel import Accumulate, Product, Reshaped
-from .kinds import (
+from dtpoly.ir.kernel import Accumulate, Product, Reshaped
+from dtpoly.ir.kinds import (
     Element,
     Kind,
     Named,
@@ -19,9 +16,12 @@ from .kinds import (
     operand_parameter,
     stored_parameter,
 )
+from dtpoly.ir.tile_values import Axes, Call, Number, Value, Variable, axes_of
+
+from .building import Held
+from .conversions import converted, element_of, typed
 from .memory import loaded
 from .names import plain
-from .tile_values import Axes, Call, Number, Value, Variable, axes_of
 from .tiling import Tiling
 from .values import masked, union, value_of
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kinds import Kind
 
-from .kinds import Kind
 from .type_text import TORCH
 
 INF = float("inf")

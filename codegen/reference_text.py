@@ -33,9 +33,9 @@ from dtpoly.algorithm.program import Func, Program, Scalar, in_order
 from dtpoly.algorithm.show import show_affine
 from dtpoly.algorithm.sizes import axis_reads
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kinds import Kind, Kinds, join, kind_of, kind_of_operation, kinds_of
 
 from .building import Unsupported
-from .kinds import Kind, Kinds, join, kind_of, kind_of_operation, kinds_of
 from .layout import call, fitted, inside
 from .names import PYTHON, fresh
 from .reference_terms import (

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
-
-from .dependences import exposed, reads
-from .kernel import ForLoop, If, Lanes, Let, Load, Mask, Scalar, Step, Store
-from .parts import assigned, inside, renamed
+from dtpoly.ir.dependences import exposed, reads
+from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Load, Mask, Scalar, Step, Store
+from dtpoly.ir.parts import assigned, inside, renamed
 
 # What sets one name, and does nothing but that.
 Named = Lanes | Mask | Scalar | Let | Load

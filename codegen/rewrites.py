@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.ir.kernel import Accumulate, Fill, ForLoop, If, Let, Load, Scalar, Step, Store
+from dtpoly.ir.parts import inside
+from dtpoly.ir.tile_values import Converted, Number, Place, Value
 
-from .kernel import Accumulate, Fill, ForLoop, If, Let, Load, Scalar, Step, Store
-from .parts import inside
 from .scopes import OFFSET
-from .tile_values import Converted, Number, Place, Value
 from .widths import is_wide
 
 # What `start (+) value` is, where the start is the identity: the value itself.

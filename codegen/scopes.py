@@ -4,12 +4,12 @@ from dataclasses import field
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import Instruction, Lanes, Let, Load, Mask, Scalar, Step
+from dtpoly.ir.kinds import Named
+from dtpoly.ir.tile_values import Converted, Place, Test, Variable
 from dtpoly.poly.loops import Bound
 
-from .kernel import Instruction, Lanes, Let, Load, Mask, Scalar, Step
-from .kinds import Named
 from .names import fresh
-from .tile_values import Converted, Place, Test, Variable
 from .widths import has_large, names_of
 
 OFFSET = Named("offset")

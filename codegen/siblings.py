@@ -12,9 +12,8 @@ from dataclasses import replace
 from math import prod
 
 from dtpoly.frozen import dataclass
-
-from .dependences import are_ordered, effect, exposed
-from .kernel import (
+from dtpoly.ir.dependences import are_ordered, effect, exposed
+from dtpoly.ir.kernel import (
     Accumulate,
     Barrier,
     ForLoop,
@@ -27,8 +26,9 @@ from .kernel import (
     Step,
     Store,
 )
+from dtpoly.ir.parts import assigned, inside, renamed
+
 from .names import fresh
-from .parts import assigned, inside, renamed
 from .repeats import without_repeats
 
 # Of accumulators that one loop may have, together. With four warps these are 128 registers of the

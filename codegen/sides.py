@@ -7,10 +7,10 @@ matters only if something of that row is kept.
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from .dependences import reads
-from .kernel import ForLoop, If, Instruction, Product, Reshaped, Step
-from .parts import inside, needed
-from .tile_values import Axes, Converted, Value, Variable
+from dtpoly.ir.dependences import reads
+from dtpoly.ir.kernel import ForLoop, If, Instruction, Product, Reshaped, Step
+from dtpoly.ir.parts import inside, needed
+from dtpoly.ir.tile_values import Axes, Converted, Value, Variable
 
 
 def sides_of_products(body: tuple[Step, ...]) -> Mapping[str, Set[str]]:

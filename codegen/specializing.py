@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
-
-from .descriptors import Wish
-from .kernel import (
+from dtpoly.ir.kernel import (
     Address,
     Described,
     Fill,
@@ -32,9 +30,11 @@ from .kernel import (
     TileKernel,
     WhereDescribed,
 )
-from .kinds import REAL
-from .parts import inside, nested
-from .tile_values import Place, Test, Value
+from dtpoly.ir.kinds import REAL
+from dtpoly.ir.parts import inside, nested
+from dtpoly.ir.tile_values import Place, Test, Value
+
+from .descriptors import Wish
 
 WARPS = 8  # that compute: two groups of four
 ROWS = 128  # of a block: a group takes 64 at once

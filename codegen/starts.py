@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from math import gcd, prod
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.ir.bound_widths import LARGE, WIDE
+from dtpoly.ir.kernel import Described, ForLoop, Let, Load, Scalar, Store, TileKernel
+from dtpoly.ir.parts import inside
+from dtpoly.ir.tile_values import Converted, Place
 from dtpoly.poly.loops import Bound, Chosen, Combined
-
-from .bound_widths import LARGE, WIDE
-from .kernel import Described, ForLoop, Let, Load, Scalar, Store, TileKernel
-from .parts import inside
-from .tile_values import Converted, Place
 
 # All that each variable is set to: where it begins, and by how much it grows from round to round.
 Settings = Mapping[str, Sequence[tuple[Bound, int]]]

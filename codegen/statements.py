@@ -5,6 +5,20 @@ from math import prod
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine, Dot, Read, Reduce
+from dtpoly.ir.kernel import Accumulate, Collapse, Fill, Let, Reshaped, Select, Store
+from dtpoly.ir.kinds import Element, join
+from dtpoly.ir.tile_values import (
+    Axes,
+    Call,
+    Holds,
+    Merged,
+    Number,
+    Place,
+    Test,
+    Value,
+    Variable,
+    axes_of,
+)
 from dtpoly.poly.model import Array, Role
 from dtpoly.poly.tiles import Tiles
 
@@ -12,13 +26,10 @@ from .building import Building, Held
 from .conversions import converted, element_of, typed
 from .elements import PAIRED, VALUE, identity
 from .functions import is_float_element
-from .kernel import Accumulate, Collapse, Fill, Let, Reshaped, Select, Store
-from .kinds import Element, join
 from .memory import loaded, local_indices, stored_element
 from .names import plain
 from .products import Sides, product_step, sides_of, sum_step
 from .storage import INDEX
-from .tile_values import Axes, Call, Holds, Merged, Number, Place, Test, Value, Variable, axes_of
 from .tiling import Tiling
 from .values import masked, named, value_of
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import Let, Scalar
+from dtpoly.ir.tile_values import Axes, Call, Number, Test, all_hold
 from dtpoly.poly.loops import Bound, Tile
 from dtpoly.poly.masks import Condition, active_lanes, lane_dims, mask, start_name
 from dtpoly.poly.model import Statement
 from dtpoly.poly.tiles import Tiles
 
 from .building import Building
-from .kernel import Let, Scalar
 from .names import plain
-from .tile_values import Axes, Call, Number, Test, all_hold
 from .widths import is_large
 
 Chosen = Callable[[tuple[Test, ...]], tuple[Test, ...]]

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import BEFORE, FOURS, OFFSET, Pointer, TileKernel
 
 from .building import Unsupported
-from .kernel import BEFORE, FOURS, OFFSET, Pointer, TileKernel
 from .launch import Launch
 from .layout import call, inside
 from .names import fresh

@@ -8,12 +8,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-
-from .breaking import WIDTH
-from .fours import fours_lines
-from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
-from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
-from .kernel import (
+from dtpoly.ir.kernel import (
     BEFORE,
     EARLY,
     FOURS,
@@ -50,10 +45,15 @@ from .kernel import (
     TileKernel,
     WhereDescribed,
 )
-from .kinds import Element
+from dtpoly.ir.kinds import Element
+from dtpoly.ir.tile_values import Axes, axes_of
+
+from .breaking import WIDTH
+from .fours import fours_lines
+from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
+from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
 from .layout import call, fitted, inside
 from .overhanging import descriptors_needed
-from .tile_values import Axes, axes_of
 from .value_text import (
     Text,
     address_text,

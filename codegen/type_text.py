@@ -6,8 +6,7 @@ from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Apply, Dot, Expr, reads, walk
 from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.algorithm.program import Program
-
-from .kinds import Kind, kind_of, kinds_of, widest
+from dtpoly.ir.kinds import Kind, kind_of, kinds_of, widest
 
 TORCH = {
     DType.BOOL: "torch.bool",

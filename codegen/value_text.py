@@ -6,13 +6,9 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.inference import LARGEST
-from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
-
-from .bound_widths import LARGE, WIDE
-from .building import Unsupported
-from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
-from .kinds import Element, Named
-from .tile_values import (
+from dtpoly.ir.bound_widths import LARGE, WIDE
+from dtpoly.ir.kinds import Element, Named
+from dtpoly.ir.tile_values import (
     Axes,
     Call,
     Converted,
@@ -25,6 +21,10 @@ from .tile_values import (
     Value,
     Variable,
 )
+from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
+
+from .building import Unsupported
+from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
 from .widths import is_large
 
 COMPARISON, OR, AND, SUM, PRODUCT, SIGN, ATOM = 1, 2, 4, 6, 7, 8, 9

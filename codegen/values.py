@@ -25,14 +25,9 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
-
-from .building import Building
-from .conversions import cast_to, converted, element_of, fits
-from .kernel import Let
-from .kinds import Element, Kind, computed, joined
-from .memory import load_where, loaded, relevant
-from .storage import INDEX
-from .tile_values import (
+from dtpoly.ir.kernel import Let
+from dtpoly.ir.kinds import Element, Kind, computed, joined
+from dtpoly.ir.tile_values import (
     Axes,
     Call,
     Converted,
@@ -45,6 +40,11 @@ from .tile_values import (
     all_hold,
     axes_of,
 )
+
+from .building import Building
+from .conversions import cast_to, converted, element_of, fits
+from .memory import load_where, loaded, relevant
+from .storage import INDEX
 from .tiling import Tiling, tests_on
 from .widths import is_far
 

@@ -1,6 +1,6 @@
 """A kernel that may be placed while others run in; the lines with which it waits for them, out."""
 
-from .kernel import EARLY, PANEL, TileKernel
+from dtpoly.ir.kernel import EARLY, PANEL, TileKernel
 
 # At the head of one that is placed while others run: nothing is read or written before.
 WAITING = (

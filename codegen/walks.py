@@ -14,11 +14,8 @@ from dataclasses import field, replace
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.poly.loops import Bound, Combined, Compared
-
-from .dependences import exposed
-from .functions import UNIT
-from .kernel import (
+from dtpoly.ir.dependences import exposed
+from dtpoly.ir.kernel import (
     Accumulate,
     Address,
     Base,
@@ -36,9 +33,12 @@ from .kernel import (
     Step,
     Store,
 )
+from dtpoly.ir.parts import assigned, assigned_by, inside
+from dtpoly.ir.tile_values import Call, Converted, Holds, Masked, Merged, Test, Value, Variable
+from dtpoly.poly.loops import Bound, Combined, Compared
+
+from .functions import UNIT
 from .names import fresh
-from .parts import assigned, assigned_by, inside
-from .tile_values import Call, Converted, Holds, Masked, Merged, Test, Value, Variable
 
 
 @dataclass(frozen=True, slots=True)

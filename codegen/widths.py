@@ -4,9 +4,8 @@ from collections.abc import Collection, Mapping
 from typing import assert_never
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.ir.bound_widths import LARGE
 from dtpoly.poly.loops import Bound, Chosen, Combined
-
-from .bound_widths import LARGE
 
 # A number up to this, added to a size of 32 bits, leaves room for the end of a tile: wrappers
 # refuse sizes that are within twice as much of 2**31.

@@ -9,8 +9,8 @@ from dtpoly.algorithm.expressions import Reduce, walk
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.algorithm.program import Scalar, Tensor, in_order
+from dtpoly.ir.kinds import REAL, Kind, stored_parameter
 
-from .kinds import REAL, Kind, stored_parameter
 from .launch_text import lanes_lines, largest_lines, launch_lines, memory_lines
 from .layout import call, fitted, inside, tuple_of
 from .panels import panel_lines

@@ -6,12 +6,12 @@ from dtpoly.algorithm.expressions import Affine, reads
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import used_labels
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import TileKernel
+from dtpoly.ir.kinds import REAL
 from dtpoly.poly.model import Model
 
 from .axis_words import PlainAxes
 from .elements import Elements
-from .kernel import TileKernel
-from .kinds import REAL
 from .names import PYTHON, FileNames, fresh, plain
 from .size_text import Sizing
 from .storage import Storage

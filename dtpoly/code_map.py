@@ -5,7 +5,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.program import in_order
 from dtpoly.algorithm.show import show_directive
-from dtpoly.codegen.kernel import (
+from dtpoly.codegen.together import Together, together_lines
+from dtpoly.codegen.triton_text import Line, kernel_lines, making_lines, pointer
+from dtpoly.codegen.waiting_text import LETTING, WAITING, WAITING_FIRST
+from dtpoly.directives.panels import Panels
+from dtpoly.frozen import dataclass
+from dtpoly.generate import Code
+from dtpoly.ir.kernel import (
     BEFORE,
     EARLY,
     PANEL,
@@ -18,12 +24,6 @@ from dtpoly.codegen.kernel import (
     TileKernel,
     WhereDescribed,
 )
-from dtpoly.codegen.together import Together, together_lines
-from dtpoly.codegen.triton_text import Line, kernel_lines, making_lines, pointer
-from dtpoly.codegen.waiting_text import LETTING, WAITING, WAITING_FIRST
-from dtpoly.directives.panels import Panels
-from dtpoly.frozen import dataclass
-from dtpoly.generate import Code
 from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_option, origin_of
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.state import State

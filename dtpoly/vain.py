@@ -7,9 +7,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 
 from dtpoly.algorithm.program import Directive, Func, reduced_labels
 from dtpoly.codegen.boxes import boxed_axes, is_stored
-from dtpoly.codegen.kernel import ForLoop, Load, Product, TileKernel
 from dtpoly.codegen.module import Generated
-from dtpoly.codegen.parts import inside
 from dtpoly.codegen.specializing import ROWS, WARPS
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.directives.align import Align
@@ -23,6 +21,8 @@ from dtpoly.directives.stream import Stream
 from dtpoly.directives.swap import Swap
 from dtpoly.directives.warp_specialize import WarpSpecialize
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import ForLoop, Load, Product, TileKernel
+from dtpoly.ir.parts import inside
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Options, leaves
 from dtpoly.source import Span

@@ -36,15 +36,16 @@ ALLOWED: dict[str, set[str]] = {
     "plugins": {"plugin_messages", "diagnostics", "python_places", "algorithm", "schedule"},
     "primitives": {"diagnostics", "algorithm", "poly", "schedule"},
     "frontend": {"source", "diagnostics", "suggest", "algorithm"},
-    "codegen": {"source", "diagnostics", "algorithm", "poly"},
+    "ir": {"algorithm", "poly"},
+    "codegen": {"source", "diagnostics", "algorithm", "poly", "ir"},
     "generate": {
         *("source", "diagnostics", "budget_messages", "algorithm", "schedule", "codegen"),
         "directives",
     },
-    "vain": {"source", "diagnostics", "algorithm", "schedule", "codegen", "directives"},
+    "vain": {"source", "diagnostics", "algorithm", "schedule", "ir", "codegen", "directives"},
     "origins": {"source", "algorithm", "poly", "schedule"},
     "code_map": {
-        *("algorithm", "poly", "schedule", "codegen", "generate", "origins", "directives"),
+        *("algorithm", "poly", "schedule", "ir", "codegen", "generate", "origins", "directives"),
     },
     "verify": {"", "source", "diagnostics", "algorithm"},
     # A table of data: nothing of the verifier is in it.
@@ -56,7 +57,7 @@ ALLOWED: dict[str, set[str]] = {
     "verdict_table": {"diagnostics", "render", "verify"},
     "runtime": {"", "writing", "algorithm", "reference", "schedule", "codegen", "generate"},
     "targets": {
-        *("source", "diagnostics", "algorithm", "poly", "schedule", "codegen", "generate"),
+        *("source", "diagnostics", "algorithm", "poly", "schedule", "ir", "codegen", "generate"),
         *("origins", "code_map", "runtime"),
     },
     "ring": {"diagnostics", "algorithm", "reference", "runtime"},
@@ -70,7 +71,7 @@ ALLOWED: dict[str, set[str]] = {
     "explore": {
         *("", "source", "diagnostics", "suggest", "writing", "render", "algorithm", "poly"),
         *("reference", "schedule", "frontend", "plugins", "compile", "codegen", "generate"),
-        *("runtime", "targets", "verify", "verification", "timing", "directives"),
+        *("runtime", "targets", "verify", "verification", "timing", "directives", "ir"),
     },
     "autoschedule": {
         *("source", "diagnostics", "algorithm", "frontend", "schedule", "compile", "generate"),
@@ -95,6 +96,7 @@ ALLOWED: dict[str, set[str]] = {
         "directives",
         "schedule",
         "frontend",
+        "ir",
         "codegen",
         "generate",
         "vain",

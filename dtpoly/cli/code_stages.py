@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 
-from dtpoly.codegen.kernel import TileKernel
-from dtpoly.codegen.kernel_text import show_kernel
 from dtpoly.codegen.loops_text import loops_data as loops_items
 from dtpoly.codegen.loops_text import show_loops as loop_lines
 from dtpoly.codegen.module import Generated
@@ -15,6 +13,8 @@ from dtpoly.compile import Checked
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import stages_of
+from dtpoly.ir.kernel import TileKernel
+from dtpoly.ir.kernel_text import show_kernel
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.tree_text import head, unusual

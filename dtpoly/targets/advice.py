@@ -11,8 +11,8 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.algorithm.sizes import Sizes
 from dtpoly.code_map import MappedLine
-from dtpoly.codegen.kernel import Accumulate, Product
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.ir.kernel import Accumulate, Product
 from dtpoly.origins import Origin, find_option
 from dtpoly.poly.model import by_name
 from dtpoly.source import Span

@@ -12,7 +12,11 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import Sizes, input_shapes
 from dtpoly.codegen.axis_words import axis_words, plain_axes
 from dtpoly.codegen.functions import is_float_element
-from dtpoly.codegen.kernel import (
+from dtpoly.codegen.module import Generated
+from dtpoly.codegen.specializing import most_bytes, multiplied
+from dtpoly.codegen.triton_text import pointer, strides
+from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import (
     BEFORE,
     EARLY,
     FOURS,
@@ -21,11 +25,7 @@ from dtpoly.codegen.kernel import (
     Pointer,
     TileKernel,
 )
-from dtpoly.codegen.kinds import REAL, Element, Kind, Named, widest
-from dtpoly.codegen.module import Generated
-from dtpoly.codegen.specializing import most_bytes, multiplied
-from dtpoly.codegen.triton_text import pointer, strides
-from dtpoly.frozen import dataclass
+from dtpoly.ir.kinds import REAL, Element, Kind, Named, widest
 from dtpoly.poly.model import Model
 from dtpoly.targets.argument import ALIGNED, CONSTANT, TYPES, Argument
 from dtpoly.targets.told import told

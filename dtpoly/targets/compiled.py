@@ -17,7 +17,7 @@ from typing import Any
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.codegen.functions import DTYPES
-from dtpoly.codegen.kernel import EARLY, SPECIALIZED, TileKernel
+from dtpoly.ir.kernel import EARLY, SPECIALIZED, TileKernel
 from dtpoly.targets.argument import ALIGNED, CONSTANT, Argument
 from dtpoly.targets.binary import Binary, Failed
 from dtpoly.targets.target import Target

@@ -8,10 +8,10 @@ from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.inference import check_types
 from dtpoly.algorithm.program import Program, Tensor
 from dtpoly.algorithm.sizes import Sizes
-from dtpoly.codegen.kernel import TileKernel
 from dtpoly.codegen.module import Generated, with_indices
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import TileKernel
 from dtpoly.origins import Origin, find_option, origin_of
 from dtpoly.poly.model import Model
 from dtpoly.schedule.state import State

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from math import prod
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.codegen.kernel import (
+from dtpoly.codegen.triton_text import strides
+from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import (
     Accumulate,
     ForLoop,
     If,
@@ -18,9 +20,7 @@ from dtpoly.codegen.kernel import (
     Store,
     TileKernel,
 )
-from dtpoly.codegen.tile_values import Axes
-from dtpoly.codegen.triton_text import strides
-from dtpoly.frozen import dataclass
+from dtpoly.ir.tile_values import Axes
 from dtpoly.targets.argument import CONSTANT, Argument
 from dtpoly.targets.arguments import Call, contiguous, shape_of
 

@@ -6,9 +6,9 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.codegen import tile_values
 from dtpoly.codegen.early_loads import MOST_LANES, with_early_loads
-from dtpoly.codegen.kernel import (
+from dtpoly.ir import tile_values
+from dtpoly.ir.kernel import (
     Accumulate,
     ForLoop,
     If,
@@ -19,7 +19,7 @@ from dtpoly.codegen.kernel import (
     Step,
     Store,
 )
-from dtpoly.codegen.tile_values import Variable
+from dtpoly.ir.tile_values import Variable
 
 F32 = DType.F32
 SIZE = Affine((("size", 1),))

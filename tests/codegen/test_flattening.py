@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from dtpoly.codegen.kernel import ForLoop
-from dtpoly.codegen.parts import inside
+from dtpoly.ir.kernel import ForLoop
+from dtpoly.ir.parts import inside
 from dtpoly.schedule.legality import judge
 from dtpoly.vain import vain
 from tests.codegen.running import imported

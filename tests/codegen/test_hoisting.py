@@ -3,7 +3,9 @@
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.codegen.hoisting import hoisted
-from dtpoly.codegen.kernel import (
+from dtpoly.codegen.rewrites import without_detours
+from dtpoly.codegen.scopes import OFFSET
+from dtpoly.ir.kernel import (
     Accumulate,
     Fill,
     ForLoop,
@@ -14,10 +16,8 @@ from dtpoly.codegen.kernel import (
     Step,
     Store,
 )
-from dtpoly.codegen.kernel_text import show_steps
-from dtpoly.codegen.rewrites import without_detours
-from dtpoly.codegen.scopes import OFFSET
-from dtpoly.codegen.tile_values import Call, Converted, Number, Place, Value, Variable
+from dtpoly.ir.kernel_text import show_steps
+from dtpoly.ir.tile_values import Call, Converted, Number, Place, Value, Variable
 from tests.codegen.listings import code
 
 M, K = Affine((("m", 1),)), Affine((("k", 1),))

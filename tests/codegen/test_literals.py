@@ -9,9 +9,9 @@ import torch
 
 from dtpoly.algorithm.dtypes import FLOATS, INTEGERS, DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.codegen.kernel import Lanes, Step, TileKernel
 from dtpoly.codegen.triton_text import kernel_lines
 from dtpoly.generate import code_of
+from dtpoly.ir.kernel import Lanes, Step, TileKernel
 from dtpoly.reference.values import TORCH_DTYPE
 from dtpoly.schedule.legality import judge
 from tests.codegen.allowed import allowed

@@ -2,10 +2,10 @@
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.codegen.kernel import Accumulate, ForLoop, Instruction, Let, Load, Select, Step, Store
-from dtpoly.codegen.kernel_text import show_steps
 from dtpoly.codegen.loading import converted_at_loads
-from dtpoly.codegen.tile_values import Call, Converted, Value, Variable
+from dtpoly.ir.kernel import Accumulate, ForLoop, Instruction, Let, Load, Select, Step, Store
+from dtpoly.ir.kernel_text import show_steps
+from dtpoly.ir.tile_values import Call, Converted, Value, Variable
 
 M = Affine((("m", 1),))
 LOAD = Load("A_tile", "A", (M,), (), ("m",), None, DType.F16)

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from dtpoly.codegen.kernel import WhereDescribed
-from dtpoly.codegen.parts import inside
+from dtpoly.ir.kernel import WhereDescribed
+from dtpoly.ir.parts import inside
 from tests.codegen.running import imported
 from tests.codegen.test_descriptors import IN_TURN, PRODUCT, generated
 

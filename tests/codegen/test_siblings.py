@@ -6,8 +6,9 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.codegen import tile_values
-from dtpoly.codegen.kernel import (
+from dtpoly.codegen.siblings import MOST_LANES, joined_loops
+from dtpoly.ir import tile_values
+from dtpoly.ir.kernel import (
     Accumulate,
     Barrier,
     Collapse,
@@ -23,9 +24,8 @@ from dtpoly.codegen.kernel import (
     Step,
     Store,
 )
-from dtpoly.codegen.kernel_text import show_steps
-from dtpoly.codegen.siblings import MOST_LANES, joined_loops
-from dtpoly.codegen.tile_values import Call, Value, Variable
+from dtpoly.ir.kernel_text import show_steps
+from dtpoly.ir.tile_values import Call, Value, Variable
 from dtpoly.poly.loops import Compared
 
 F32 = DType.F32

@@ -9,9 +9,9 @@ import torch
 
 from dtpoly.algorithm.sizes import input_shapes
 from dtpoly.code_map import code_map
-from dtpoly.codegen.kernel_text import show_kernel
 from dtpoly.compile import load
 from dtpoly.generate import Code, code_of
+from dtpoly.ir.kernel_text import show_kernel
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.vain import vain

@@ -5,13 +5,13 @@ from collections.abc import Container, Iterator
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.codegen.kernel import ForLoop, If, Step, Store
 from dtpoly.codegen.module import Generated, generate
-from dtpoly.codegen.parts import inside
 from dtpoly.compile import load
 from dtpoly.diagnostics import has_errors
 from dtpoly.directives.num_stages import NumStages
 from dtpoly.generate import launches, outputs
+from dtpoly.ir.kernel import ForLoop, If, Step, Store
+from dtpoly.ir.parts import inside
 from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.check import check_schedule

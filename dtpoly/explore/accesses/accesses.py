@@ -10,7 +10,6 @@ from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Dot, free_labels, reads
 from dtpoly.algorithm.sizes import Sizes, input_shapes
 from dtpoly.codegen.elements import Elements, elements_of
-from dtpoly.codegen.kinds import REAL, Named, widest
 from dtpoly.explore.accesses.ranges import (
     Key,
     Walk,
@@ -23,6 +22,7 @@ from dtpoly.explore.accesses.streams import Stream
 from dtpoly.explore.accesses.ways import Way
 from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs
+from dtpoly.ir.kinds import REAL, Named, widest
 from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.model import Model, Role, Statement, by_name
 from dtpoly.poly.passing import in_memory

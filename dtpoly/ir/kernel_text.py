@@ -6,9 +6,8 @@ from typing import assert_never
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.operations import ATOM, OPERATION, SUM
 from dtpoly.algorithm.show import show_affine
-
-from .bounds_text import show_bound, show_condition
-from .kernel import (
+from dtpoly.ir.bounds_text import show_bound, show_condition
+from dtpoly.ir.kernel import (
     BEFORE,
     FOURS,
     PANEL,
@@ -36,8 +35,8 @@ from .kernel import (
     TileKernel,
     WhereDescribed,
 )
-from .kinds import Element, Named
-from .tile_values import (
+from dtpoly.ir.kinds import Element, Named
+from dtpoly.ir.tile_values import (
     Call,
     Converted,
     Holds,

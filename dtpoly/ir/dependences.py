@@ -5,9 +5,7 @@ from typing import assert_never
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
-
-from .kernel import (
+from dtpoly.ir.kernel import (
     Accumulate,
     Address,
     Collapse,
@@ -23,7 +21,8 @@ from .kernel import (
     Step,
     Store,
 )
-from .parts import accessed, assigned, assigned_by, needed, needed_by_test, values
+from dtpoly.ir.parts import accessed, assigned, assigned_by, needed, needed_by_test, values
+from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,9 @@ from dataclasses import field
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kinds import Element, Kind
+from dtpoly.ir.tile_values import Axes, Test, Value
 from dtpoly.poly.loops import Bound, Condition
-
-from .kinds import Element, Kind
-from .tile_values import Axes, Test, Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-
-from .kinds import Element
+from dtpoly.ir.kinds import Element
 
 Axes = tuple[str, ...]
 

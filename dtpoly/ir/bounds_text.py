@@ -13,9 +13,8 @@ from typing import assert_never
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.show import show_affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.bound_widths import LARGE, WIDE
 from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
-
-from .bound_widths import LARGE, WIDE
 
 # How tightly the operations bind.
 SUM, PRODUCT, ATOM = 1, 2, 3

@@ -5,8 +5,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar, cast
 
 from dtpoly.algorithm.expressions import Affine
-
-from .kernel import (
+from dtpoly.ir.kernel import (
     Accumulate,
     Address,
     Block,
@@ -29,7 +28,18 @@ from .kernel import (
     Store,
     WhereDescribed,
 )
-from .tile_values import Axes, Call, Converted, Holds, Masked, Merged, Place, Test, Value, Variable
+from dtpoly.ir.tile_values import (
+    Axes,
+    Call,
+    Converted,
+    Holds,
+    Masked,
+    Merged,
+    Place,
+    Test,
+    Value,
+    Variable,
+)
 
 Part = TypeVar("Part")
 
