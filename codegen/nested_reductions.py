@@ -25,6 +25,7 @@ from dtpoly.ir.kernel import (
     WhereDescribed,
 )
 from dtpoly.ir.parts import assigned_by
+from dtpoly.ir.rewriting import rewritten
 from dtpoly.ir.tile_values import Call, Converted, Masked, Number, Value, Variable
 
 from .functions import is_float_element
@@ -109,20 +110,16 @@ def _is_loaded(value: Value, loaded: set[str]) -> bool:
 
 def _computed(body: tuple[Step, ...], names: frozenset[str]) -> tuple[Step, ...]:
     """The body, in which tiles with these names are no longer what was loaded."""
-    done: list[Step] = []
-    for step in body:
-        one = step.instruction
-        match one:
-            case ForLoop(body=inner) | If(body=inner):
-                one = replace(one, body=_computed(inner, names))
-            case WhereDescribed(body=first, otherwise=second):
-                one = replace(one, body=_computed(first, names), otherwise=_computed(second, names))
+
+    def change(step: Step) -> tuple[Step, ...]:
+        match step.instruction:
             case Let(name=name, value=value) | Accumulate(name=name, value=value) if name in names:
-                one = replace(one, value=_with_zero(value))
+                made = replace(step.instruction, value=_with_zero(value))
+                return (replace(step, instruction=made),)
             case _:
-                pass
-        done.append(replace(step, instruction=one))
-    return tuple(done)
+                return (step,)
+
+    return rewritten(body, change)
 
 
 def _with_zero(value: Value) -> Value:

@@ -71,11 +71,11 @@ def reads(one: Instruction) -> Iterator[str]:
         yield from needed(value)
     match one:
         case ForLoop(name=name, start=start, stop=stop, body=body):
-            yield from (*_of_bound(start), *_of_bound(stop))
+            yield from (*names_of_bound(start), *names_of_bound(stop))
             yield from exposed(body) - {name}
         case If(conditions=conditions, body=body):
             for condition in conditions:
-                yield from _of_condition(condition)
+                yield from names_of_condition(condition)
             yield from exposed(body)
         case Load(indices=indices, conditions=tests) | Store(indices=indices, conditions=tests):
             for index in indices:
@@ -94,7 +94,7 @@ def reads(one: Instruction) -> Iterator[str]:
         case Mask(test=test):
             yield from needed_by_test(test)
         case Scalar(value=bound):
-            yield from _of_bound(bound)
+            yield from names_of_bound(bound)
         case Accumulate(name=name) | Product(name=name):
             yield name
         case Select(name=name, index=index):
@@ -105,28 +105,30 @@ def reads(one: Instruction) -> Iterator[str]:
             pass
 
 
-def _of_bound(value: Bound) -> Iterator[str]:
+def names_of_bound(value: Bound) -> Iterator[str]:
+    """Yield the variables that a bound of a loop is computed from."""
     match value:
         case Affine():
             yield from value.labels
         case Combined(operands=operands):
             for operand in operands:
-                yield from _of_bound(operand)
+                yield from names_of_bound(operand)
         case Chosen(conditions=conditions, left=left, right=right):
             for condition in conditions:
-                yield from _of_condition(condition)
-            yield from (*_of_bound(left), *_of_bound(right))
+                yield from names_of_condition(condition)
+            yield from (*names_of_bound(left), *names_of_bound(right))
         case _:
             assert_never(value)
 
 
-def _of_condition(condition: Condition) -> Iterator[str]:
+def names_of_condition(condition: Condition) -> Iterator[str]:
+    """Yield the variables that a condition looks at."""
     match condition:
         case Compared(left=left, right=right):
-            yield from (*_of_bound(left), *_of_bound(right))
+            yield from (*names_of_bound(left), *names_of_bound(right))
         case Either(ways=ways):
             for way in ways:
                 for one in way:
-                    yield from _of_condition(one)
+                    yield from names_of_condition(one)
         case _:
             assert_never(condition)

@@ -1,0 +1,298 @@
+"""What every valid kernel keeps, and which step of a kernel breaks it.
+
+Passes rewrite kernels one after another, and a plugin may add passes of its own. A mistake in one
+of them should be told where it is made, not as a strange message of Triton's compiler, or as a text
+that is not proved. `complaints` looks at names, axes, tensors and conditions; it says nothing of
+values, which the verifier proves of the text.
+"""
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
+from dtpoly.ir.dependences import names_of_bound, names_of_condition, reads
+from dtpoly.ir.kernel import (
+    Accumulate,
+    Address,
+    Barrier,
+    Block,
+    Collapse,
+    Fill,
+    ForLoop,
+    If,
+    Instruction,
+    Lanes,
+    Let,
+    Load,
+    Mask,
+    Pointer,
+    Product,
+    Reshaped,
+    Scalar,
+    Select,
+    Step,
+    Store,
+    TileKernel,
+    WhereDescribed,
+)
+from dtpoly.ir.parts import assigned_by, nested, values, walk
+from dtpoly.ir.tile_values import Axes, Test, Value, Variable, axes_of
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What is wrong with a kernel, at a step of it; the step is None for the kernel as a whole."""
+
+    kernel: str
+    step: Step | None
+    what: str
+
+    def __str__(self) -> str:
+        origin = f" (from {self.step.origin})" if self.step and self.step.origin else ""
+        kind = f"{type(self.step.instruction).__name__}{origin}: " if self.step else ""
+        return f"{self.kernel}: {kind}{self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What can be seen at a step: names that are set for sure, and those among them with lanes.
+
+    `shapes` are the axes of the names of which they are known, `described` the descriptors that are
+    there for sure: what loads through them needs no lanes.
+    """
+
+    names: frozenset[str]
+    lanes: frozenset[str]
+    shapes: tuple[tuple[str, Axes], ...] = ()
+    described: frozenset[str] = frozenset()
+
+    def with_step(self, one: Instruction) -> "Sight":
+        """What can be seen behind an instruction."""
+        found = {**dict(self.shapes), **dict(_shapes(one))}
+        lanes = {one.name} if isinstance(one, Lanes | Mask) else set[str]()
+        names = self.names | {*assigned_by(one)}
+        return replace(self, names=names, lanes=self.lanes | lanes, shapes=tuple(found.items()))
+
+
+def _shapes(one: Instruction) -> Iterator[tuple[str, Axes]]:
+    match one:
+        case Let(name=name, axes=axes) | Load(name=name, axes=axes):
+            yield name, axes
+        case Collapse(name=name, kept=kept, source=source):
+            yield name, kept
+            if source != name:
+                yield source, one.axes
+        case _:
+            pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Kernel:
+    """A kernel and what of it all steps may use."""
+
+    kernel: TileKernel
+    tensors: dict[str, Pointer]
+    flags: frozenset[str]
+    blocks: frozenset[str]  # names of descriptors
+
+    def complaint(self, step: Step | None, what: str) -> Complaint:
+        """A complaint about this kernel."""
+        return Complaint(self.kernel.name, step, what)
+
+
+def complaints(kernel: TileKernel) -> Iterator[Complaint]:
+    """Yield all that is wrong with a kernel, in the order of its steps."""
+    known = _Kernel(
+        kernel,
+        {one.variable: one for one in kernel.tensors},
+        frozenset(one.name for one in kernel.flags),
+        frozenset((*(one.name for one in kernel.described), *(one.name for one in kernel.own))),
+    )
+    yield from _parameters(known)
+    yield from _body(known, kernel.body, Sight(_parameters_names(kernel), frozenset()))
+
+
+def _parameters_names(kernel: TileKernel) -> frozenset[str]:
+    """The names that are set before the first step: parameters, and the indices of the grid."""
+    return frozenset(
+        (
+            *(variable for _, variable, _ in kernel.scalars),
+            *(variable for _, variable in kernel.sizes),
+            *(variable for _, _, variable in kernel.shapes),
+            *(name for name, _ in kernel.counts),
+            *(name for one in kernel.grid for name in (one.name, one.block)),
+            "program",  # its number; the printer sets it where it is used
+        )
+    )
+
+
+def _parameters(known: _Kernel) -> Iterator[Complaint]:
+    kernel = known.kernel
+    names = [one.variable for one in kernel.tensors]
+    names += [variable for _, variable, _ in kernel.scalars]
+    names += [variable for _, variable in kernel.sizes]
+    names += [variable for _, _, variable in kernel.shapes]
+    for name in sorted({one for one in names if names.count(one) > 1}):
+        yield known.complaint(None, f"two parameters are called '{name}'")
+    sizes = _parameters_names(kernel)
+    for axis in kernel.grid:
+        if axis.size not in sizes:
+            yield known.complaint(None, f"the grid has '{axis.size}', which is no size of it")
+
+
+def _body(known: _Kernel, body: tuple[Step, ...], sight: Sight) -> Iterator[Complaint]:
+    """Complain of a block; what it sets is seen by its later steps alone."""
+    for step in body:
+        yield from _step(known, step, sight)
+        match step.instruction:
+            case ForLoop(name=name, body=inner):
+                yield from _body(known, inner, replace(sight, names=sight.names | {name}))
+            case If(body=inner):
+                yield from _body(known, inner, sight)
+            case WhereDescribed(descriptors=given, body=inner, otherwise=other):
+                there = replace(sight, described=sight.described | {*given})
+                yield from _body(known, inner, there)
+                yield from _body(known, other, sight)
+                # Behind it is seen what both ways set.
+                both = _set_by(inner) & _set_by(other)
+                sight = replace(sight, names=sight.names | both)
+            case one:
+                sight = sight.with_step(one)
+
+
+def _set_by(body: tuple[Step, ...]) -> frozenset[str]:
+    """The names that a block sets on every way through it."""
+    found = set[str]()
+    for step in body:
+        match step.instruction:
+            case ForLoop() | If():
+                pass
+            case WhereDescribed(body=inner, otherwise=other):
+                found |= _set_by(inner) & _set_by(other)
+            case one:
+                found.update(assigned_by(one))
+    return frozenset(found)
+
+
+def _step(known: _Kernel, step: Step, sight: Sight) -> Iterator[Complaint]:
+    """Complain of one step: its own names, axes, tensors and conditions, not those of its block."""
+    one = step.instruction
+    for what in (
+        *_names(one, sight),
+        *_flags(one, known.flags),
+        *_tensors(one, known),
+        *_axes(one, sight),
+        *_numbers(one, sight),
+    ):
+        yield known.complaint(step, what)
+
+
+def _names(one: Instruction, sight: Sight) -> Iterator[str]:
+    """Each name is set on every way to its use."""
+    match one:
+        case ForLoop(start=start, stop=stop):
+            needed = {*names_of_bound(start), *names_of_bound(stop)}
+        case If(conditions=conditions):
+            needed = {name for condition in conditions for name in names_of_condition(condition)}
+        case WhereDescribed() | Barrier():
+            needed = set[str]()
+        case Address(indices=indices, included=included, base=base):
+            # The other indices are added where the address is used.
+            needed = {name for at in included for name in indices[at].labels}
+            needed |= set() if base is None else {base.name}
+        case Load(block=Block(descriptor=name, starts=starts)) if name in sight.described:
+            needed = {label for start in starts for label in start.labels}
+        case _:
+            needed = {*reads(one)}
+    for name in sorted(needed - sight.names):
+        yield f"'{name}' is not set on every way to here"
+
+
+def _flags(one: Instruction, flags: Set[str]) -> Iterator[str]:
+    """What is left out under a flag names a flag that the kernel is passed."""
+    asked = {one.unless} if isinstance(one, If) else set[str | None]()
+    if not isinstance(one, ForLoop | If | WhereDescribed):
+        asked |= {part.unless for part in nested(one) if isinstance(part, Test)}
+    for name in sorted(name for name in asked if name is not None and name not in flags):
+        yield f"'{name}' is no flag of the kernel"
+
+
+def _tensors(one: Instruction, known: _Kernel) -> Iterator[str]:
+    """A tensor is a parameter, has so many indices, and may be written if it is stored."""
+    if isinstance(one, WhereDescribed):
+        for name in one.descriptors:
+            if name not in known.blocks:
+                yield f"'{name}' is no descriptor of the kernel"
+    if not isinstance(one, Load | Store):
+        return
+    pointer = known.tensors.get(one.tensor)
+    if pointer is None:
+        yield f"'{one.tensor}' is no tensor of the kernel"
+        return
+    rank = pointer.rank + pointer.is_scratch
+    if len(one.indices) not in (pointer.rank, rank):
+        yield f"'{one.tensor}' has {pointer.rank} axes, and {len(one.indices)} indices here"
+    if isinstance(one, Store) and not pointer.is_written:
+        yield f"'{one.tensor}' is stored, and is only read by what the kernel says"
+    if isinstance(one.block, Block) and one.block.descriptor not in known.blocks:
+        yield f"'{one.block.descriptor}' is no descriptor of the kernel"
+
+
+def _axes(one: Instruction, sight: Sight) -> Iterator[str]:
+    """Values are laid out along the axes that what uses them has, and tiles keep theirs."""
+    shapes = dict(sight.shapes)
+    for value in values(one):
+        for part in walk(value):
+            # Lanes of another name may be the same: how many axes there are does not change.
+            if isinstance(part, Variable) and _rank(shapes, part) != len(part.axes):
+                made, used = ", ".join(shapes[part.name]), ", ".join(part.axes)
+                yield f"'{part.name}' has the axes ({made}), and is used with ({used})"
+    match one:
+        case Let(value=value, axes=axes) | Accumulate(value=value, axes=axes):
+            yield from _within(value, axes)
+        case Store(value=value, axes=axes) | Select(value=value, axes=axes):
+            yield from _within(value, axes)
+        case Collapse(axes=axes, kept=kept) if not {*kept} <= {*axes}:
+            yield f"({', '.join(kept)}) are kept of ({', '.join(axes)})"
+        case Product(left_axes=left, right_axes=right):
+            if len(left) < 2 or len(right) != len(left) or left[-1] != right[-2]:
+                yield f"sides of ({', '.join(left)}) and ({', '.join(right)}) do not meet"
+            elif left[:-2] != right[:-2]:
+                yield f"sides of ({', '.join(left)}) and ({', '.join(right)}) are of two batches"
+        case Reshaped(counts=counts) if not counts:
+            yield "nothing says how many lanes it has"
+        case Fill(shape=shape) if any(isinstance(count, int) and count < 1 for count in shape):
+            yield "a tile without lanes"
+        case _:
+            pass
+
+
+def _rank(shapes: Mapping[str, Axes], one: Variable) -> int:
+    return len(shapes.get(one.name, one.axes))
+
+
+def _within(value: Value, axes: Axes) -> Iterator[str]:
+    extra = [axis for axis in axes_of(value) if axis not in axes]
+    if extra:
+        yield f"a value along {', '.join(extra)} is laid out along ({', '.join(axes)})"
+
+
+def _numbers(one: Instruction, sight: Sight) -> Iterator[str]:
+    """Bounds, conditions and starts of lanes are numbers: no lanes are in them."""
+    match one:
+        case ForLoop(start=start, stop=stop):
+            found = {*names_of_bound(start), *names_of_bound(stop)}
+        case If(conditions=conditions):
+            found = {name for condition in conditions for name in names_of_condition(condition)}
+        case Scalar(value=bound):
+            found = {*names_of_bound(bound)}
+        case Lanes(start=Affine() as start):
+            found = {*start.labels}
+        case _:
+            found = set[str]()
+    with_axes = {name for name, axes in sight.shapes if axes}
+    for name in sorted(found & (sight.lanes | with_axes)):
+        yield f"'{name}' has lanes, and a number is asked for"
+    if isinstance(one, ForLoop) and one.step < 1:
+        yield "a loop that does not go forwards"
