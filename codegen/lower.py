@@ -14,15 +14,12 @@ from dtpoly.ir.kernel import (
     ForLoop,
     GridAxis,
     If,
-    Load,
-    OwnDescriptor,
     Scalar,
     Step,
-    Store,
     TileKernel,
 )
 from dtpoly.ir.kinds import REAL
-from dtpoly.ir.parts import accessed, assigned, nested
+from dtpoly.ir.parts import nested
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.launched import numbered
 from dtpoly.poly.loops import (
@@ -38,27 +35,16 @@ from dtpoly.poly.loops import (
 from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
-from .barriers import with_barriers
 from .building import Building
-from .counters import with_own_counters
-from .descriptors import Wish, described
-from .early_loads import with_early_loads
+from .draft import Draft
 from .elements import Elements
-from .flattening import flattened
-from .hoisting import hoisted
 from .launch import Launch
-from .loading import converted_at_loads
 from .names import fresh, plain
-from .nested_reductions import with_reductions_apart
-from .overhanging import overhanging
-from .rewrites import without_detours, without_empty_starts
+from .passes import drafts
 from .scopes import Scope, Scopes
-from .siblings import joined_loops
-from .specializing import specialized
 from .statements import write_tile
 from .storage import Storage
 from .tiling import tiling_of
-from .walks import walked
 
 PAIRED = ("rargmax", "rargmin")
 
@@ -102,49 +88,42 @@ def lower(
         outermost.names |= {f"{axis.label}_blocks", f"{axis.label}_in_group"}
         outermost.names |= {f"{axis.name}_{word}" for word in ("blocks", "in_group", "id")}
     _nodes(building, loops, launch.unrolled)
-    body = without_empty_starts((*outermost.head, *outermost.body))
-    sizes = [*(building.variables[size] for size in model.params), *building.shapes.values()]
-    body = flattened(without_detours(body, sizes), launch.flat, _labels(tiles), outermost.names)
-    body = joined_loops(body, frozenset(outermost.names))
-    body = converted_at_loads(with_early_loads(body, _inputs(building), _largest(grid)))
-    shared = _shared(building, body)
-    body = hoisted(with_barriers(body, shared), frozenset(outermost.names))
-    taken = {*outermost.names, *assigned(body)}
-    # Walks move the lanes of what they store.
-    stored = frozenset[str]() if launch.aligned or launch.turned else _only_stored(body)
-    wishes = _wishes(building, launch.descriptors, taken, stored, launch.boxes)
-    body, blocks = described(body, wishes, taken)
-    body = overhanging(body)
-    # Where values pass through memory, nothing says that blocks of a program keep apart.
-    each = launch.each if grid and not shared else 0
-    made: tuple[OwnDescriptor, ...] = ()
-    apart = launch.aligned or launch.turned or launch.boxes or launch.is_swapped
-    if launch.may_specialize and not (shared or apart):
-        body, made = specialized(body, blocks, wishes, is_persistent=bool(each))
-    # Programs that take blocks in turn have one line after the other.
-    lines = frozenset[str]() if each else _variables(building, launch.aligned)
+    draft = Draft(
+        building=building,
+        launch=launch,
+        grid=grid,
+        names=frozenset(outermost.names),
+        sizes=(*(building.variables[size] for size in model.params), *building.shapes.values()),
+        labels=_labels(tiles),
+        body=(*outermost.head, *outermost.body),
+    )
+    *_, last = drafts(draft)
+    return kernel_of(name, last)
+
+
+def kernel_of(name: str, draft: Draft) -> TileKernel:
+    """The kernel that a draft is, with all of its parameters."""
+    building, launch, body = draft.building, draft.launch, draft.body
     flags = tuple(building.flags.values())
-    done = walked(body, lines, launch.turned, frozenset(outermost.names))
-    names = frozenset({*outermost.names, *assigned(done.body)})
-    body = with_reductions_apart(with_own_counters(done.body, sizes, names))
+    is_early = launch.is_early or launch.is_first_of_panel or launch.panel is not None
     return TileKernel(
         plain(name),
         tuple(building.pointers.values()),
         tuple((n, variable, e) for n, (variable, e) in building.scalars.items()),
-        _sizes(building, grid, body),
+        _sizes(building, draft.grid, body),
         tuple((tensor, axis, n) for (tensor, axis), n in building.shapes.items()),
         tuple(building.counts.items()),
-        _told(flags, done.body) if done.lined or done.turned else flags,
+        _told(flags, body) if draft.lined or draft.turned else flags,
         tuple(building.passed.items()),
-        grid,
+        draft.grid,
         body,
         launch.comment,
-        blocks,
-        each,
-        tuple(name for name, one in building.pointers.items() if one.variable in done.lined),
-        done.turned,
+        draft.blocks,
+        draft.each,
+        tuple(name for name, one in building.pointers.items() if one.variable in draft.lined),
+        draft.turned,
         is_early,
-        made,
+        draft.own,
         is_first_of_panel=launch.is_first_of_panel,
         is_last_of_panel=launch.panel is not None,
     )
@@ -154,44 +133,6 @@ def _told(flags: tuple[Flag, ...], body: tuple[Step, ...]) -> tuple[Flag, ...]:
     """The flags that something asks for."""
     asked = {getattr(one, "unless", None) for one in nested(body)}
     return tuple(flag for flag in flags if flag.name in asked)
-
-
-def _variables(building: Building, tensors: tuple[str, ...]) -> frozenset[str]:
-    """What the kernel calls tensors that it reads."""
-    found = (building.pointers.get(tensor) for tensor in tensors)
-    return frozenset(one.variable for one in found if one is not None and not one.is_scratch)
-
-
-def _wishes(
-    building: Building,
-    tensors: tuple[str, ...],
-    taken: set[str],
-    stored: frozenset[str],
-    boxes: Mapping[str, int],
-) -> dict[str, Wish]:
-    """What is to be loaded or stored through descriptors, by the variables of the tensors.
-
-    The names that they get are taken then, too.
-    """
-    found: dict[str, Wish] = {}
-    for tensor in tensors:
-        pointer = building.pointers.get(tensor)
-        if pointer is None or pointer.is_scratch:
-            continue
-        if pointer.is_written and pointer.variable not in stored:
-            continue
-        name = fresh(f"{pointer.variable}_blocks", taken)
-        taken.add(name)
-        extents = tuple(_extents(building, tensor, axis) for axis in range(pointer.rank))
-        dims = building.model.arrays[tensor].dims if pointer.is_written else ()
-        most = {at: boxes[dim] for at, dim in enumerate(dims) if dim in boxes}
-        found[pointer.variable] = Wish(tensor, pointer.variable, name, extents, most)
-    return found
-
-
-def _only_stored(body: tuple[Step, ...]) -> frozenset[str]:
-    """The tensors that a kernel writes and does not read, by their variables."""
-    return accessed(body, Store) - accessed(body, Load)
 
 
 def _sizes(
@@ -208,46 +149,6 @@ def _sizes(
         (size, variable)
         for size in building.model.params
         if (variable := building.variables[size]) in used or size not in building.model.fixed
-    )
-
-
-def _inputs(building: Building) -> dict[str, tuple[frozenset[str], ...]]:
-    """The extents of the tensors that the kernel does not write, by their variables."""
-    return {
-        one.variable: tuple(_extents(building, name, axis) for axis in range(one.rank))
-        for name, one in building.pointers.items()
-        if not one.is_written and not one.is_scratch
-    }
-
-
-def _largest(grid: tuple[GridAxis, ...]) -> dict[str, Affine]:
-    """How far from 0 blocks start at most: where the last index is."""
-    return {
-        axis.name: Affine(((axis.size, 1),), -1)
-        for axis in grid
-        if axis.unit == 1 and axis.group is None
-    }
-
-
-def _extents(building: Building, tensor: str, axis: int) -> frozenset[str]:
-    """The variables that hold the extent of an axis."""
-    array = building.model.arrays.get(tensor)
-    if array is not None:
-        dim = array.dims[axis]  # that of parts is the size of no label
-        return frozenset({building.size(dim)} if dim in building.model.size_of else ())
-    known = building.model.size_of
-    labels = (label for label in building.whole.get((tensor, axis), ()) if label in known)
-    shown = building.shapes.get((tensor, axis))
-    return frozenset([*map(building.size, labels), *([shown] if shown is not None else [])])
-
-
-def _shared(building: Building, body: tuple[Step, ...]) -> frozenset[str]:
-    """Memory through which values pass inside of the kernel."""
-    read = accessed(body, Load)
-    return frozenset(
-        p.variable
-        for p in building.pointers.values()
-        if p.is_written and (p.is_scratch or p.variable in read)
     )
 
 

@@ -1,0 +1,246 @@
+"""The passes over a kernel, in their order: each is told what it needs and what excludes it.
+
+A pass takes a `Draft`, a kernel that was lowered so far, and gives the next one. `drafts` lets
+them run one after another. One whose needs are not met, or that something excludes, is left out:
+the kernel is right without it, and slower.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import GridAxis, Load, Step, Store
+from dtpoly.ir.parts import accessed
+
+from .barriers import with_barriers
+from .building import Building
+from .counters import with_own_counters
+from .descriptors import Wish, described
+from .draft import Draft, Property
+from .early_loads import with_early_loads
+from .flattening import flattened
+from .hoisting import hoisted
+from .loading import converted_at_loads
+from .names import fresh
+from .nested_reductions import with_reductions_apart
+from .overhanging import overhanging
+from .rewrites import without_detours, without_empty_starts
+from .siblings import joined_loops
+from .specializing import specialized
+from .walks import walked
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPass:
+    """A function from one draft of a kernel to the next, and on which drafts it runs."""
+
+    rewrite: Callable[[Draft], Draft]
+    needs: frozenset[Property] = frozenset()
+    excludes: frozenset[Property] = frozenset()
+
+    def runs_on(self, draft: Draft) -> bool:
+        """Whether the draft has what the pass needs, and nothing that excludes it."""
+        return self.needs <= draft.properties and self.excludes.isdisjoint(draft.properties)
+
+
+def drop_empty_starts(draft: Draft) -> Draft:
+    """`acc = 0; acc += value` becomes `acc = value`."""
+    return replace(draft, body=without_empty_starts(draft.body))
+
+
+def shorten_indices(draft: Draft) -> Draft:
+    """Indices that count from where they stand become numbers: `S[x - x_start]` is `S[0]`."""
+    return replace(draft, body=without_detours(draft.body, draft.sizes))
+
+
+def flatten(draft: Draft) -> Draft:
+    """Loops that `flatten` names become one."""
+    body = flattened(draft.body, draft.launch.flat, draft.labels, draft.names)
+    return replace(draft, body=body)
+
+
+def join_loops(draft: Draft) -> Draft:
+    """Loops over the same tiles that stand side by side become one."""
+    return replace(draft, body=joined_loops(draft.body, draft.names))
+
+
+def load_before(draft: Draft) -> Draft:
+    """What a loop loads again in each round is loaded before it."""
+    extents, largest = _extents_of_inputs(draft.building), _largest(draft.grid)
+    return replace(draft, body=with_early_loads(draft.body, extents, largest))
+
+
+def convert_at_loads(draft: Draft) -> Draft:
+    """A tile that is used in one type has it from its load on."""
+    return replace(draft, body=converted_at_loads(draft.body))
+
+
+def place_barriers(draft: Draft) -> Draft:
+    """Lanes wait for each other where values pass through memory."""
+    shared = _shared(draft.building, draft.body)
+    return replace(draft, body=with_barriers(draft.body, shared), shared=shared)
+
+
+def hoist(draft: Draft) -> Draft:
+    """What does not change in a loop is computed before it."""
+    return replace(draft, body=hoisted(draft.body, draft.names))
+
+
+def describe(draft: Draft) -> Draft:
+    """Tiles of tensors that `descriptor` names are loaded and stored through descriptors."""
+    taken = {*draft.taken}
+    # Walks move the lanes of what they store.
+    stored = frozenset[str]() if Property.WALKS in draft.properties else _only_stored(draft.body)
+    wishes = _wishes(draft, taken, stored)
+    body, blocks = described(draft.body, wishes, taken)
+    return replace(draft, body=body, blocks=blocks, wishes=wishes)
+
+
+def cover(draft: Draft) -> Draft:
+    """A loop of which all loads are described needs no rest with masks."""
+    return replace(draft, body=overhanging(draft.body))
+
+
+def take_turns(draft: Draft) -> Draft:
+    """Each program takes several blocks, one after another.
+
+    Where values pass through memory, nothing says that blocks of a program keep apart.
+    """
+    return replace(draft, each=draft.launch.each)
+
+
+def specialize(draft: Draft) -> Draft:
+    """Some warps of a kernel load for those that compute."""
+    takes_turns = bool(draft.each)
+    body, own = specialized(draft.body, draft.blocks, draft.wishes, is_persistent=takes_turns)
+    return replace(draft, body=body, own=own)
+
+
+def walk(draft: Draft) -> Draft:
+    """Lanes begin where memory is aligned, and every second loop goes backwards."""
+    # Programs that take blocks in turn have one line after the other.
+    aligned = () if draft.each else draft.launch.aligned
+    lines = _variables(draft.building, aligned)
+    done = walked(draft.body, lines, draft.launch.turned, draft.names)
+    return replace(draft, body=done.body, lined=frozenset(done.lined), turned=done.turned)
+
+
+def rename_counters(draft: Draft) -> Draft:
+    """Counters of loops get names of their own where they need other widths."""
+    return replace(draft, body=with_own_counters(draft.body, draft.sizes, draft.taken))
+
+
+def keep_reductions(draft: Draft) -> Draft:
+    """Triton is kept from moving a reduction of what was loaded behind its loop."""
+    return replace(draft, body=with_reductions_apart(draft.body))
+
+
+PASSES = (
+    KernelPass(drop_empty_starts),
+    KernelPass(shorten_indices),
+    KernelPass(flatten),
+    KernelPass(join_loops),
+    KernelPass(load_before),
+    KernelPass(convert_at_loads),
+    KernelPass(place_barriers),
+    KernelPass(hoist),
+    KernelPass(describe),
+    KernelPass(cover),
+    KernelPass(
+        take_turns, needs=frozenset({Property.GRID}), excludes=frozenset({Property.PASSES_MEMORY})
+    ),
+    KernelPass(
+        specialize,
+        needs=frozenset({Property.MAY_SPECIALIZE}),
+        excludes=frozenset(
+            {Property.PASSES_MEMORY, Property.WALKS, Property.CUT, Property.SWAPPED}
+        ),
+    ),
+    KernelPass(walk),
+    KernelPass(rename_counters),
+    KernelPass(keep_reductions),
+)
+
+
+def drafts(first: Draft) -> Iterator[Draft]:
+    """Yield a draft, and what each pass that runs on it makes of it."""
+    draft = first
+    yield draft
+    for one in PASSES:
+        if one.runs_on(draft):
+            draft = one.rewrite(draft)
+            yield draft
+
+
+def _variables(building: Building, tensors: tuple[str, ...]) -> frozenset[str]:
+    """What the kernel calls tensors that it reads."""
+    found = (building.pointers.get(tensor) for tensor in tensors)
+    return frozenset(one.variable for one in found if one is not None and not one.is_scratch)
+
+
+def _wishes(draft: Draft, taken: set[str], stored: frozenset[str]) -> dict[str, Wish]:
+    """What is to be loaded or stored through descriptors, by the variables of the tensors.
+
+    The names that they get are taken then, too.
+    """
+    building, boxes = draft.building, draft.launch.boxes
+    found: dict[str, Wish] = {}
+    for tensor in draft.launch.descriptors:
+        pointer = building.pointers.get(tensor)
+        if pointer is None or pointer.is_scratch:
+            continue
+        if pointer.is_written and pointer.variable not in stored:
+            continue
+        name = fresh(f"{pointer.variable}_blocks", taken)
+        taken.add(name)
+        extents = tuple(_extents(building, tensor, axis) for axis in range(pointer.rank))
+        dims = building.model.arrays[tensor].dims if pointer.is_written else ()
+        most = {at: boxes[dim] for at, dim in enumerate(dims) if dim in boxes}
+        found[pointer.variable] = Wish(tensor, pointer.variable, name, extents, most)
+    return found
+
+
+def _only_stored(body: tuple[Step, ...]) -> frozenset[str]:
+    """The tensors that a kernel writes and does not read, by their variables."""
+    return accessed(body, Store) - accessed(body, Load)
+
+
+def _extents_of_inputs(building: Building) -> dict[str, tuple[frozenset[str], ...]]:
+    """The extents of the tensors that the kernel does not write, by their variables."""
+    return {
+        one.variable: tuple(_extents(building, name, axis) for axis in range(one.rank))
+        for name, one in building.pointers.items()
+        if not one.is_written and not one.is_scratch
+    }
+
+
+def _largest(grid: tuple[GridAxis, ...]) -> dict[str, Affine]:
+    """How far from 0 blocks start at most: where the last index is."""
+    return {
+        axis.name: Affine(((axis.size, 1),), -1)
+        for axis in grid
+        if axis.unit == 1 and axis.group is None
+    }
+
+
+def _extents(building: Building, tensor: str, axis: int) -> frozenset[str]:
+    """The variables that hold the extent of an axis."""
+    array = building.model.arrays.get(tensor)
+    if array is not None:
+        dim = array.dims[axis]  # that of parts is the size of no label
+        return frozenset({building.size(dim)} if dim in building.model.size_of else ())
+    known = building.model.size_of
+    labels = (label for label in building.whole.get((tensor, axis), ()) if label in known)
+    shown = building.shapes.get((tensor, axis))
+    return frozenset([*map(building.size, labels), *([shown] if shown is not None else [])])
+
+
+def _shared(building: Building, body: tuple[Step, ...]) -> frozenset[str]:
+    """Memory through which values pass inside of the kernel."""
+    read = accessed(body, Load)
+    return frozenset(
+        p.variable
+        for p in building.pointers.values()
+        if p.is_written and (p.is_scratch or p.variable in read)
+    )
