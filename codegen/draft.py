@@ -25,7 +25,7 @@ class Property(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class KernelDraft:
     """A kernel between two passes: what it was lowered with, its body, and what passes found out.
 
     `names` are those of its outermost block and its parameters, `sizes` the variables of its sizes,

@@ -36,7 +36,7 @@ from dtpoly.poly.model import Model
 from dtpoly.poly.tiles import Tiles
 
 from .building import Building
-from .draft import Draft
+from .draft import KernelDraft
 from .elements import Elements
 from .launch import Launch
 from .names import fresh, plain
@@ -88,7 +88,7 @@ def lower(
         outermost.names |= {f"{axis.label}_blocks", f"{axis.label}_in_group"}
         outermost.names |= {f"{axis.name}_{word}" for word in ("blocks", "in_group", "id")}
     _nodes(building, loops, launch.unrolled)
-    draft = Draft(
+    draft = KernelDraft(
         building=building,
         launch=launch,
         grid=grid,
@@ -101,29 +101,29 @@ def lower(
     return kernel_of(name, last)
 
 
-def kernel_of(name: str, draft: Draft) -> TileKernel:
+def kernel_of(name: str, draft: KernelDraft) -> TileKernel:
     """The kernel that a draft is, with all of its parameters."""
     building, launch, body = draft.building, draft.launch, draft.body
     flags = tuple(building.flags.values())
     is_early = launch.is_early or launch.is_first_of_panel or launch.panel is not None
     return TileKernel(
-        plain(name),
-        tuple(building.pointers.values()),
-        tuple((n, variable, e) for n, (variable, e) in building.scalars.items()),
-        _sizes(building, draft.grid, body),
-        tuple((tensor, axis, n) for (tensor, axis), n in building.shapes.items()),
-        tuple(building.counts.items()),
-        _told(flags, body) if draft.lined or draft.turned else flags,
-        tuple(building.passed.items()),
-        draft.grid,
-        body,
-        launch.comment,
-        draft.blocks,
-        draft.each,
-        tuple(name for name, one in building.pointers.items() if one.variable in draft.lined),
-        draft.turned,
-        is_early,
-        draft.own,
+        name=plain(name),
+        tensors=tuple(building.pointers.values()),
+        scalars=tuple((n, variable, e) for n, (variable, e) in building.scalars.items()),
+        sizes=_sizes(building, draft.grid, body),
+        shapes=tuple((tensor, axis, n) for (tensor, axis), n in building.shapes.items()),
+        counts=tuple(building.counts.items()),
+        flags=_told(flags, body) if draft.lined or draft.turned else flags,
+        elements=tuple(building.passed.items()),
+        grid=draft.grid,
+        body=body,
+        comment=launch.comment,
+        described=draft.blocks,
+        each=draft.each,
+        lined=tuple(name for name, one in building.pointers.items() if one.variable in draft.lined),
+        turned=draft.turned,
+        is_early=is_early,
+        own=draft.own,
         is_first_of_panel=launch.is_first_of_panel,
         is_last_of_panel=launch.panel is not None,
     )

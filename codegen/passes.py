@@ -1,8 +1,8 @@
 """The passes over a kernel, in their order: each is told what it needs and what excludes it.
 
-A pass takes a `Draft`, a kernel that was lowered so far, and gives the next one. `drafts` lets
-them run one after another. One whose needs are not met, or that something excludes, is left out:
-the kernel is right without it, and slower.
+A pass takes a `KernelDraft`, a kernel that was lowered so far, and gives the next one. `drafts`
+lets them run one after another. One whose needs are not met, or that something excludes, is left
+out: the kernel is right without it, and slower.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from .barriers import with_barriers
 from .building import Building
 from .counters import with_own_counters
 from .descriptors import Wish, described
-from .draft import Draft, Property
+from .draft import KernelDraft, Property
 from .early_loads import with_early_loads
 from .flattening import flattened
 from .hoisting import hoisted
@@ -35,59 +35,59 @@ from .walks import walked
 class KernelPass:
     """A function from one draft of a kernel to the next, and on which drafts it runs."""
 
-    rewrite: Callable[[Draft], Draft]
+    rewrite: Callable[[KernelDraft], KernelDraft]
     needs: frozenset[Property] = frozenset()
     excludes: frozenset[Property] = frozenset()
 
-    def runs_on(self, draft: Draft) -> bool:
+    def runs_on(self, draft: KernelDraft) -> bool:
         """Whether the draft has what the pass needs, and nothing that excludes it."""
         return self.needs <= draft.properties and self.excludes.isdisjoint(draft.properties)
 
 
-def drop_empty_starts(draft: Draft) -> Draft:
+def drop_empty_starts(draft: KernelDraft) -> KernelDraft:
     """`acc = 0; acc += value` becomes `acc = value`."""
     return replace(draft, body=without_empty_starts(draft.body))
 
 
-def shorten_indices(draft: Draft) -> Draft:
+def shorten_indices(draft: KernelDraft) -> KernelDraft:
     """Indices that count from where they stand become numbers: `S[x - x_start]` is `S[0]`."""
     return replace(draft, body=without_detours(draft.body, draft.sizes))
 
 
-def flatten(draft: Draft) -> Draft:
+def flatten(draft: KernelDraft) -> KernelDraft:
     """Loops that `flatten` names become one."""
     body = flattened(draft.body, draft.launch.flat, draft.labels, draft.names)
     return replace(draft, body=body)
 
 
-def join_loops(draft: Draft) -> Draft:
+def join_loops(draft: KernelDraft) -> KernelDraft:
     """Loops over the same tiles that stand side by side become one."""
     return replace(draft, body=joined_loops(draft.body, draft.names))
 
 
-def load_before(draft: Draft) -> Draft:
+def load_before(draft: KernelDraft) -> KernelDraft:
     """What a loop loads again in each round is loaded before it."""
     extents, largest = _extents_of_inputs(draft.building), _largest(draft.grid)
     return replace(draft, body=with_early_loads(draft.body, extents, largest))
 
 
-def convert_at_loads(draft: Draft) -> Draft:
+def convert_at_loads(draft: KernelDraft) -> KernelDraft:
     """A tile that is used in one type has it from its load on."""
     return replace(draft, body=converted_at_loads(draft.body))
 
 
-def place_barriers(draft: Draft) -> Draft:
+def place_barriers(draft: KernelDraft) -> KernelDraft:
     """Lanes wait for each other where values pass through memory."""
     shared = _shared(draft.building, draft.body)
     return replace(draft, body=with_barriers(draft.body, shared), shared=shared)
 
 
-def hoist(draft: Draft) -> Draft:
+def hoist(draft: KernelDraft) -> KernelDraft:
     """What does not change in a loop is computed before it."""
     return replace(draft, body=hoisted(draft.body, draft.names))
 
 
-def describe(draft: Draft) -> Draft:
+def describe(draft: KernelDraft) -> KernelDraft:
     """Tiles of tensors that `descriptor` names are loaded and stored through descriptors."""
     taken = {*draft.taken}
     # Walks move the lanes of what they store.
@@ -97,12 +97,12 @@ def describe(draft: Draft) -> Draft:
     return replace(draft, body=body, blocks=blocks, wishes=wishes)
 
 
-def cover(draft: Draft) -> Draft:
+def cover(draft: KernelDraft) -> KernelDraft:
     """A loop of which all loads are described needs no rest with masks."""
     return replace(draft, body=overhanging(draft.body))
 
 
-def take_turns(draft: Draft) -> Draft:
+def take_turns(draft: KernelDraft) -> KernelDraft:
     """Each program takes several blocks, one after another.
 
     Where values pass through memory, nothing says that blocks of a program keep apart.
@@ -110,14 +110,14 @@ def take_turns(draft: Draft) -> Draft:
     return replace(draft, each=draft.launch.each)
 
 
-def specialize(draft: Draft) -> Draft:
+def specialize(draft: KernelDraft) -> KernelDraft:
     """Some warps of a kernel load for those that compute."""
     takes_turns = bool(draft.each)
     body, own = specialized(draft.body, draft.blocks, draft.wishes, is_persistent=takes_turns)
     return replace(draft, body=body, own=own)
 
 
-def walk(draft: Draft) -> Draft:
+def walk(draft: KernelDraft) -> KernelDraft:
     """Lanes begin where memory is aligned, and every second loop goes backwards."""
     # Programs that take blocks in turn have one line after the other.
     aligned = () if draft.each else draft.launch.aligned
@@ -126,12 +126,12 @@ def walk(draft: Draft) -> Draft:
     return replace(draft, body=done.body, lined=frozenset(done.lined), turned=done.turned)
 
 
-def rename_counters(draft: Draft) -> Draft:
+def rename_counters(draft: KernelDraft) -> KernelDraft:
     """Counters of loops get names of their own where they need other widths."""
     return replace(draft, body=with_own_counters(draft.body, draft.sizes, draft.taken))
 
 
-def keep_reductions(draft: Draft) -> Draft:
+def keep_reductions(draft: KernelDraft) -> KernelDraft:
     """Triton is kept from moving a reduction of what was loaded behind its loop."""
     return replace(draft, body=with_reductions_apart(draft.body))
 
@@ -163,7 +163,7 @@ PASSES = (
 )
 
 
-def drafts(first: Draft) -> Iterator[Draft]:
+def drafts(first: KernelDraft) -> Iterator[KernelDraft]:
     """Yield a draft, and what each pass that runs on it makes of it."""
     draft = first
     yield draft
@@ -179,7 +179,7 @@ def _variables(building: Building, tensors: tuple[str, ...]) -> frozenset[str]:
     return frozenset(one.variable for one in found if one is not None and not one.is_scratch)
 
 
-def _wishes(draft: Draft, taken: set[str], stored: frozenset[str]) -> dict[str, Wish]:
+def _wishes(draft: KernelDraft, taken: set[str], stored: frozenset[str]) -> dict[str, Wish]:
     """What is to be loaded or stored through descriptors, by the variables of the tensors.
 
     The names that they get are taken then, too.

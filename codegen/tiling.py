@@ -70,7 +70,17 @@ def tiling_of(building: Building, tiles: Tiles, node: Tile) -> Tiling:
     order = tuple(named.values())
     loops = {axis: building.renamed(value) for axis, value in node.loops.items()}
     tests = _tests(building, tiles.name, node.ways, starts, named)
-    return Tiling(building, statement, node, at, starts, loops, named, order, tests)
+    return Tiling(
+        building=building,
+        statement=statement,
+        node=node,
+        at=at,
+        starts=starts,
+        loops=loops,
+        named=named,
+        lanes=order,
+        tests=tests,
+    )
 
 
 def tests_on(tiling: Tiling, order: Axes, chosen: Chosen) -> tuple[Test, ...]:

@@ -164,15 +164,15 @@ def _walk(walking: Walking, body: tuple[Step, ...], at: int) -> Walk | None:
         case _:
             return None
     walk = Walk(
-        loop,
-        end,
-        size,
-        lanes,
-        tuple(inner),
-        mask,
-        tuple(rest),
-        (step.origin, after.origin),
-        loop.body[0].origin,
+        loop=loop,
+        end=end,
+        size=size,
+        lanes=lanes,
+        body=tuple(inner),
+        mask=mask,
+        rest=tuple(rest),
+        origins=(step.origin, after.origin),
+        lane_origin=loop.body[0].origin,
     )
     last = size - Affine(((lanes.name, 1),)) + Affine((), -1)
     is_end = test.value - last == Affine() and test.unless is None

@@ -44,21 +44,21 @@ NO_OPERATION = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class FormulaNumber:
     """A whole number; one below 0 is written with a sign."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class FormulaName:
     """The size of a label, or another number that the plan has a name for."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class FormulaExtent:
     """How long an axis of an input is: `A.shape[0]`."""
 
     tensor: str
@@ -74,7 +74,7 @@ class Stride:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class FormulaOperation:
     """Two numbers, and what is made of them."""
 
     operator: Operator
@@ -91,7 +91,7 @@ class Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class FormulaCompared:
     """Whether two numbers are so."""
 
     comparison: Comparison
@@ -99,8 +99,8 @@ class Compared:
     right: "Formula"
 
 
-Formula = Number | Named | Extent | Stride | Operation | Applied
-Truth = tuple[Compared, ...]  # all of them hold; there is at least one
+Formula = FormulaNumber | FormulaName | FormulaExtent | Stride | FormulaOperation | Applied
+Truth = tuple[FormulaCompared, ...]  # all of them hold; there is at least one
 
 
 class NotAFormulaError(Exception):
@@ -119,16 +119,16 @@ def show_truth(truth: Truth) -> str:
 
 def _shown(formula: Formula, binds: int) -> str:
     match formula:
-        case Number(value=value):
+        case FormulaNumber(value=value):
             # Python reads a sign as an operation on what follows it.
             return f"({value})" if value < 0 and binds else str(value)
-        case Named(name=name):
+        case FormulaName(name=name):
             return name
-        case Extent(tensor=tensor, axis=axis):
+        case FormulaExtent(tensor=tensor, axis=axis):
             return f"{tensor}.shape[{axis}]"
         case Stride(tensor=tensor, axis=axis):
             return f"{tensor}.stride({axis})"
-        case Operation(operator=operator, left=left, right=right):
+        case FormulaOperation(operator=operator, left=left, right=right):
             mine = BINDS[operator]
             text = f"{_shown(left, mine)} {operator} {_shown(right, mine + 1)}"
             return f"({text})" if mine < binds else text
@@ -163,10 +163,10 @@ def _tree(text: str) -> ast.expr:
         raise NotAFormulaError(f"'{text}' is not written as Python is") from error
 
 
-def _compared(node: ast.expr) -> Compared:
+def _compared(node: ast.expr) -> FormulaCompared:
     match node:
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
-            return Compared(COMPARISONS[type(op)], _formula(left, 0), _formula(right, 0))
+            return FormulaCompared(COMPARISONS[type(op)], _formula(left, 0), _formula(right, 0))
         case _:
             raise _wrong(node)
 
@@ -182,28 +182,28 @@ def _formula(node: ast.expr, depth: int) -> Formula:
         ):
             return _number(-value)
         case ast.Name(id=name):
-            return Named(name)
+            return FormulaName(name)
         case ast.Subscript(
             value=ast.Attribute(value=ast.Name(id=tensor), attr="shape"), slice=axis
         ):
-            return Extent(tensor, _axis(axis))
+            return FormulaExtent(tensor, _axis(axis))
         case ast.Call(
             func=ast.Attribute(value=ast.Name(id=tensor), attr="stride"), args=[axis], keywords=[]
         ):
             return Stride(tensor, _axis(axis))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
             operator = OPERATORS[type(op)]
-            return Operation(operator, _formula(left, depth + 1), _formula(right, depth + 1))
+            return FormulaOperation(operator, _formula(left, depth + 1), _formula(right, depth + 1))
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return _applied(node, name, tuple(_formula(one, depth + 1) for one in args))
         case _:
             raise _wrong(node)
 
 
-def _number(value: int) -> Number:
+def _number(value: int) -> FormulaNumber:
     if abs(value) > LARGEST:
         raise NotAFormulaError("a number of a formula has at most 64 bits")
-    return Number(value)
+    return FormulaNumber(value)
 
 
 def _axis(node: ast.expr) -> int:
@@ -227,17 +227,17 @@ def _wrong(node: ast.expr) -> NotAFormulaError:
 
 # What formulas come to
 
-Known = Callable[[Named | Extent | Stride], int]
+Known = Callable[[FormulaName | FormulaExtent | Stride], int]
 
 
 def value_of(formula: Formula, known: Known) -> int:
     """The number that a formula comes to, by what is known of a call."""
     match formula:
-        case Number(value=value):
+        case FormulaNumber(value=value):
             return value
-        case Named() | Extent() | Stride():
+        case FormulaName() | FormulaExtent() | Stride():
             return known(formula)
-        case Operation(operator=operator, left=left, right=right):
+        case FormulaOperation(operator=operator, left=left, right=right):
             return _operated(operator, value_of(left, known), value_of(right, known))
         case Applied(function=function, arguments=arguments):
             return _result(function, [value_of(one, known) for one in arguments])

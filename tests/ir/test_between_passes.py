@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.codegen import lower, passes
-from dtpoly.codegen.draft import Draft, Property
+from dtpoly.codegen.draft import KernelDraft, Property
 from dtpoly.codegen.passes import PASSES, KernelPass
 from dtpoly.compile import check
 from dtpoly.frontend.reading import read_file
@@ -23,9 +23,9 @@ class Watch:
     def __init__(self) -> None:
         self.seen = Counter[int]()
         self.found: list[str] = []
-        self.last: Draft | None = None
+        self.last: KernelDraft | None = None
 
-    def __call__(self, first: Draft) -> Iterator[Draft]:
+    def __call__(self, first: KernelDraft) -> Iterator[KernelDraft]:
         for at, draft in enumerate(passes.drafts(first)):
             kernel = lower.kernel_of("kernel", draft)
             self.found.extend(f"after {at} passes: {one}" for one in complaints(kernel))

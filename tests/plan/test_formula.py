@@ -10,14 +10,14 @@ import pytest
 from dtpoly.plan.formula import (
     ARGUMENTS,
     Applied,
-    Compared,
     Comparison,
-    Extent,
     Formula,
-    Named,
+    FormulaCompared,
+    FormulaExtent,
+    FormulaName,
+    FormulaNumber,
+    FormulaOperation,
     NotAFormulaError,
-    Number,
-    Operation,
     Operator,
     Stride,
     Truth,
@@ -33,11 +33,11 @@ SIZES = {"x": 12, "y": 5, "k_2": 1}
 SHAPE, STRIDES = (7, 3), (40, 1)
 
 
-def known(one: Named | Extent | Stride) -> int:
+def known(one: FormulaName | FormulaExtent | Stride) -> int:
     match one:
-        case Named(name=name):
+        case FormulaName(name=name):
             return SIZES[name]
-        case Extent(axis=axis):
+        case FormulaExtent(axis=axis):
             return SHAPE[axis]
         case Stride(axis=axis):
             return STRIDES[axis]
@@ -46,16 +46,18 @@ def known(one: Named | Extent | Stride) -> int:
 def a_formula(random: Random, depth: int) -> Formula:
     match random.randrange(4 if depth == 0 else 6):
         case 0:
-            return Number(random.choice((-7, -1, 0, 1, 3, 128, 2**40)))
+            return FormulaNumber(random.choice((-7, -1, 0, 1, 3, 128, 2**40)))
         case 1:
-            return Named(random.choice([*SIZES]))
+            return FormulaName(random.choice([*SIZES]))
         case 2:
-            return Extent("A", random.randrange(2))
+            return FormulaExtent("A", random.randrange(2))
         case 3:
             return Stride("A", random.randrange(2))
         case 4:
             operator: Operator = random.choice(get_args(Operator))
-            return Operation(operator, a_formula(random, depth - 1), a_formula(random, depth - 1))
+            return FormulaOperation(
+                operator, a_formula(random, depth - 1), a_formula(random, depth - 1)
+            )
         case _:
             function, count = random.choice([*ARGUMENTS.items()])
             given = (a_formula(random, depth - 1) for _ in range(count or random.randint(2, 3)))
@@ -72,7 +74,9 @@ def came_to(ask: Callable[[], Any]) -> Any:
 
 def a_truth(random: Random) -> Truth:
     return tuple(
-        Compared(random.choice(get_args(Comparison)), a_formula(random, 2), a_formula(random, 2))
+        FormulaCompared(
+            random.choice(get_args(Comparison)), a_formula(random, 2), a_formula(random, 2)
+        )
         for _ in range(random.randint(1, 3))
     )
 
@@ -97,7 +101,7 @@ def test_what_it_comes_to_is_what_python_says(seed: int) -> None:
         return next(1 << n for n in range(4, 99) if 1 << n >= max(a, 16))
 
     def fit(*given: int) -> int:
-        return value_of(Applied("fit", tuple(map(Number, given))), known)
+        return value_of(Applied("fit", tuple(map(FormulaNumber, given))), known)
 
     tensor = SimpleNamespace(shape=SHAPE, stride=STRIDES.__getitem__)
     names: dict[str, Any] = {**SIZES, "A": tensor, "cdiv": cdiv, "lanes": lanes, "fit": fit}
@@ -119,7 +123,7 @@ def test_the_largest_size_that_fits(seed: int) -> None:
     wanted = 0
     while wanted < 20 and all(0 <= end + coefficient * wanted < extent for end in (low, high)):
         wanted += 1
-    given = tuple(map(Number, (extent, low, high, coefficient)))
+    given = tuple(map(FormulaNumber, (extent, low, high, coefficient)))
     assert value_of(Applied("fit", given), known) == wanted
 
 
