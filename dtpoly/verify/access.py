@@ -49,7 +49,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A tensor that a kernel is given: one stride for each axis."""
+    """A tensor that a kernel is given, with a stride and an extent for each axis."""
 
     name: str
     strides: tuple[Whole, ...]
@@ -79,9 +79,9 @@ class Launch:
     near: frozenset[str] = frozenset()
     below: tuple[tuple[Whole, int], ...] = ()
     is_finite: bool = False
-    # Its programs may be placed while launches before it run.
+    # Whether its programs may start while the launches before it still run (see early).
     is_early: bool = False
-    # Some of its warps may load for the others.
+    # Whether some of its warps may load for the others (see specialized).
     is_specialized: bool = False
     # Whether it has only some of the programs of the launch that the file writes; and the
     # parameter that says how many programs come before its own.
@@ -145,7 +145,7 @@ class Ran:
     launch: Launch
     accesses: tuple[Access, ...]
     barriers: tuple[Barrier, ...]
-    # Ranges of program coordinates; of loops and lanes.
+    # The ranges of program coordinates, and those of loops and lanes.
     programs: Mapping[str, Truth]
     ranges: Mapping[str, Truth]
     # Loops that Triton may pipeline, with their lines.

@@ -36,8 +36,8 @@ def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None,
     address = items[0]
     if not isinstance(address, Pointer):
         raise Unread(line, "a load from what is not an address")
-    # Triton spreads addresses along the axes of the mask, but not the mask along those of 'other';
-    # and it takes a mask with axes for no single address.
+    # Triton broadcasts addresses along the axes of the mask. It does not broadcast the mask along
+    # the axes of 'other', and a single address cannot have a mask with axes.
     spread = (pointer,) if mask is None or not pointer.axes else (pointer, mask)
     if shape_of(machine, axes) != shape_of(machine, aligned(machine, spread, line)[0]):
         raise Unread(line, "a load whose mask, or 'other', has lanes that its addresses lack")

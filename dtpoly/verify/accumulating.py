@@ -96,7 +96,7 @@ def _reads_it(piece: Term, store: Access) -> bool:
 
 
 def _comes_between(ran: Ran, load: Access, other: Access, store: Access, facts: Truth) -> bool:
-    """True if another store may write the element after it was loaded, and before it is stored."""
+    """Whether another store may write the element after it was loaded and before it is stored."""
     if other.kind == "load" or other.tensor != store.tensor:
         return False
     put = renaming(ran, other, kept=tuple(ran.programs))

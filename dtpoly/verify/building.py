@@ -352,7 +352,8 @@ def _count(term: Term, bools: Collection[str], known: dict[Term, _Counted]) -> _
             left, right = _counted(first, bools, known), _counted(second, bools, known)
             if left is not None and right is not None:
                 (a, most), (b, other) = left, right
-                # Not less than how many truths there are, for products either.
+                # Also for a product this is not less than the number of truths in it, so that
+                # MOST_TRUTHS bounds the size of terms.
                 largest = max(most + other, most * other if operation == "mul" else 0)
                 word = "or" if operation == "add" else "and"
                 return (applied(word, [a, b]), largest) if largest <= MOST_TRUTHS else None

@@ -3,6 +3,7 @@
 A variable that each iteration changes to `old op something` holds `before op (the reduction of
 something over all iterations)` after the loop. If the variable only depends on the last iteration,
 it holds what that leaves. In any other case its value is lost, and a later use of it is an error.
+(Whole numbers and addresses that grow by the same in each iteration are the care of loops.)
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ IDENTITY: dict[str, Term] = {
     "argany": Pair(Literal("False"), Literal("inf")),
     "argall": Pair(Literal("True"), Literal("inf")),
 }
-# `and` and `or` are reductions only of truths. Of numbers they work on bits, and False or True is
-# not what changes no bit.
+# `and` and `or` count as reductions only for values of these kinds. On numbers they work bit by
+# bit, and there IDENTITY does not say what leaves every bit as it is.
 TRUTHS = (kinds.BOOL, kinds.TRUTH)
 STARTS = {"maximum": "least ", "minimum": "most "}
 NO_PLACE = ("inf", str(2**63 - 1), "most tl.int64")

@@ -93,7 +93,8 @@ class Digits:
         return one in self.ranges and self.ranges[one] == within(number(0), value, divisor)
 
     def _parts(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
-        # Where extents are numbers, a divisor may be a product of some and a group by chance.
+        # If extents are constants, a divisor may be a product of some of them and, by chance, the
+        # size of a group, too.
         ways = [self._mixed, self._grouped]
         for way in reversed(ways) if self.is_group_first else ways:
             parts = way(radix, divisor)

@@ -30,7 +30,7 @@ def ranged(
 ) -> Truth:
     """Return the ranges of some names, and of all names that these ranges mention."""
     done: dict[str, None] = {}
-    # In an order that is the same in every process.
+    # The order must be the same in every process.
     pending = sorted(names)
     parts: list[Truth] = []
     while pending:
@@ -84,7 +84,7 @@ def ids_agree(ran: Ran, put: Put) -> Truth:
 
 
 def renaming(ran: Ran, access: Access, kept: Sequence[str] = ()) -> Put:
-    """Fresh names for an instance of an access."""
+    """Return fresh names for an instance of an access, except for the names in `kept`."""
     return {one: name(fresh(one)) for one in own_names(ran, access) if one not in kept}
 
 

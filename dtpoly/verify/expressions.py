@@ -64,7 +64,7 @@ TORCH = {
 DEVICES = ("dt_check(", "dt_device(")
 # The largest number of 64 bits: no size is larger.
 LARGEST = 2**63 - 1
-# A parameter that has no value before it is given one.
+# A parameter of wrappers that has no value before the wrapper sets it.
 UNSET = ("device",)
 
 

@@ -1,7 +1,7 @@
 """The size of each label of a Program, as a number over the shapes of the inputs.
 
-This is the algorithm's side: what sizes should be. What a wrapper computes for them is compared
-with it.
+This is the algorithm's side: it says what sizes should be. If a wrapper computes a size that a call
+leaves out, the two are compared (see left_out).
 """
 
 from __future__ import annotations

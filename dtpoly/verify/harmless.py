@@ -40,7 +40,8 @@ HIDDEN = (
 
 def check_calls(file: Unit, definition: ast.FunctionDef) -> None:
     """Raise Unread for the first call, or hidden expression, that is not known to be harmless."""
-    # Launches and calls of other functions of the file are statements: their results are not used.
+    # Launches and operators stand alone, as statements or after `return`: nothing is computed from
+    # their results.
     alone = {
         id(node.value)
         for node in ast.walk(definition)

@@ -143,7 +143,7 @@ class Wrapper:
     maker: str = ""
     # Sizes that are refused if they are just below 2^31, before this launch or earlier ones.
     apart: frozenset[Whole] = frozenset()
-    # Names that have been set, also those that stand for other things in a loop over panels.
+    # Names that have been set, also those that mean something else in a loop over panels.
     is_set: set[str] = field(default_factory=set[str])
     # The loop over panels, if all launches are in one; and whether the loop has been read.
     panels: Panels | None = None

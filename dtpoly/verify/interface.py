@@ -65,7 +65,7 @@ def check_kernel(definition: ast.FunctionDef, named: AbstractSet[str]) -> None:
 def check_call(definition: ast.FunctionDef, call: ast.Call, count: int) -> None:
     """Raise Unread unless a launcher is given arguments by position and constants by name.
 
-    A launcher keeps the compiled kernel for later calls that are alike, and relies on this.
+    A launcher remembers how a call was run for later calls that are alike, and relies on this.
     """
     given = definition.args.args
     fixed = constants_of(definition)

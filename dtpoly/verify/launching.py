@@ -188,7 +188,10 @@ def _note_both(
     options: Options,
     value: Reader,
 ) -> None:
-    """Note two launches for one: the first has so many of the programs, the second has the rest."""
+    """Note two launches for one: of the first programs, as many as the grid says, and of the rest.
+
+    The grid must be a sum of both numbers, and the kernel must be given the first one.
+    """
     match grid:
         case ast.Call(
             func=ast.Name(id=one) as made,
@@ -286,8 +289,8 @@ def _types(wrapper: Wrapper, held: Held) -> tuple[str, ...]:
     """Return the types that a parameter may be declared to have, since they change no number."""
     match held:
         case Given(name=one):
-            # A float must be declared as 64 bits: otherwise Triton takes it for 32 bits, and a
-            # launcher passes 64.
+            # A launcher says itself that a float has 64 bits. Triton takes a float for 32 bits
+            # unless its parameter is declared so.
             return (wrapper.scalars[one] or "tl.float64",)
         case _:
             return ()

@@ -25,7 +25,8 @@ from dtpoly.verify.whole import FALSE, Whole, both, compare, extreme, name, name
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
-# Types of bounds that are as wide as offsets. A counter of such a type is never a number of Python.
+# Types of loop bounds that offsets need. Where a bound has one of these, nothing is computed with
+# numbers of Python.
 LONG = ("tl.int64", kinds.OFFSET)
 # Triton unrolls such a loop: it repeats the body for each iteration.
 STATIC = "tl.static_range"

@@ -91,12 +91,13 @@ class Machine:
     pipelined: dict[str, int] = field(default_factory=dict[str, int])
     where: Truth = TRUE
     loops: tuple[str, ...] = ()
-    # Numbers that must not be negative, since Triton does not round their quotients down.
+    # Numbers that are divided. They must not be negative, since Triton does not round down.
     divided: list[Divided] = field(default_factory=list[Divided])
     numbers: list[Computed] = field(default_factory=list[Computed])
     time: tuple[Whole, ...] = ()
     clock: int = 0
-    # Loops that take in all iterations of all programs along an axis of the grid.
+    # Loops in which the programs along an axis of the grid take turns (see persistent): together
+    # they run through all iterations.
     over_programs: list[persistent.OverPrograms] = field(
         default_factory=list[persistent.OverPrograms]
     )
@@ -126,7 +127,7 @@ class Machine:
     )
 
     def tick(self) -> Whole:
-        """Return the next point in time: statements count up in the order in which they are run."""
+        """Return the number of the next place in the text: it orders the events of an iteration."""
         self.clock += 1
         return number(self.clock)
 

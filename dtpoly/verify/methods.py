@@ -9,7 +9,8 @@ from __future__ import annotations
 from dtpoly.verify import kinds
 from dtpoly.verify.values import Tile, Unread, Value
 
-# Functions that are methods of tensors, too; but Triton's interpreter cannot call those before 3.9.
+# Functions that are also methods of tensors, but Triton's interpreter cannot call these methods
+# before 3.9.
 LATE = frozenset(
     ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sqrt_rn", "sin", "cos", "erf", "ceil", "floor")
 )
