@@ -1,4 +1,4 @@
-"""What a proof of a hand-written file takes for granted, and which Funcs it is about.
+"""Collect what a proof takes for granted, and find the Funcs that a hand-written file computes.
 
 The verdict lists these promises of the caller in words, for files of dtpoly too. For hand-written
 files this module also says which Funcs the lines mention, and at which sizes to look for an example

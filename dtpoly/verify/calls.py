@@ -1,4 +1,4 @@
-"""What each function of Triton means: the machine evaluates the calls of a kernel here.
+"""Evaluate the calls of a kernel: this module says what each function of Triton means.
 
 Each call gives a value, and may also record an access, a number that must not overflow, or a doubt.
 A call that is not understood exactly raises Unread: then nothing is proved.

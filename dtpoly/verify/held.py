@@ -100,7 +100,7 @@ Held = Plain | tuple["Held", ...] | Given | Truth
 
 @dataclass
 class Wrapper:
-    """What has been read of one wrapper."""
+    """One wrapper, as far as it has been read: its names, launches and facts."""
 
     file: Unit
     wanted: str

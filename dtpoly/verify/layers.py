@@ -3,8 +3,8 @@
 stores: each element of the output is stored once.
 bounds: each access is inside of its tensor.
 order: there is no race, and no load sees a stale value.
-value: what is stored is what the algorithm says. So each load must give the right value, and lanes
-outside of the domain must contribute nothing; a finding says which of these fails.
+value: what is stored is what the algorithm says. So each load must give the right value, and so
+must lanes outside of the domain, as far as they contribute; a finding says which of these fails.
 overflow: whole numbers stay in their types.
 """
 

@@ -35,7 +35,7 @@ RANGES = ("range", "tl.range", "tl.static_range")
 
 @dataclass
 class Changes:
-    """What is known so far of the names that the body of a loop sets."""
+    """The knowledge so far about the names that the body of a loop sets."""
 
     loop: str
     low: Whole
