@@ -1,4 +1,9 @@
-"""What a kernel does to memory, in order; and what a launch of it binds its parameters to."""
+"""The data that the symbolic execution of a kernel takes and gives.
+
+A wrapper is read into `Launch`es (which kernel, with which arguments and grid). The machine runs
+each of them and gives a `Ran`: the loads, stores and barriers of the kernel in their order, and
+what holds of the names in them. The layers of the proof look at these.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +23,23 @@ class Access:
     kind: str
     tensor: str
     indices: tuple[Whole, ...]
-    # Where it happens: conditions around it, and its mask.
+    # The condition under which it happens: the branches around it and its mask.
     where: Truth
     lanes: tuple[str, ...]
     loops: tuple[str, ...]
     time: tuple[Whole, ...]
     line: int
-    # What is stored; of a load its number, which the term that it gives names.
+    # The value that is stored, None for a load. A load has a number instead (other accesses have
+    # 0): the Element term that stands for the loaded value carries it.
     value: Term | None
     load: int
-    # The numbers that its address was added up from.
+    # The numbers whose sum is its address.
     parts: tuple[Whole, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """All lanes of a program wait for each other."""
+    """A place where all lanes of a program wait for each other."""
 
     where: Truth
     loops: tuple[str, ...]
@@ -43,7 +49,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A tensor that a kernel is given: one stride for each axis."""
+    """A tensor that a kernel is given, with a stride and an extent for each axis."""
 
     name: str
     strides: tuple[Whole, ...]
@@ -59,27 +65,29 @@ class Launch:
     kernel: str
     arguments: Mapping[str, Value]
     grid: tuple[tuple[Whole, ...], ...]
-    # What the blocks that programs take in turn are the product of, if they do that.
+    # If programs take blocks in turn (a persistent kernel): the factors of the number of blocks.
     turns: tuple[Whole, ...] | None
     stages: int | None
     line: int
-    # What decides how many bits offsets have, if anything does; and sizes that are not just
-    # below 2^31, since such are refused.
+    # The numbers that decide how many bits offsets have, if any do; the strides of tensors that
+    # decide it, too; and sizes that are not just below 2^31, since the wrapper refuses such sizes.
     largest: tuple[Whole, ...] = ()
-    reaches: frozenset[str] = frozenset()  # strides of tensors that decide it, too
+    reaches: frozenset[str] = frozenset()
     apart: frozenset[Whole] = frozenset()
-    # Tensors whose last element is nearer than 2^31; what products are below; are values finite.
+    # Tensors whose last element has an offset below 2^31; products of sizes, each with the number
+    # that it is below; and whether values are promised to be finite.
     near: frozenset[str] = frozenset()
     below: tuple[tuple[Whole, int], ...] = ()
     is_finite: bool = False
-    # Its programs may be placed while launches before it run.
+    # Whether its programs may start while the launches before it still run (see early).
     is_early: bool = False
-    # Some of its warps may load for the others.
+    # Whether some of its warps may load for the others (see specialized).
     is_specialized: bool = False
-    # It has only some of the programs; and the parameter that says how many are before its own.
+    # Whether it has only some of the programs of the launch that the file writes; and the
+    # parameter that says how many programs come before its own.
     is_part: bool = False
     before: str = ""
-    # What products with numbers, which extents of its grid may be, are made of.
+    # The factors of products with numbers, such as `2 * blocks`; extents of its grid may be such.
     factors: Mapping[Whole, tuple[Whole, ...]] = field(
         default_factory=dict[Whole, tuple[Whole, ...]], compare=False
     )
@@ -87,17 +95,17 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A whole number that a kernel computes: in which type, and where."""
+    """A whole number that a kernel computes, its type, and the condition under which it does so."""
 
     value: Whole
     kind: str
     where: Truth
     line: int
-    # Something is taken from it, or it from something: it may be larger than what becomes of it.
+    # It is an operand of a subtraction, so it may be larger than the result.
     is_less: bool = False
-    # It had 64 bits: where 32 do not hold it, it wraps, and so may the algorithm's.
+    # It had 64 bits and keeps 32. It wraps if they do not hold it, and so may the algorithm's.
     is_cut: bool = False
-    # More is done with it than to add it up to an address: where it wrapped, that would be seen.
+    # It is used for more than a sum that becomes an address, so the result would show a wrap.
     is_left: bool = False
     # It is brought to 64 bits, and may be a part of an address after that.
     is_widened: bool = False
@@ -105,7 +113,11 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """What lanes are shifted by: where a line begins, its stride, what the shift is below."""
+    """A number by which lanes are shifted.
+
+    `first` says where a line begins, `stride` is the stride of lines, and the shift is below
+    `unit`.
+    """
 
     first: Whole
     stride: str
@@ -114,9 +126,10 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """A whole number that may not be negative where it is divided.
+    """A whole number that a kernel divides: it must not be negative.
 
-    It may be where it is divided by a number, if nothing is left.
+    There is one exception: a negative number may be divided by a constant (`by`) if there is no
+    remainder.
     """
 
     number: Whole
@@ -127,25 +140,27 @@ class Divided:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A launch as it runs: its accesses and barriers, and what holds of the names in them."""
+    """One launch after its symbolic run: its accesses and barriers, and the ranges of all names."""
 
     launch: Launch
     accesses: tuple[Access, ...]
     barriers: tuple[Barrier, ...]
-    # Ranges of program coordinates; of loops and lanes.
+    # The ranges of program coordinates, and those of loops and lanes.
     programs: Mapping[str, Truth]
     ranges: Mapping[str, Truth]
     # Loops that Triton may pipeline, with their lines.
     pipelined: Mapping[str, int]
-    # What is divided, by which number, where, in which line; whole numbers and their types.
+    # The divisions of the kernel, and the whole numbers that it computes, with their types.
     divided: tuple[Divided, ...]
     computed: tuple[Computed, ...]
     # Products of extents of the grid.
     divisors: frozenset[Whole]
-    # Program ids that are used as numbers; what holds of how many there are.
+    # The ranges of program ids that are used as numbers; and facts, such as that there are
+    # programs at all and that no tile is larger than Triton makes it.
     numbers: Mapping[str, Truth]
     facts: Truth
-    # By how much lines begin behind where memory is aligned.
+    # By name: how far a line begins behind an aligned address.
     shifts: Mapping[str, Shift]
-    # Branches that are read as if they were not taken, and may be.
+    # Lines and reasons why nothing is proved of this kernel though it could be read: Triton may not
+    # compile it, or a branch was read as if it were not taken.
     doubts: tuple[tuple[int, str], ...] = ()

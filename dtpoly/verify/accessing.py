@@ -1,4 +1,9 @@
-"""Loads and stores of a kernel in, accesses out: which element, where, and what is seen or left."""
+"""Record the loads, stores, atomic operations and barriers of a kernel as `Access`es.
+
+The calls of Triton that touch memory end here. Each becomes an access that says which element of
+which tensor is meant, and under which condition. A load also gives a term that stands for the
+loaded value: which store it sees is found later (see memory).
+"""
 
 from __future__ import annotations
 
@@ -22,21 +27,25 @@ if TYPE_CHECKING:
 
 
 def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None, line: int) -> Tile:
-    """What a load gives at each lane."""
+    """Record a load and return its value at each lane.
+
+    Where the mask is false, the value is `other`, or undefined if there is no `other`.
+    """
     given = [one for one in (pointer, mask, other) if one is not None]
     axes, items = aligned(machine, given, line)
     address = items[0]
     if not isinstance(address, Pointer):
         raise Unread(line, "a load from what is not an address")
-    # Triton spreads addresses along the axes of the mask, but not the mask along those of 'other';
-    # and it takes a mask with axes for no single address.
+    # Triton broadcasts addresses along the axes of the mask. It does not broadcast the mask along
+    # the axes of 'other', and a single address cannot have a mask with axes.
     spread = (pointer,) if mask is None or not pointer.axes else (pointer, mask)
     if shape_of(machine, axes) != shape_of(machine, aligned(machine, spread, line)[0]):
         raise Unread(line, "a load whose mask, or 'other', has lanes that its addresses lack")
     where = TRUE if mask is None else _mask(items[1], line)
     inside = wrapping.unwrapped(address.offset)
     if inside.where != TRUE:
-        # Beyond the end it is an element that does not matter; but there must be one.
+        # The index is a remainder by a size. Beyond the end the loaded element does not matter,
+        # but the tensor must have one: so that is recorded as a load of its own.
         there = replace(address, offset=inside.outside)
         _remember(machine, "load", there, both(where, wrapping.beyond(inside)), axes, None, line)
         address = replace(address, offset=inside.inside)
@@ -50,7 +59,7 @@ def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None,
     others = [] if other is None else [_beside(array.kind, other)]
     meaning("load other" if others else "load", (array.kind, *others), line)
     if array.kind == kinds.BOOL and others not in ([], ["bool"], [kinds.BOOL], [kinds.TRUTH]):
-        # Of 256, a byte is 0.
+        # A truth is stored as one byte, and the byte of 256, for example, is 0.
         raise Unread(line, "'other' beside truths that is not one: write True or False, or 0 or 1")
     if mask is None:
         return Tile(axes, element, array.kind)
@@ -80,16 +89,16 @@ def store(
 
 
 def _beside(held: str, tile: Tile) -> str:
-    """The kind of a value that is brought to what memory holds.
+    """Return the kind of a value that is brought to the type that memory holds.
 
-    Beside truths, 0 and 1 as written are the same as False and True: one byte each.
+    If memory holds truths, a 0 or 1 as written counts as False or True: each is the same byte.
     """
     is_bit = isinstance(tile.item, Whole) and tile.item.constant in (0, 1)
     return "bool" if is_bit and held == kinds.BOOL and tile.kind == kinds.WEAK else of_tile(tile)
 
 
 def barrier(machine: Machine, line: int) -> None:
-    """Note a barrier."""
+    """Record a barrier."""
     time = (*machine.time, machine.tick())
     machine.barriers.append(Barrier(machine.where, machine.loops, time, line))
 
@@ -103,7 +112,10 @@ def _remember(
     value: Term | None,
     line: int,
 ) -> tuple[Array, tuple[Whole, ...]]:
-    """Note an access; which element it is."""
+    """Record an access, and return the tensor and the indices of the element.
+
+    While a loop is being tried out, nothing is recorded and the indices are zeros.
+    """
     array = machine.arrays[address.tensor]
     if machine.trials:
         return array, tuple(number(0) for _ in array.strides)
@@ -130,7 +142,7 @@ def _remember(
 
 
 def _mask(item: Item, line: int) -> Truth:
-    """A mask as a formula."""
+    """Return a mask as a formula. A number as a mask is true where it is not 0."""
     if isinstance(item, Whole):
         return compare("!=", item, number(0))
     if is_truth(item):

@@ -1,6 +1,9 @@
-"""A store of what was there and something more, in; the operation and what is put to it, out.
+"""Recognise stores that add to what memory holds, as in `store(p, load(p) + x)`.
 
-Memory then holds what it began with, and the reduction of all that was put to it since.
+After such stores an element holds what it began with, put together with the reduction of all that
+was added since. `memory` asks for these when it looks for what a load sees. The operation need not
+be a sum: OPERATIONS lists those that are recognised, and pairs of a value and a place (argmax) are
+recognised, too.
 """
 
 from __future__ import annotations
@@ -22,17 +25,21 @@ OPERATIONS = ("add", "mul", "maximum", "minimum", "or", "and")
 
 @dataclass(frozen=True)
 class Accumulation:
-    """A store that puts values to what its own instance loaded just before."""
+    """A store of `old op piece op ...`, where its own instance loaded `old` just before."""
 
     store: Access
     operation: str
     pieces: tuple[Term, ...]
-    # Of a pair the store of its other part.
+    # For a pair of value and place: the store of its other part.
     other: Access | None = None
 
 
 def accumulation(ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
-    """What a store accumulates; None for one that does not, or that may overwrite another."""
+    """Return what a store accumulates; None if it does not, or if it may overwrite another one.
+
+    The load must be in the same loops as the store, no piece may read the tensor again, and no
+    other store may write the element between the load and the store.
+    """
     if store.kind != "store" or store.value is None:
         return None
     found: list[Element] = []
@@ -55,7 +62,7 @@ def accumulation(ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
 
 
 def _of_pairs(ran: Ran, store: Access, whole: Term, facts: Truth) -> Accumulation | None:
-    """What two stores accumulate together, value and place of one pair."""
+    """Return what two stores accumulate together: the value and the place of one pair."""
     other = partner(ran, store)
     if other is None or not isinstance(whole, Apply):
         return None
@@ -89,7 +96,7 @@ def _reads_it(piece: Term, store: Access) -> bool:
 
 
 def _comes_between(ran: Ran, load: Access, other: Access, store: Access, facts: Truth) -> bool:
-    """True if another store may write the element after it was loaded, and before it is stored."""
+    """Whether another store may write the element after it was loaded and before it is stored."""
     if other.kind == "load" or other.tensor != store.tensor:
         return False
     put = renaming(ran, other, kept=tuple(ran.programs))
@@ -107,7 +114,11 @@ def _comes_between(ran: Ran, load: Access, other: Access, store: Access, facts: 
 
 
 def _taken(term: Term, store: Access, found: list[Element]) -> tuple[str, list[Term]] | None:
-    """`old op a op b` as op and [a, b]."""
+    """Take `old op a op b` apart into op and [a, b]; None if the term has not this form.
+
+    Loads that may be `old` are added to `found`. A choice between `old op a` and `old` counts as
+    `old op (a, or what changes nothing)`.
+    """
     match term:
         case Apply(operation=operation, operands=(left, right)) if operation in OPERATIONS:
             for old, new in ((left, right), (right, left)):
@@ -129,7 +140,10 @@ def _taken(term: Term, store: Access, found: list[Element]) -> tuple[str, list[T
 
 
 def _is_old(term: Term, store: Access, found: list[Element]) -> bool:
-    """True for what the element held; a mask of the load must be one of the store."""
+    """Whether a term is what the stored element held before.
+
+    If the load has a mask, each condition of it must be a condition of the store, too.
+    """
     match term:
         case Choose(condition=condition, yes=yes) if _parts(condition) <= _parts(store.where):
             return _is_old(yes, store, found)
@@ -145,5 +159,5 @@ def _parts(of: Truth) -> set[Truth]:
 
 
 def one_operation(accumulations: Sequence[Accumulation]) -> bool:
-    """True if all of them accumulate by one operation."""
+    """Whether all accumulations are by the same operation."""
     return len({one.operation for one in accumulations}) <= 1

@@ -1,6 +1,8 @@
-"""A Program in, the terms that its Funcs must be out: straight from the definitions.
+"""The algorithm's side of a proof: the term that each element of a Func must be.
 
-Where the language lets a value be rounded, its node says so: `may` and the type.
+Terms are built straight from the definitions of the Program; nothing here knows of schedules or
+kernels. The layer `value` compares them with the terms that kernels store. Where the language
+leaves it open whether a value is rounded, the term has a node `may` with the type.
 """
 
 from __future__ import annotations
@@ -71,14 +73,14 @@ REDUCTIONS = {
     "rargmin": "argmin",
 }
 NAMES = {"fdiv": "div"}
-# What may give a whole number that its type has not: in a narrow one, it wraps.
+# Operations that may give a whole number outside of their type: in a narrow type it wraps.
 WRAPPING = ("add", "sub", "mul", "neg", "abs", "fma", "pow", "cdiv")
-# Of bools: what is otherwise arithmetic.
+# What arithmetic means on bools.
 OF_BOOLS = {"add": "or", "mul": "and", "maximum": "or", "minimum": "and", **EXTREMES_OF_TRUTHS}
 
 
 class Unsaid(Exception):
-    """The algorithm has something that no term says; with what it is."""
+    """The algorithm has something that no term can say; the exception says what it is."""
 
 
 @dataclass(frozen=True)
@@ -88,15 +90,17 @@ class Meaning:
     program: Program
     sizes: Mapping[str, Whole]
     formats: Mapping[str, Format]
-    # In what products of f32 may be computed: `tf32`, if that was asked for.
+    # The precisions in which products of f32 may be computed: `tf32`, if that was asked for.
     precisions: frozenset[str]
     # Funcs whose parts may be added up in their own type: `f.atomic(k);` asks for that.
     atomics: frozenset[str]
-    # The type of what is computed of numbers alone; nothing if they are as they are written.
+    # The type of values that are computed from written numbers alone; empty if such numbers are
+    # not rounded.
     numbers: str
     # Whether values are promised to be finite.
     is_finite: bool = False
-    # Funcs whose elements are elements, since they are proved apart (see lemmas).
+    # Funcs whose elements are left as Element terms, not replaced by their definitions, since they
+    # are proved by themselves (see lemmas).
     opaque: frozenset[str] = frozenset()
     known: dict[tuple[str, tuple[Whole, ...]], Term] = field(
         default_factory=dict[tuple[str, tuple[Whole, ...]], Term], compare=False
@@ -104,9 +108,10 @@ class Meaning:
 
 
 def meaning_of(program: Program, *, is_finite: bool = False, are_free: bool = False) -> Meaning:
-    """Sizes as numbers over the shapes of the inputs; those that are passed have names.
+    """Return the meaning of a program, for all sizes.
 
-    If they are free, those too that a call may pass.
+    The size of a label is a number over the shapes of the inputs. A size that every call must pass
+    has a name instead; with `are_free`, so has a size that a call may pass.
     """
     asked = [d.arguments for d in program.directives if d.name == "precision"]
     words = {str(argument.target) for arguments in asked for argument in arguments}
@@ -121,7 +126,7 @@ def meaning_of(program: Program, *, is_finite: bool = False, are_free: bool = Fa
 
 
 def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
-    """What an element of a Func must be, as it is stored."""
+    """Return the term that an element of a Func must be, in the type in which it is stored."""
     key = (func, indices)
     if key not in meaning.known:
         found = meaning.program.func(func)
@@ -138,17 +143,18 @@ def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
 
 
 def _leaving(term: Term, own: Format) -> Term:
-    """A whole number as the one of its type that it is; others as they are."""
+    """Return a whole number as the number of its type that it wraps to; others stay as they are."""
     return settled(_strict(own), term) if own.category == 1 else term
 
 
 def _met(
     operation: str, terms: Sequence[Term], formats: Sequence[Format], own: Format
 ) -> list[Term]:
-    """Operands in the type of the result, where that is one of whole numbers.
+    """Bring operands to the type of the result, if that is a type of whole numbers.
 
-    Residues are enough for sums and products. Else, and where the type changes, an operand is the
-    number of its type; one beside tensors has theirs.
+    Sums and products need only the residues of their operands, so these may stay unwrapped. For
+    other operations, and where the type changes, an operand is wrapped to the number of its own
+    type. A written number beside tensors has the type of the tensors.
     """
     is_ring = operation in (*RING, "where") or (operation == "pow" and is_product(terms))
     found: list[Term] = []
@@ -165,12 +171,12 @@ def _widened(value: Term, own: Format) -> Term:
 
 
 def _beside(terms: Sequence[Term], formats: Sequence[Format], numbers: str) -> list[Term]:
-    """Operands of an operation; a number beside floats has their type, or may have.
+    """Return operands such that a written number beside floats has, or may have, their type.
 
-    Sound since a number never changes the width of a type: beside f32, or narrower floats that are
-    computed in f32, it is an f32 itself. Beside f64 it stays as it is. Numbers alone are of the
-    program's type of `numbers`, if it has one. Whole numbers are brought to the float type that
-    they meet, which may not hold them.
+    This is sound since a written number never changes the width of a type. Beside f32, or beside
+    narrower floats that are computed in f32, it is an f32 itself. Beside f64 it stays as it is.
+    If there are only written numbers, they have the type `numbers` of the program, if it has one.
+    Whole numbers are brought to the float type that they meet, which may not hold them.
     """
     met = joined(formats)
     if met.category < 2:
@@ -196,17 +202,18 @@ def _beside(terms: Sequence[Term], formats: Sequence[Format], numbers: str) -> l
 
 
 def _strict(of: Format) -> str:
-    """The type of a value; of a number, the one that it has where nothing is beside it."""
+    """Return the type of a value; for a written number, its type where no tensor is beside it."""
     if not of.weak or of.category == 0:
         return of.kind
     return "tl.float64" if of.category == 2 else next(iter(of.held))
 
 
 def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
-    """A value of one type as one of another.
+    """Return a value that the algorithm casts from one type to another.
 
-    A whole number as written wraps. A float as written that is none of them is the least: what such
-    a cast gives the language leaves open, and the least is what the compiler writes.
+    A written whole number that does not fit wraps. A written float that does not fit a type of
+    whole numbers becomes the least number of the type: the language leaves open what such a cast
+    gives, and the least number is what the compiler writes.
     """
     if isinstance(operand, Integer | Float) and to in kinds.WHOLES and not fits(term, to):
         return _wrapped(term, to) if isinstance(operand, Integer) else literal(kinds.LEAST[to])
@@ -214,24 +221,24 @@ def _cast(operand: Expr, term: Term, kind: str, to: str) -> Term:
         term = settled(kind, term)
     is_kept = kinds.is_float(kind) and kinds.holds(to, kind)
     if is_kept and kinds.is_float(to) and kinds.is_narrow(to):
-        # What was computed in more than its type has is rounded where that is written; what is
-        # only read has no more digits.
+        # A value that was computed with more digits than its type has is rounded where the cast is
+        # written. An element that is only read has no more digits, so there rounding is optional.
         return rounded(to, term, may=isinstance(term, Element))
     is_far = kind == "tl.float64" or kinds.is_whole(kind) or bool(kinds.members(kind))
     if is_far and to in ("tl.float8e4nv", "tl.float8e5"):
-        # There is no such conversion: it is done by way of f32.
+        # GPUs have no direct conversion from these types to 8-bit floats: it goes through f32.
         term = rounded("tl.float32", term, may=True)
     if to == "tl.float32" and kinds.is_whole(kind):
         return rounded(to, term, may=True)
     if kind == "tl.float32" and kinds.is_whole(to) and not isinstance(term, Literal):
-        # An index or a size that became a float is what f32 makes of it.
+        # An index or a size that became a float may have been rounded to f32 before.
         bare = without_may(term)
         term = rounded(kind, bare, may=True) if is_index(bare) else term
     return as_value(term, kind, to)
 
 
 def _wrapped(term: Term, kind: str) -> Term:
-    """A number as written, as one of a type of whole numbers: it wraps as torch's do."""
+    """Return a written number as a number of a type of whole numbers: it wraps as in torch."""
     value = whole_in(term) if isinstance(term, Literal) else None
     constant = None if value is None else value.constant
     if constant is None:
@@ -241,7 +248,7 @@ def _wrapped(term: Term, kind: str) -> Term:
 
 
 def _of_type(kind: str, terms: Sequence[Term], formats: Sequence[Format]) -> list[Term]:
-    """Operands; a number beside a tensor of narrow whole numbers is one of its type, and wraps."""
+    """Bring written numbers beside a tensor of narrow whole numbers to its type: they wrap."""
     return [
         rounded(kind, _wrapped(term, kind)) if f.weak else term
         for term, f in zip(terms, formats, strict=True)
@@ -259,7 +266,11 @@ def _near(term: Term) -> Term:
 def _as_floats(
     operation: str, terms: Sequence[Term], formats: Sequence[Format], met: Format
 ) -> list[Term]:
-    """Operands, with leave to have an index or a size as f32: beside f64, or to be compared."""
+    """Return operands, where an index or a size may be rounded to f32.
+
+    That is so for an index or a size that became a narrower float beside f64, and for one that is
+    compared.
+    """
     is_wide = met.kind == "tl.float64"
     if not is_wide and operation not in SIGNS:
         return [*terms]
@@ -273,7 +284,7 @@ def _as_floats(
 
 @dataclass
 class _Reading:
-    """Expressions of one definition, with numbers for its labels."""
+    """Translate the expressions of one definition to terms; each label stands for a number."""
 
     meaning: Meaning
     labels: dict[str, Whole]
@@ -308,7 +319,7 @@ class _Reading:
                 return self.term(operand)
 
     def applied(self, expr: Apply) -> Term:
-        """An elementwise operation; a bool is 0 or 1 beside numbers."""
+        """Return an elementwise operation as a term; a bool beside numbers becomes 0 or 1."""
         operation = expr.operation
         formats = [self.format(one) for one in expr.operands]
         terms = [self.term(one) for one in expr.operands]
@@ -349,9 +360,9 @@ class _Reading:
         if is_narrow:
             terms = _of_type(own.kind, terms, formats)
         if met.category == 2 or own.category == 2:
-            # A whole number beside floats is the nearest float.
+            # A written whole number beside floats is the nearest float.
             terms = [_near(term) for term in terms]
-            # Whole numbers are compared as they are.
+            # If all operands of a comparison are whole numbers, they are not rounded.
             is_exact = operation in SIGNS and all(whole_in(term) is not None for term in terms)
             terms = terms if is_exact else _beside(terms, formats, self.meaning.numbers)
             terms = _as_floats(operation, terms, formats, met)
@@ -397,7 +408,10 @@ class _Reading:
         return Total(operation, tuple(bound.values()), domain, body)
 
     def operand(self, term: Term, met: Format) -> Term:
-        """An operand of a product: in the type of both, and in the precision that was asked for."""
+        """Return an operand of a product, which may be rounded.
+
+        It may be rounded to the common type of both operands and to the precisions asked for.
+        """
         if met.category == 2:
             term = rounded(met.kind, term, may=True) if not met.weak else term
             for one in sorted(self.meaning.precisions):
@@ -424,7 +438,8 @@ class _Reading:
         if own.category > 0 and self.format(read.padding).category == 0:
             padding = as_kind(padding, kinds.BOOL, kinds.REAL)
         if own.kind in kinds.WHOLES and self.format(read.padding).weak:
-            # The least number of its type changes nothing in a maximum: of u8 that is 0.
+            # The least number of a type changes nothing in a maximum, so it must be known as such
+            # in the type of the tensor: for u8 it is 0.
             padding = brought(padding, kinds.WEAK, own.kind)
         return choose(inside, value, padding)
 

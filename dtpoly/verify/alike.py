@@ -1,7 +1,8 @@
-"""Names of a proof in; Unread, if two of them are one name where a proof is written down.
+"""Refuse a proof in which two different names would become one when it is written down.
 
-isl is asked with names as they are. In a certificate, and where z3 is asked, what is no letter and
-no digit is an underscore: of two numbers with one name each would be known what is of the other.
+isl is asked with the names as they are. A certificate, and the questions to z3, write an underscore
+for each character that is neither a letter nor a digit (`a.b` becomes `a_b`). If two numbers got
+the same name that way, what is known of one would be taken for known of the other.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dtpoly.verify.whole import Truth, names_of
 
 
 def check_apart(wrapper: Wrapper, runs: Sequence[Ran], facts: Truth) -> None:
-    """No two sizes, strides, programs, loops or lanes have one name. Raises Unread."""
+    """Raise Unread if two sizes, strides, programs, loops or lanes would get the same name."""
     numbers = (one for array in wrapper.arrays.values() for one in (*array.shape, *array.strides))
     found = names_of(facts).union(*map(names_of, numbers), *map(_names, runs))
     _check(sorted(found))

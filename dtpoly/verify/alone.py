@@ -1,4 +1,8 @@
-"""Reductions over one index: labels whose sizes are fixed at 1 have no other."""
+"""Recognise reductions over a single index, as of a label whose size is fixed at 1.
+
+Such a reduction is its operand at that index, so it can be compared with a term that has no
+reduction at all.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from dtpoly.verify.whole import All, Sign, Some, Truth, Whole, name, names_of
 
 
 def inequalities(of: Truth) -> Iterator[Sign]:
-    """Every `number >= 0` that a formula is made of."""
+    """Yield every part `number >= 0` of a formula."""
     match of:
         case Sign(exactly=False):
             yield of
@@ -21,7 +25,7 @@ def inequalities(of: Truth) -> Iterator[Sign]:
 
 
 def only_number(domain: Truth, unknown: str) -> Whole | None:
-    """The one number that a name may be, if `number <= name` and `name <= number` are said."""
+    """Return the only value of a name if the domain says `value <= name` and `name <= value`."""
     parts = domain.parts if isinstance(domain, All) else (domain,)
     said = {part.operand for part in parts if isinstance(part, Sign) and not part.exactly}
     for one in said:
@@ -32,7 +36,7 @@ def only_number(domain: Truth, unknown: str) -> Whole | None:
 
 
 def only_operand(total: Total) -> Term | None:
-    """What a reduction reduces, if that is one value: then it is that value."""
+    """Return the operand of a reduction over one index, which is its result; None for others."""
     known = {one: only_number(total.domain, one) for one in total.bound}
     numbers = {one: number for one, number in known.items() if number is not None}
     parts = total.domain.parts if isinstance(total.domain, All) else (total.domain,)
@@ -40,5 +44,5 @@ def only_operand(total: Total) -> Term | None:
     if len(numbers) < len(total.bound) or not used.isdisjoint(total.bound):
         return None
     if len(parts) != 2 * len(numbers):
-        return None  # what else is said might not hold, and nothing be reduced
+        return None  # the domain says more: if that does not hold, nothing is reduced at all
     return put(total.body, numbers)

@@ -1,7 +1,9 @@
-"""One proof as it runs: who is asked what is empty, and every answer that the proof rests on.
+"""The state of one proof while it runs, and the questions that the verifier asks of sets.
 
-The run is the context's and not an argument, since questions come from deep inside of functions
-that are about sets and terms alone; each thread has its own.
+A `Run` knows whom to ask whether a set is empty (isl, most often). It keeps each answer that the
+proof rests on, the lemmas that were assumed and the licences that were taken: a certificate is
+written from these. The run is kept in a context variable and is not an argument, since questions
+come from deep inside of functions that are about sets and terms alone. Each thread has its own run.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """A set that must be empty: in which part of the proof, for which line, and what that says."""
+    """A set that must be empty.
+
+    It says in which part of the proof that is asked, for which line, and what is shown by it.
+    """
 
     part: str
     line: int
@@ -36,7 +41,7 @@ Part = str | int | Whole | tuple[Whole, ...]
 
 
 class Lemma(StrEnum):
-    """What is proved by hand (see docs/proofs.md), or taken for granted."""
+    """The statements that are proved by hand (see docs/proofs.md) or taken for granted."""
 
     MIXED_RADIX = "a program id is taken apart by a product of extents"
     GROUPS = "a program id is taken apart in groups"
@@ -58,7 +63,7 @@ class Lemma(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """What is not decided by sets: a lemma, or a function known by its text; and its instance."""
+    """An instance of a lemma, or a function known by its text: sets do not decide these."""
 
     lemma: Lemma
     instance: tuple[Part, ...]
@@ -66,9 +71,10 @@ class Assumption:
 
 @dataclass
 class Run:
-    """Keeps the answers that one proof rests on; `is_empty` gives them.
+    """The answers that one proof rests on; `is_empty` is the engine that gives them.
 
-    That a set is empty is written down; that one has a point only where the proof rests on it.
+    Each answer that a set is empty is kept. That a set has a point is kept only if the proof rests
+    on that (see `ask_for_a_point`).
     """
 
     is_empty: Callable[[Region], bool]
@@ -76,28 +82,30 @@ class Run:
     line: int = 0
     what: str = ""
     obligations: list[Obligation] = field(default_factory=list[Obligation])
-    # Sets that must have a point, such as the calls that keep what a file assumes of them: of no
-    # calls at all everything would be true.
+    # Sets that must have a point, such as the calls that fulfil what a file assumes of them: if
+    # there were no such call, everything would be true of all of them.
     inhabited: list[Obligation] = field(default_factory=list[Obligation])
-    # What of the licences that the language gives was taken.
+    # The licences of the language that the proof made use of.
     licences: dict[str, None] = field(default_factory=dict[str, None])
     assumptions: dict[Assumption, None] = field(default_factory=dict[Assumption, None])
-    # What came of comparing two terms on a set: terms are shared, so the same pair comes up often.
+    # The results of comparing two terms on a set: terms are shared, so the same pair comes up
+    # often.
     compared: dict[tuple[object, object, Region], Any] = field(
         default_factory=dict[tuple[object, object, "Region"], Any]
     )
-    # How many new names there are: counted anew, so that a text gives the same proof again.
+    # How many new names this proof has made. Each proof counts from 0, so that the same text always
+    # gives the same proof.
     names: int = 0
 
     def ask(self, region: Region) -> bool:
-        """True if the set is empty."""
+        """Whether the set is empty. If it is, the answer is kept as an obligation."""
         found = self.is_empty(region)
         if found:
             self.obligations.append(Obligation(self.part, self.line, self.what, region))
         return found
 
     def ask_for_a_point(self, region: Region) -> bool:
-        """True if the set has a point, and the proof rests on that."""
+        """Whether the set has a point. If it has, that is kept, since the proof rests on it."""
         found = not self.is_empty(region)
         if found:
             self.inhabited.append(Obligation(self.part, self.line, self.what, region))
@@ -109,7 +117,7 @@ _runs: ContextVar[Run] = ContextVar("run")
 
 @contextmanager
 def running(run: Run) -> Generator[None, None, None]:
-    """Let what is asked inside be asked of this run."""
+    """Make a run the current one: questions that are asked inside go to it."""
     token = _runs.set(run)
     try:
         yield
@@ -118,24 +126,24 @@ def running(run: Run) -> Generator[None, None, None]:
 
 
 def new_number() -> int:
-    """What no new name of this proof has yet."""
+    """Return a number that no name of this proof has yet."""
     run = _runs.get()
     run.names += 1
     return run.names
 
 
 def is_empty(region: Region) -> bool:
-    """Ask the run at hand."""
+    """Ask the current run whether a set is empty."""
     return _runs.get().ask(region)
 
 
 def has_a_point(region: Region) -> bool:
-    """Ask the run at hand for what a proof rests on: that a set is not empty."""
+    """Ask the current run whether a set has a point, where the proof rests on that."""
     return _runs.get().ask_for_a_point(region)
 
 
 def compared(one: object, other: object, where: Region, compare: Callable[[], T]) -> T:
-    """What comes of comparing two terms on a set, which this proof does once."""
+    """Return the result of comparing two terms on a set; a proof compares each pair only once."""
     known = _runs.get().compared
     key = (one, other, where)
     if key not in known:
@@ -145,7 +153,7 @@ def compared(one: object, other: object, where: Region, compare: Callable[[], T]
 
 
 def about(line: int, what: str) -> None:
-    """Say what the next questions are about."""
+    """Set the line and the words that the next questions are kept with."""
     run = _runs.get()
     run.line, run.what = line, what
 

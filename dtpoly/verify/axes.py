@@ -1,8 +1,10 @@
-"""Axes whose lanes are numbered by several names together, since their extent is a product.
+"""Axes of tiles whose extent is a product: their lanes are numbered by several names together.
 
-Of `512 * w_lanes` lanes a single number says which of 512, and which of `w_lanes`; but a quotient
-by `w_lanes` is nothing that sets can say. So such an axis has one name for each factor, outermost
-first. Which factor is outermost is seen where the tile is reshaped: `laid_out` remembers it.
+A lane of an axis with `512 * w_lanes` lanes could be one number, from which a division by `w_lanes`
+gives the position in each factor. But sets cannot express a division by a name. So such an axis has
+one name for each factor, the outermost first. Which factor is the outermost is seen only where the
+tile is reshaped: then LaidOutAnewError is raised, and the kernel is read again with the right order
+in `laid_out`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ Axes = tuple[str | None, ...]
 
 
 class LaidOutAnewError(Exception):
-    """An axis of that extent has other factors than was thought: the kernel is read again."""
+    """An axis of this extent has other factors than was assumed: the kernel is read again."""
 
     def __init__(self, extent: Whole, factors: Extents) -> None:
         super().__init__("an axis has other factors than was thought")
@@ -29,7 +31,7 @@ class LaidOutAnewError(Exception):
 
 
 def axis_of(machine: Machine, extent: Whole) -> str | None:
-    """A new axis of lanes, with a name for each factor of its extent; None for one lane."""
+    """Make a new axis of lanes, with a name for each factor of its extent; None for one lane."""
     factors = machine.laid_out.get(extent) or _factors(extent)
     if len(factors) < 2:
         return machine.lane(extent)
@@ -37,7 +39,7 @@ def axis_of(machine: Machine, extent: Whole) -> str | None:
 
 
 def like(machine: Machine, axis: str) -> str | None:
-    """A new axis with the factors of another."""
+    """Make a new axis with the factors of another one."""
     factors = extents_of(machine, axis)
     if len(factors) < 2:
         return machine.lane(machine.extents[axis])
@@ -45,17 +47,17 @@ def like(machine: Machine, axis: str) -> str | None:
 
 
 def extents_of(machine: Machine, axis: str) -> Extents:
-    """The factors of an axis, outermost first."""
+    """Return the factors of an axis, the outermost first."""
     return tuple(machine.extents[one] for one in lanes_of((axis,)))
 
 
 def shape_of(machine: Machine, axes: Axes) -> tuple[Whole, ...]:
-    """How many lanes there are along each axis."""
+    """Return how many lanes there are along each axis."""
     return tuple(number(1) if one is None else machine.extents[one] for one in axes)
 
 
 def merged(extents: Extents) -> Extents:
-    """The factors of an axis that is made of others: numbers that are neighbours are one."""
+    """Return the factors of an axis that joins others: constants side by side are multiplied."""
     found: list[Whole] = []
     for extent in extents:
         if found and extent.constant is not None and found[-1].constant is not None:
@@ -74,7 +76,7 @@ def _axis(machine: Machine, extent: Whole, factors: Extents) -> str:
 
 
 def _factors(extent: Whole) -> Extents:
-    """The factors of a product, in any order."""
+    """Return the factors of a product: the constant first, the others in no meaningful order."""
     if extent.constant is not None or len(extent.terms) != 1:
         return (extent,)
     ((monomial, coefficient),) = extent.terms

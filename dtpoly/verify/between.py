@@ -1,6 +1,8 @@
-"""Numbers of which rounding leaves open which they are: what may become of a value in a type.
+"""Intervals of numbers, for values of which it is open whether and how they are rounded.
 
-Two terms differ for sure where no way to take each leave to round makes them the same number.
+`evaluate` computes terms at one point to find an example where a kernel is wrong. If the language
+leaves it open whether a value is rounded, the value is `Between` two numbers. Two terms differ for
+sure only if no choice of roundings makes them the same number.
 """
 
 from __future__ import annotations
@@ -13,16 +15,18 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 
 CLOSE = 1e-7
-# What is not below, or is less than the least, is no number with all the digits of its type.
+# Numbers that are not below LARGEST, or are less than LEAST, do not have all the digits of their
+# type.
 LARGEST = {"tl.float16": 65520.0, "tl.float8e5": 57344.0, "tl.float8e4nv": 448.0}
 LEAST = {"tl.float16": 2.0**-14, "tl.float8e5": 2.0**-14, "tl.float8e4nv": 2.0**-6}
 LEAST_OF_OTHERS = 2.0**-100
-# Beyond these f32, in which most is computed, has infinity, and numbers of fewer digits.
+# Most values are computed in f32. Above MOST it has only infinity; below SMALLEST its numbers have
+# fewer digits.
 MOST, SMALLEST = 2.0**128 - 2.0**104, 2.0**-126
 DIGITS = {**kinds.DIGITS, kinds.REAL: 24, "tf32": 11}
-# Of `tf32x3` only this is said: it has more digits than `tf32`, and less than f32.
+# All that is known of `tf32x3` is that it has more digits than `tf32` and fewer than f32.
 LEAST_DIGITS = {**DIGITS, "tf32x3": 11}
-# Operations whose least and largest results are at ends of what their operands can be.
+# Operations whose least and largest results are at the ends of the intervals of their operands.
 MONOTONE = {
     *("add", "sub", "mul", "div", "div_rn", "neg", "maximum", "minimum", "and", "or", "not"),
     *("exp", "exp2", "log", "log2", "sqrt", "sqrt_rn", "rsqrt", "erf", "tanh", "sigmoid"),
@@ -32,12 +36,12 @@ COMPARED = ("eq", "ne")
 
 
 class NoNumberError(Exception):
-    """The term has no number: its value depends on what is not in it."""
+    """A term cannot be computed to a number, since it depends on something that is not in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A number from one to another; it is not said which."""
+    """Some number from `least` to `most`."""
 
     least: float
     most: float
@@ -47,12 +51,12 @@ Plain = float | Between
 
 
 def ends(of: Plain) -> tuple[float, float]:
-    """The least and the largest number that it can be."""
+    """Return the least and the largest number that a value can be."""
     return (of.least, of.most) if isinstance(of, Between) else (of, of)
 
 
 def between(found: Sequence[float]) -> Plain:
-    """What is one of some numbers, or between two of them."""
+    """Return a value that is one of some numbers, or between two of them."""
     if any(math.isnan(one) for one in found):
         raise NoNumberError
     least, most = min(found), max(found)
@@ -60,7 +64,7 @@ def between(found: Sequence[float]) -> Plain:
 
 
 def alike(first: Plain, second: Plain) -> bool:
-    """True if two numbers may be the same, but for the errors of floats."""
+    """Whether two values may be the same number, if small errors of floats are ignored."""
     if isinstance(first, int) and isinstance(second, int):
         return first == second
     (a, b), (c, d) = ends(first), ends(second)
@@ -73,7 +77,7 @@ def alike(first: Plain, second: Plain) -> bool:
 
 
 def leeway(found: Plain, kind: str, narrow: frozenset[str]) -> Plain:
-    """What a number is that may be brought to a type of floats, and need not be."""
+    """Return what becomes of a number that may be rounded to a type of floats, or may not be."""
     own = resolved(kind, narrow)
     if own not in LEAST_DIGITS:
         raise NoNumberError
@@ -91,14 +95,15 @@ def _leeway(found: float, kind: str) -> tuple[float, ...]:
     least = LEAST.get(kind, LEAST_OF_OTHERS)
     if size >= least and kind in DIGITS and nearest(found, kind) == found:
         return (found,)
-    # By the distance of two numbers of the type: machines bring to 8 bits as they like.
+    # The error may be the whole distance of two numbers of the type, not half of it: machines
+    # differ in how they round to 8 bits.
     error = max(size, least) * 2.0 ** (1 - LEAST_DIGITS[kind])
     ways = (found - error, found, found + error)
     return ways if size >= least else (*ways, 0.0)
 
 
 def resolved(kind: str, narrow: frozenset[str]) -> str:
-    """The type that a kind is where callers have decided that some inputs are f16, others f32."""
+    """Return the type of a kind for callers that pass f16 for the inputs `narrow`, else f32."""
     known = {
         one if one in kinds.DIGITS else "tl.float16" if one in narrow else "tl.float32"
         for one in kinds.members(kind)
@@ -109,7 +114,7 @@ def resolved(kind: str, narrow: frozenset[str]) -> str:
 
 
 def nearest(found: float, kind: str) -> float:
-    """The nearest number of a type of floats."""
+    """Return the nearest number of a type of floats."""
     digits = DIGITS.get(kind)
     if digits is None:
         raise NoNumberError
@@ -122,7 +127,10 @@ def nearest(found: float, kind: str) -> float:
 
 
 def computed(found: Plain) -> Plain:
-    """A number as it is computed; nothing of what f32 has not with all of its digits."""
+    """Return a computed number, unless f32 does not hold it with all of its digits.
+
+    Raises NoNumberError for such a number.
+    """
     for one in ends(found):
         size = abs(one)
         if isinstance(one, float) and math.isfinite(one) and size > MOST:
@@ -135,7 +143,7 @@ def computed(found: Plain) -> Plain:
 def spread(
     operation: str, operands: Sequence[Plain], carried_out: Callable[[list[float]], float]
 ) -> Plain:
-    """An operation on numbers some of which are not known but for what they are between."""
+    """Carry out an operation on numbers, some of which are only known to be in an interval."""
     if operation == "where":
         condition, yes, no = operands
         if isinstance(condition, Between):

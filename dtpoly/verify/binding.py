@@ -1,11 +1,13 @@
-"""What a hand-written file says of its kernels in; launches, sizes and promises, out.
+"""Read the comments of a hand-written file that say how its kernels are launched.
 
     # verify: kernel[(grid, ...)](argument, ..., BLOCK=1024)
     # assume: promise, ...
 
-The arguments are inputs and Funcs of the algorithm, and numbers (see lines). A stride that no line
-mentions is that of a contiguous tensor. An input without a dtype is f32. Tensors agree on the
-sizes of labels, and share no memory.
+A hand-written file has no wrapper that the verifier could read. From these lines `binding_of` makes
+the `Wrapper` that a file of dtpoly would have: its launches, sizes and facts. The arguments are
+inputs and Funcs of the algorithm, and numbers (see lines). A stride that no line mentions is that
+of a contiguous tensor. An input without a dtype is f32. It is taken for granted that tensors agree
+on the sizes of labels, and share no memory.
 """
 
 from __future__ import annotations
@@ -31,7 +33,10 @@ from dtpoly.verify.whole import Truth, Whole, both, compare, name, number, one_o
 
 
 def binding_of(file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]) -> Wrapper:
-    """What a wrapper would be that does what the lines say, and returns the wanted Func."""
+    """Return a wrapper that does what the lines say and returns the wanted Func.
+
+    Raises Unread if no call fulfils what the lines assume: of no call everything would be true.
+    """
     program = meaning.program
     arrays = _arrays(meaning, _mentioned(said), _promised_one(said))
     names: dict[str, Held] = {one: TensorOf(array) for one, array in arrays.items()}
@@ -75,7 +80,7 @@ def binding_of(file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]) 
 
 
 def _mentioned(said: Sequence[Said]) -> set[tuple[str, int]]:
-    """The strides that lines mention."""
+    """Return the strides that the lines mention, as tensor and axis."""
     found: set[tuple[str, int]] = set()
     for one in said:
         for node in ast.walk(one.what):
@@ -91,7 +96,7 @@ def _mentioned(said: Sequence[Said]) -> set[tuple[str, int]]:
 
 
 def _promised_one(said: Sequence[Said]) -> set[tuple[str, int]]:
-    """The strides that callers promise to be 1, as in `# assume: A.stride(1) == 1`."""
+    """Return the strides that callers promise to be 1, as in `# assume: A.stride(1) == 1`."""
     found: set[tuple[str, int]] = set()
     for one in said:
         if one.word != "assume":
@@ -115,9 +120,10 @@ def _promised_one(said: Sequence[Said]) -> set[tuple[str, int]]:
 def _arrays(
     meaning: Meaning, mentioned: set[tuple[str, int]], of_one: set[tuple[str, int]]
 ) -> dict[str, Array]:
-    """Every input that is read, and every Func, as a tensor: with the sizes that labels have.
+    """Return every input that is read, and every Func, as a tensor with the sizes of its labels.
 
-    The stride of a last axis that is promised to be 1 is that of a contiguous tensor.
+    If the stride of a last axis is promised to be 1, it counts as that of a contiguous tensor,
+    although a line mentions it.
     """
     program, sizes = meaning.program, meaning.sizes
     shapes: dict[str, list[Whole]] = {}
@@ -135,7 +141,7 @@ def _arrays(
         for axis in range(len(shape)):
             stride = number(1)
             for size in shape[axis + 1 :]:
-                # As torch has it where there are no elements.
+                # torch computes strides this way for tensors without elements.
                 stride = stride * (size if size.constant != 0 else number(1))
             is_one = axis == len(shape) - 1 and (one, axis) in of_one
             is_given = (one, axis) in mentioned and not is_one
@@ -145,7 +151,11 @@ def _arrays(
 
 
 def _extent(mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whole:
-    """The size of an axis of an input: that of the label that it is read at."""
+    """Return the size of an axis of an input.
+
+    It is the size of the label that the axis is read at, if some read has just a label there and
+    no padding; otherwise it has a name of its own.
+    """
     for read in mine:
         if axis not in padded_axes(read) and read.indices[axis].is_plain:
             return sizes[read.indices[axis].labels[0]]
@@ -153,7 +163,10 @@ def _extent(mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whol
 
 
 def _inside(meaning: Meaning, arrays: Mapping[str, Array]) -> list[Truth]:
-    """Every read is inside of its tensor, or reads nothing; labels of one axis agree."""
+    """Return the facts that every read is inside of its tensor or reads nothing.
+
+    They also say that labels which index the same axis have the same size.
+    """
     found: list[Truth] = []
     for func in meaning.program.funcs:
         for read in reads(func.body):

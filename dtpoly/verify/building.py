@@ -1,4 +1,10 @@
-"""Terms built so that equal ones look alike: numbers are exact, what is about indices a formula."""
+"""Build terms so that equal values become equal terms.
+
+Both sides of a proof, the algorithm and the kernels, build their terms with these functions.
+Written numbers are exact fractions, arithmetic of indices and sizes is carried out on `Whole`
+numbers, and comparisons of these become formulas. So the two sides differ in less, and the rest is
+compared by unification (see unify).
+"""
 
 from __future__ import annotations
 
@@ -43,15 +49,15 @@ from dtpoly.verify.whole import (
 
 SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-# How numbers compare to what is beyond them all.
+# The comparisons that hold between any finite number and an infinite one.
 BEYOND = {"inf": ("lt", "le"), "-inf": ("gt", "ge")}
-# Operations that give one of their operands, all of which have one type.
+# Operations whose result is one of their operands, all of which have the same type.
 KEEPS = ("maximum", "minimum", "where", *EXTREMES)
 WIDE = ("cast tl.int32", "cast tl.int64")
-# Every float type holds these.
+# Numbers that every float type holds.
 HELD = {"0", "1", "-1", "2", "-2", "1/2", "inf", "-inf", "nan", "True", "False"}
 OF_INDICES = ("add", "sub", "mul", "neg", "abs", "maximum", "minimum", "cdiv", "mod")
-# Residues of the operands give that of the result.
+# Operations for which the residues of the operands decide the residue of the result.
 OF_RESIDUES = ("add", "sub", "mul", "neg")
 LEAST_HELD, LARGEST_HELD = Fraction(1, 64), 128
 MOST_FACTORS = 64
@@ -60,14 +66,17 @@ NOT_NUMBERS = ("nan", "undefined", "True", "False")
 
 
 def literal(value: float) -> Term:
-    """A number, exactly."""
+    """Return a number as an exact literal."""
     if isinstance(value, float) and not math.isfinite(value):
         return Literal(repr(value))
     return Literal(str(Fraction(value)))
 
 
 def place(value: Whole) -> Term:
-    """A whole number of indices and sizes as a value."""
+    """Return a whole number of indices and sizes as a term.
+
+    If it contains a choice between two numbers, the term is a choice between two places.
+    """
     constant = value.constant
     if constant is not None:
         return literal(constant)
@@ -82,7 +91,7 @@ def place(value: Whole) -> Term:
 
 
 def whole_in(term: Term) -> Whole | None:
-    """The whole number that a term is, if it is one of indices and sizes."""
+    """Return the whole number of indices and sizes that a term stands for, or None."""
     match term:
         case Place(value=value):
             return value
@@ -93,7 +102,7 @@ def whole_in(term: Term) -> Whole | None:
 
 
 def _is_short(text: str, kind: str) -> bool:
-    """True for a number of so few binary digits, and so near to 1, that a type holds it."""
+    """Whether a number has so few binary digits, and is so near to 1, that a type holds it."""
     if text in NOT_NUMBERS or "inf" in text:
         return False
     value = abs(Fraction(text))
@@ -107,9 +116,10 @@ def _is_short(text: str, kind: str) -> bool:
 
 
 def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
-    """A value brought to a type that does not hold it, or that may be brought to it.
+    """Return a term for a value that is rounded to a type or, with `may`, that may be rounded.
 
-    Of a number as written it is carried out, where it is known what comes of it (see numerals).
+    A written number is rounded at once, if it is known what comes of it (see numerals). Where the
+    type holds the value anyway, the term stays as it is.
     """
     if kinds.is_whole(kind) and not may:
         term = _wrapped(kind, _unwrapped(kind, term))
@@ -138,7 +148,7 @@ def rounded(kind: str, term: Term, *, may: bool = False) -> Term:
 
 
 def is_held(text: str, kind: str) -> bool:
-    """True for a number that a type is known to have."""
+    """Whether a type is known to hold a written number."""
     if not kinds.is_whole(kind):
         return text in HELD or _is_short(text, kind)
     if text in ("True", "False"):
@@ -148,7 +158,7 @@ def is_held(text: str, kind: str) -> bool:
 
 
 def _wrapped(kind: str, term: Term) -> Term:
-    """A number as written, as one of a type of whole numbers."""
+    """Return a written number as a number of a type of whole numbers: it wraps."""
     match term:
         case Literal(text=text) if kind in kinds.LEAST and text.lstrip("-").isdigit():
             least, count = kinds.LEAST[kind], 2 ** kinds.WIDTHS[kind]
@@ -159,9 +169,10 @@ def _wrapped(kind: str, term: Term) -> Term:
 
 @cache
 def _residue(kind: str, term: Term) -> Term:
-    """What wraps in a type of whole numbers, without what wraps in types as wide inside (lemma 6).
+    """Drop the wraps inside of a term that itself wraps in a type of whole numbers (lemma 6).
 
-    Only below sums, differences and products, where residues are all that counts.
+    An inner wrap to a type that is as wide, or wider, changes nothing below sums, differences and
+    products, where only residues count. Only there it is dropped.
     """
     match term:
         case Apply(operation=operation, operands=operands) if operation in OF_RESIDUES:
@@ -188,7 +199,7 @@ def _unwrapped(kind: str, term: Term) -> Term:
 
 
 def _wraps_as(kind: str, operation: str) -> bool:
-    """True if an operation brings numbers to a type of whole numbers that is as wide, or wider."""
+    """Whether an operation wraps numbers in a type of whole numbers as wide as `kind`, or wider."""
     word, _, other = operation.partition(" ")
     width = kinds.WIDTHS.get(other, 0)
     if other in (kinds.SIZE, kinds.OFFSET):
@@ -197,18 +208,22 @@ def _wraps_as(kind: str, operation: str) -> bool:
 
 
 def _holds(kind: str, operation: str) -> bool:
-    """True if an operation rounds to a type whose values another holds."""
+    """Whether an operation rounds to a type all of whose values `kind` holds."""
     word, _, narrow = operation.partition(" ")
     return word == "round" and kinds.holds(kind, narrow)
 
 
 def plain(term: Term) -> Term:
-    """The term; of a number that is the least or largest of its type, the number alone."""
+    """Return the term; if it is the least or largest number of a type, just as a number."""
     return Literal(kinds.exact(term.text)) if isinstance(term, Literal) else term
 
 
 def applied(operation: str, operands: Sequence[Term]) -> Term:
-    """An operation; carried out where it is one on indices and sizes."""
+    """Return the term of an operation.
+
+    An operation on indices and sizes is carried out, and so is one on truths or written numbers
+    where the result is known.
+    """
     if operation not in KEEPS:
         operands = [plain(one) for one in operands]
     of_wholes = _of_wholes(operation, [whole_in(one) for one in operands])
@@ -221,7 +236,8 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
         case _, [Literal(text=first), Literal(text=second)] if operation in SIGNS:
             return _compared(operation, first, second)
         case _, [first, second] if operation in SIGNS and (all_ways := _ways(first, second)):
-            # Whatever the numbers may be rounded to: if it holds of all, or of none.
+            # The numbers may be rounded in several ways. The comparison is decided if it is true
+            # for all of them, or false for all of them.
             found = {_compared(operation, *way) for way in all_ways}
             return found.pop() if len(found) == 1 else Apply(operation, (first, second))
         case _, [Place(value=value), Literal(text=text)] if operation in SIGNS:
@@ -256,12 +272,12 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
 
 
 def _ways(first: Term, second: Term) -> list[tuple[str, str]]:
-    """The numbers that two terms can be, if they are compared; nothing if not all are known."""
+    """Return the pairs of numbers that two compared terms can be; empty if not all are known."""
     return list(product(_compared_as(first), _compared_as(second)))
 
 
 def _compared_as(term: Term) -> Iterable[str]:
-    """The numbers that a term can be: an infinite one is what it is."""
+    """Return the numbers that a term can be; an infinite one can only be itself."""
     match term:
         case Literal(text=("inf" | "-inf") as text):
             return (text,)
@@ -270,7 +286,7 @@ def _compared_as(term: Term) -> Iterable[str]:
 
 
 def is_product(operands: Sequence[Term]) -> bool:
-    """True if a power is a product of a few factors."""
+    """Whether a power is a product of a few factors: its exponent is a small written number."""
     match operands:
         case [_, Literal(text=text)]:
             return text.isdigit() and 1 <= int(text) <= MOST_FACTORS
@@ -279,9 +295,10 @@ def is_product(operands: Sequence[Term]) -> bool:
 
 
 def _beside(operation: str, value: Whole, text: str, operands: tuple[Term, ...]) -> Term:
-    """A whole number of indices and sizes beside a number as written: a formula over names.
+    """Compare a whole number of indices and sizes with a written number: a formula over names.
 
-    Sound since both are exact: `k > 3/2` holds where `2 * k > 3` does, and every k is finite.
+    This is sound since both are exact: `k > 3/2` holds where `2 * k > 3` does, and every k is
+    finite.
     """
     if text in NOT_NUMBERS or not is_affine(value):
         return Apply(operation, operands)
@@ -293,9 +310,9 @@ def _beside(operation: str, value: Whole, text: str, operands: tuple[Term, ...])
 
 
 def as_truth(term: Term, bools: Collection[str] = ()) -> Term | None:
-    """The truth that a number was made of, as 0 or 1; to add 0 changes nothing.
+    """Return the truth that was made a number, 0 or 1; None for other terms.
 
-    Elements of some tensors are known to be truths.
+    A 0 that is added to it does not matter. Elements of the tensors `bools` are known to be truths.
     """
     match term:
         case Apply(operation="add", operands=(inner, Literal(text="0"))):
@@ -307,21 +324,22 @@ def as_truth(term: Term, bools: Collection[str] = ()) -> Term | None:
 
 
 def is_any(term: Term, bools: Collection[str] = ()) -> Term | None:
-    """The truth that a number is not 0, which is a sum or a product of truths as 0 or 1."""
+    """Return the truth that a number is not 0, if it is a sum or product of truths as 0 or 1."""
     found = _counted(term, bools, {})
     return None if found is None else found[0]
 
 
 _Counted = tuple[Term, int] | None
-# Sums of more truths are left as they are: a text can double one again and again.
+# Sums of more truths than that are left as they are. A text can double a sum again and again.
 MOST_TRUTHS = 64
 
 
 def _counted(term: Term, bools: Collection[str], known: dict[Term, _Counted]) -> _Counted:
-    """Whether such a number is not 0, and how large it is at most.
+    """Return the truth that such a number is not 0, and how large the number is at most.
 
-    None is below 0: so a sum is 0 if all parts are, and a product if one is. What its type holds
-    at most does not wrap.
+    No such number is below 0. So a sum is 0 if all its parts are, and a product is 0 if one part
+    is. A number that is rounded to a type counts only if the type holds the largest it can be:
+    then it does not wrap.
     """
     if term not in known:
         known[term] = _count(term, bools, known)
@@ -334,7 +352,8 @@ def _count(term: Term, bools: Collection[str], known: dict[Term, _Counted]) -> _
             left, right = _counted(first, bools, known), _counted(second, bools, known)
             if left is not None and right is not None:
                 (a, most), (b, other) = left, right
-                # Not less than how many truths there are, for products either.
+                # Also for a product this is not less than the number of truths in it, so that
+                # MOST_TRUTHS bounds the size of terms.
                 largest = max(most + other, most * other if operation == "mul" else 0)
                 word = "or" if operation == "add" else "and"
                 return (applied(word, [a, b]), largest) if largest <= MOST_TRUTHS else None
@@ -349,7 +368,10 @@ def _count(term: Term, bools: Collection[str], known: dict[Term, _Counted]) -> _
 
 
 def _truth(term: Term, bools: Collection[str]) -> Term | None:
-    """A term as a truth, if it is one; 0 and 1 beside truths are what reductions begin with."""
+    """Return a term as a truth, if it is one; else None.
+
+    A 0 or 1 beside truths counts as one, since reductions begin with these.
+    """
     match term:
         case Literal(text="True" | "False") | Given(is_bool=True):
             return term
@@ -372,7 +394,7 @@ def _of_parts(term: Term, parts: Sequence[Term | None]) -> Term | None:
 
 
 def _compared(operation: str, first: str, second: str) -> Term:
-    """A comparison of two numbers as written; a nan is not like any."""
+    """Compare two written numbers; a nan is equal to no number."""
     if first in NOT_NUMBERS or second in NOT_NUMBERS:
         if {first, second} & {"undefined", "True", "False"}:
             return Apply(operation, (Literal(first), Literal(second)))
@@ -391,7 +413,10 @@ def _compared(operation: str, first: str, second: str) -> Term:
 
 
 def is_index(term: Term) -> bool:
-    """True for what is computed from indices and sizes alone: its range is another layer's care."""
+    """Whether a term is computed from indices and sizes alone.
+
+    That it stays in the range of its type is proved by another layer (see overflow).
+    """
     match term:
         case Place() | Literal():
             return whole_in(term) is not None
@@ -413,7 +438,7 @@ def _of_wholes(operation: str, wholes: Sequence[Whole | None]) -> Term | None:
 
 
 def _constant(term: Term | None) -> int | None:
-    """The whole number as written that a term is."""
+    """Return the written whole number that a term is, or None."""
     value = None if term is None else whole_in(term)
     return None if value is None else value.constant
 

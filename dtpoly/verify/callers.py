@@ -1,4 +1,9 @@
-"""A hand-written file in; which Funcs it computes, and what callers promise, in words, out."""
+"""Collect what a proof takes for granted, and find the Funcs that a hand-written file computes.
+
+The verdict lists these promises of the caller in words, for files of dtpoly too. For hand-written
+files this module also says which Funcs the lines mention, and at which sizes to look for an example
+of what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from dtpoly.verify.specialized import SPECIALIZED, besides_making, is_told
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.whole import number
 
-# What a kernel says of numbers, and no proof is about.
+# What a kernel says or uses that no proof is about, and what is taken for granted then.
 TRUSTED = {
     "multiple_of": "what tl.multiple_of and tl.max_contiguous say is true",
     "max_contiguous": "what tl.multiple_of and tl.max_contiguous say is true",
@@ -25,7 +30,7 @@ TRUSTED = {
 
 
 def typed(program: Program) -> Program:
-    """The program with f32 for each tensor input that has no dtype."""
+    """Return the program with f32 for each tensor input that has no dtype."""
     inputs = tuple(
         replace(one, dtype=DType.F32) if isinstance(one, Tensor) and one.dtype is None else one
         for one in program.inputs
@@ -34,7 +39,7 @@ def typed(program: Program) -> Program:
 
 
 def promised(program: Program, file: Unit) -> tuple[str, ...]:
-    """What a proof takes for granted, in words."""
+    """Return what a proof takes for granted, in words."""
     untyped = [one.name for one in program.tensors if one.dtype is None]
     found = [f"f32: {', '.join(untyped)}"] if untyped and file.said else []
     found += [one.text for one in file.said if one.word == "assume"]
@@ -57,12 +62,18 @@ def promised(program: Program, file: Unit) -> tuple[str, ...]:
 
 
 def _is_trusted(file: Unit, option: ast.keyword) -> bool:
-    """An option that Triton may get wrong; generated files keep clear of that where they say it."""
+    """Whether an option may lead Triton to compile wrong code.
+
+    A generated file that gives its own `specialized` as the option keeps clear of such cases.
+    """
     return bool(file.said) or ast.unparse(option.value) != SPECIALIZED
 
 
 def _stores_otherwise(kernel: ast.FunctionDef) -> bool:
-    """Whether nothing is stored through a descriptor: Triton stored wrong rows there."""
+    """Whether a kernel stores nothing through a descriptor.
+
+    In such a warp-specialized kernel Triton stored wrong rows.
+    """
     calls = (node.func for node in ast.walk(kernel) if isinstance(node, ast.Call))
     return not any(
         isinstance(one, ast.Attribute) and one.attr == "store" and ast.unparse(one.value) != "tl"
@@ -71,7 +82,7 @@ def _stores_otherwise(kernel: ast.FunctionDef) -> bool:
 
 
 def is_finite(said: Sequence[Said]) -> bool:
-    """True if it is promised that all values are finite."""
+    """Whether the file promises, with `# assume: finite`, that all values are finite."""
     return any(
         isinstance(node, ast.Name) and node.id == "finite"
         for one in said
@@ -81,7 +92,7 @@ def is_finite(said: Sequence[Said]) -> bool:
 
 
 def results(program: Program, said: Sequence[Said]) -> list[str]:
-    """The Funcs that kernels are given."""
+    """Return the names of the Funcs that the launches of a hand-written file are given."""
     names = {
         node.id
         for one in said
@@ -94,14 +105,18 @@ def results(program: Program, said: Sequence[Said]) -> list[str]:
 
 
 def at_sizes(meaning: Meaning, sizes: Mapping[str, int] | None) -> Meaning:
-    """The meaning for calls of these sizes alone."""
+    """Return the meaning for calls of exactly these sizes; all sizes if there are none."""
     if sizes is None:
         return meaning
     return replace(meaning, sizes={one: number(n) for one, n in sizes.items()}, known={})
 
 
 def some_sizes(program: Program, said: Sequence[Said]) -> Iterator[dict[str, int]]:
-    """Sizes at which what is wrong with tiles, and with groups of tiles, is there to be seen."""
+    """Yield sizes at which mistakes with tiles, and with groups of tiles, are likely to show.
+
+    Each number in the lines may be the side of a tile, so sizes are one more than it. Then one
+    label after the other is long enough for several tiles of the largest.
+    """
     labels = [rule.label for rule in size_rules(program)]
     numbers = {
         node.value

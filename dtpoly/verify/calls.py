@@ -1,4 +1,8 @@
-"""Calls of a kernel in, values out: what each function of Triton means."""
+"""Evaluate the calls of a kernel: this module says what each function of Triton means.
+
+Each call gives a value, and may also record an access, a number that must not overflow, or a doubt.
+A call that is not understood exactly raises Unread: then nothing is proved.
+"""
 
 from __future__ import annotations
 
@@ -64,14 +68,14 @@ ALL_NANS, NO_NANS = Type("tl.PropagateNan.ALL"), Type("tl.PropagateNan.NONE")
 
 
 def call(machine: Machine, node: ast.Call) -> Value:
-    """The value of a call, and what it does."""
+    """Return the value of a call, and record what it does."""
     match node.func:
         case ast.Attribute(value=ast.Name(id="tl"), attr=word):
             return _triton(machine, word, node.args, node)
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="tl"), attr="math"), attr=word):
             return _triton(machine, word, node.args, node)
         case ast.Attribute(value=ast.Name(id="triton"), attr="cdiv"):
-            # It is a function of Python's, which no tensor can be given.
+            # This is a function of Python, which cannot be called with a tensor.
             if any(machine.tile(arg).kind != kinds.WEAK for arg in node.args):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of what may be a tensor: tl.cdiv")
             return _triton(machine, "cdiv", node.args, node)
@@ -104,10 +108,10 @@ def call(machine: Machine, node: ast.Call) -> Value:
 
 
 def _method(machine: Machine, of: ast.expr, word: str, node: ast.Call) -> Value:
-    """A method of a tensor: the function of its name, of the tensor and what else is given."""
+    """Evaluate a method of a tensor as the function of that name, with the tensor put first."""
     tile = machine.tile(of, stays=True)
     methods.check(tile, word, node.lineno)
-    # What it is a method of is evaluated once, and stands there by a name that no text has.
+    # The tensor is evaluated only once; for the call it is bound to a name that no text can have.
     own = f".{node.lineno}.{node.col_offset}.{node.end_col_offset}"
     machine.names[own] = tile
     given = ast.copy_location(ast.Name(own, ast.Load()), of)
@@ -137,7 +141,7 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
             else:
                 machine.computed(changed.item, changed.kind, line)
             if before.is_cut and changed.kind == "tl.int64":
-                # From here on it has more bits; until here 32 must have held it.
+                # From here on it has 64 bits again, so up to here 32 bits must have held it.
                 machine.computed(before.item, before.kind, line, is_cut=True)
                 return replace(changed, is_cut=False, is_counter=False)
             return replace(changed, is_cut=before.is_cut or changed.is_cut, is_counter=False)
@@ -164,7 +168,7 @@ def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -
                 raise Unread(line, f"'{ast.unparse(args[0])}' is not sure to be true")
             return Nothing()
         case "assume" if len(args) == 1:
-            # Triton compiles for those calls only of which it is true.
+            # Triton compiles only for calls for which this is true, so it must be true of all.
             claimed = negation(machine.truth(args[0]))
             there = both(machine.facts, machine.here(), claimed)
             ranges = ranged(machine.digits.ranges, machine.ranges, names_of(there))
@@ -303,7 +307,7 @@ def _elementwise(
 
 
 def typed(term: Term, tile: Tile, kind: str) -> Term:
-    """A value in the type that it meets others in."""
+    """Bring a value to the type in which it meets other values."""
     if tile.kind == kind:
         return term
     if kind == kinds.LOST or tile.kind == kinds.BOOL:
@@ -312,20 +316,27 @@ def typed(term: Term, tile: Tile, kind: str) -> Term:
 
 
 def _extreme(word: str, node: ast.Call, nans: Value | None) -> str:
-    """How the table calls a largest or a smallest of two."""
+    """Return the name that the table of semantics has for a `maximum` or `minimum` of two."""
     if isinstance(node.func, ast.Name):
         return f"{node.func.id} of python"
     return f"{word} of all" if nans == ALL_NANS else word
 
 
 def _is_end(item: Item, kind: str) -> bool:
-    """True for the least or largest number of a type: with that, no index is chosen."""
+    """Whether a value is the least or largest number of a type.
+
+    A `where` with such a number does not choose between indices.
+    """
     constant = item.constant if isinstance(item, Whole) else None
     return constant is not None and kinds.extreme(constant, kind) is not None
 
 
 def _of_floats(machine: Machine, word: str, kind: str, nans: Value | None) -> str:
-    """`maximum` and `minimum` of floats are those of the language only if a nan wins."""
+    """Return the operation, marked as one without nan if a nan may lose in it.
+
+    The `maximum` and `minimum` of the language let a nan win. Triton's do so only where
+    `propagate_nan` asks for it; where values are promised to be finite, it makes no difference.
+    """
     if word == "add" or nans == ALL_NANS or kinds.is_whole(kind) or kind == kinds.BOOL:
         return word
     if machine.launch.is_finite:
@@ -347,7 +358,7 @@ def _made(
     named: dict[str, ast.expr],
     node: ast.Call,
 ) -> Value:
-    """Numbers that come out of nothing."""
+    """Evaluate the functions that make numbers and tiles: program ids, aranges, zeros, cdiv."""
     match word:
         case "program_id" | "num_programs":
             axis = machine.whole(args[0] if args else named["axis"]).constant
@@ -358,7 +369,7 @@ def _made(
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
             extents = grid[axis] if axis < len(grid) else (number(1),)
             if word == "num_programs":
-                # It has 32 bits, however many the sizes have that it is computed from.
+                # It has 32 bits, even if the sizes that it is computed from have more.
                 return replace(scalar(programs_of(extents), "tl.int32"), is_cut=True)
             return scalar(machine.digits.of(f"program_{axis}", extents), "tl.int32")
         case "arange":

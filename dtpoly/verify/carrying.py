@@ -1,7 +1,9 @@
-"""What names hold after a loop or a branch: reductions are recognised here, and nowhere else.
+"""Find out what names hold after a loop or a branch. All reductions by loops are recognised here.
 
-A variable that an iteration changes to `old op something` holds, after the loop, what it held
-before it, `op` the reduction of `something` over the iterations. Of anything else it is lost.
+A variable that each iteration changes to `old op something` holds `before op (the reduction of
+something over all iterations)` after the loop. If the variable only depends on the last iteration,
+it holds what that leaves. In any other case its value is lost, and a later use of it is an error.
+(Whole numbers and addresses that grow by the same in each iteration are the care of loops.)
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ from dtpoly.verify.whole import (
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
-# Operations that may be done in any order, with what changes nothing.
+# Operations that may be done in any order, each with the value that changes nothing.
 IDENTITY: dict[str, Term] = {
     "add": Literal("0"),
     "mul": Literal("1"),
@@ -62,21 +64,23 @@ IDENTITY: dict[str, Term] = {
     "argany": Pair(Literal("False"), Literal("inf")),
     "argall": Pair(Literal("True"), Literal("inf")),
 }
-# Bits of numbers are others than truths: no bit may be lost where there is nothing.
+# `and` and `or` count as reductions only for values of these kinds. On numbers they work bit by
+# bit, and there IDENTITY does not say what leaves every bit as it is.
 TRUTHS = (kinds.BOOL, kinds.TRUTH)
 STARTS = {"maximum": "least ", "minimum": "most "}
 NO_PLACE = ("inf", str(2**63 - 1), "most tl.int64")
 
 
 def has_identity(operation: str, kind: str) -> bool:
-    """True for an operation on values of a kind, of which IDENTITY says what changes nothing."""
+    """Whether IDENTITY says what changes nothing in an operation on values of a kind."""
     return operation in IDENTITY and (operation not in ("and", "or") or kind in TRUTHS)
 
 
 def is_identity(operation: str, term: Term) -> bool:
-    """True for what changes nothing; as the place of nothing, any that is not before another.
+    """Whether a term changes nothing as an operand of an operation.
 
-    The least number of a type is one for `max`, since operands of `max` have one type.
+    For pairs of value and place, the place must be one that is not before any other. The least
+    number of a type changes nothing in `max`, since all operands of `max` have the same type.
     """
     match term:
         case Pair(value=value, place=Literal(text=text)) if operation in EXTREMES:
@@ -90,7 +94,7 @@ def is_identity(operation: str, term: Term) -> bool:
 
 
 def assigned(body: list[ast.stmt]) -> list[str]:
-    """Every name that statements set, each once."""
+    """Return every name that statements set, each once."""
     found: dict[str, None] = {}
     for statement in body:
         for node in ast.walk(statement):
@@ -108,11 +112,11 @@ def after_loop(
     last: Mapping[str, Whole],
     moving: AbstractSet[str],
 ) -> Value:
-    """What a name holds after a loop that sets it.
+    """Return what a name holds after a loop that sets it.
 
-    `last` is each thing that it counts, as it is in the last iteration; `moving` are all names
-    that may mean something else in each. A branch on none of these is taken in all iterations or
-    in none: its sides are two loops.
+    `last` gives the value of each counter in the last iteration. `moving` are all names that may
+    mean something else in each iteration. A branch whose condition has none of these is taken in
+    all iterations or in none: then each of its sides is treated as a loop of its own.
     """
     new, old = after[one], before[one]
     if isinstance(new, Tile) and isinstance(new.item, Choose):
@@ -169,7 +173,7 @@ def _of_last(
     is_run: Truth,
     last: Mapping[str, Whole],
 ) -> Tile | None:
-    """What the last iteration leaves, if there is one, else what was there before."""
+    """Return what the last iteration leaves or, if there is no iteration, what was there before."""
     new, start = after[one], _start((one,), before, after, is_one=False)
     if start is None or not isinstance(new, Tile):
         return None
@@ -180,7 +184,7 @@ def _of_last(
 def _is_updated(
     one: str, variables: tuple[str, ...], whole: Term, after: Mapping[str, Value]
 ) -> bool:
-    """True if each of the variables becomes its part of the whole."""
+    """Whether each variable is set to its part of the whole: a pair sets a value and a place."""
     if len(variables) == 1:
         return variables == (one,)
     if one not in variables:
@@ -201,9 +205,9 @@ def _start(
     *,
     is_one: bool,
 ) -> Term | None:
-    """What variables begin with, in the types that they have in the end.
+    """Return what variables begin with, in the types that they have in the end.
 
-    The least number of a type counts for nothing in that type alone.
+    This matters since the least number of a type changes nothing only in that very type.
     """
     starts: list[Term] = []
     for variable in variables:
@@ -223,7 +227,7 @@ Pieces = tuple[tuple[str, ...], str, list[Term]]
 
 
 def _pieces(term: Term, loop: str, lanes: tuple[Whole, ...]) -> Pieces | None:
-    """`old op a op b` as the variables of old, op, and [a, b]."""
+    """Take `old op a op b` apart into the variables of old, op, and [a, b]; None for others."""
     match term:
         case Apply(operation=operation, operands=(left, right)) if operation in IDENTITY:
             for old, new in ((left, right), (right, left)):
@@ -271,7 +275,7 @@ def merged(
     no: Mapping[str, Value],
     line: int,
 ) -> dict[str, Value]:
-    """What names hold after a branch."""
+    """Return what names hold after a branch, from what they hold after each of its sides."""
     result: dict[str, Value] = {}
     for one in {**yes, **no}:
         first, second = yes.get(one), no.get(one)

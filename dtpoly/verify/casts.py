@@ -1,4 +1,9 @@
-"""Values brought to another type: what that changes is a node of the term, all else is nothing."""
+"""Bring values from one type to another.
+
+If a cast may change the value, the term gets a node for it (`round` or `cast` and the type). If the
+other type holds each value anyway, the term stays as it is. The kernel's side and the algorithm's
+side both use this, so that equal casts give equal terms.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +27,13 @@ from dtpoly.verify.terms import Apply, Literal, Place, Term, choose
 from dtpoly.verify.values import Item, Pointer, Radix, Tile, Unread, as_term, is_truth
 from dtpoly.verify.whole import Whole
 
-# Whole numbers of so many binary digits are all held by f32.
+# f32 holds all whole numbers of so many binary digits.
 SINGLE = kinds.DIGITS["tl.float32"]
 TRUTHS: dict[Term, Term] = {Literal("0"): Literal("False"), Literal("1"): Literal("True")}
 
 
 def cast(tile: Tile, to: str, line: int) -> Tile:
-    """A value as one of another type."""
+    """Cast the value of a tile to another type. Raises Unread if that is not understood."""
     item = tile.item
     if to == kinds.LOST:
         raise Unread(line, "a cast to a type that is not known")
@@ -56,9 +61,9 @@ def cast(tile: Tile, to: str, line: int) -> Tile:
 
 
 def cut(tile: Tile) -> Tile:
-    """A whole number that may have 64 bits, of which 32 are left: it wraps if they do not hold it.
+    """Keep 32 bits of a whole number that may have 64: it wraps if they do not hold it.
 
-    As an index it has to be held (see `uncut`).
+    If it is used as an index, 32 bits must hold it (see `uncut`).
     """
     item = tile.item
     if isinstance(item, Whole) and item.constant is None:
@@ -67,14 +72,14 @@ def cut(tile: Tile) -> Tile:
 
 
 def as_value(term: Term, kind: str, to: str) -> Term:
-    """A value of one type as one of another; an index or a size of 64 bits wraps in 32, too."""
+    """Return a value of one type in another; here an index or size of 64 bits wraps in 32, too."""
     if to == "tl.int32" and kind in (*kinds.MAY_BE_LONG, kinds.WEAK) and is_index(plain(term)):
         return rounded(to, plain(term))
     return as_kind(term, kind, to)
 
 
 def uncut(item: Item) -> Whole | None:
-    """The whole number that was cut to 32 bits, which are to hold it."""
+    """Return the whole number that was cut to 32 bits; the caller must prove that they hold it."""
     match item:
         case Apply(operation="round tl.int32", operands=(Place(value=value),)):
             return value
@@ -83,19 +88,23 @@ def uncut(item: Item) -> Whole | None:
 
 
 def is_lossy(item: Whole, kind: str) -> bool:
-    """Whether a number of indices and sizes is in floats of 32 bits, which may not hold it."""
+    """Whether a number of indices and sizes is in a float type other than f64.
+
+    Such a type may not hold it.
+    """
     return item.constant is None and kinds.is_float(kind) and kind != "tl.float64"
 
 
 def _has(to: str, item: Whole) -> bool:
-    """Whether a type has a number as written; of others that is asked where they are used."""
+    """Whether a type holds a written number. Other numbers are looked at where they are used."""
     return item.constant is None or not kinds.is_float(to) or is_held(str(item.constant), to)
 
 
 def as_kind(term: Term, kind: str, to: str) -> Term:
-    """A value of one type as one of another.
+    """Return a value of one type in another one.
 
-    An index or a size stays the number that it is, until it leaves f32, which may not hold it.
+    An index or a size stays the exact number also in f32, which may not hold it. It is rounded
+    when it leaves f32 for a type where the difference would show.
     """
     if kind == to:
         return term
@@ -132,9 +141,10 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
 
 
 def brought(term: Term, kind: str, to: str) -> Term:
-    """A value of one type as one of another; nothing happens where that holds it.
+    """Return a value of one type in another one; it stays as it is if that type holds it.
 
-    Only within its own type is the least number of that anything but a number.
+    The least number of a type has a special meaning (it changes nothing in `max`) only in its own
+    type. So in another type it becomes a plain number.
     """
     if kind == to:
         return term
@@ -142,7 +152,7 @@ def brought(term: Term, kind: str, to: str) -> Term:
     if kind == SHORT and not is_less(kind, to):
         refuse_opposite(term)
     if to == kinds.BOOL and kind == kinds.WEAK and term in TRUTHS:
-        return TRUTHS[term]  # of another number Triton stores the last 8 bits
+        return TRUTHS[term]  # of any other number Triton would store the last 8 bits
     if kinds.is_whole(to) and kind == kinds.WEAK and isinstance(term, Literal):
         value = whole_in(term)
         constant = None if value is None else value.constant
@@ -153,7 +163,8 @@ def brought(term: Term, kind: str, to: str) -> Term:
     if kind == kinds.WEAK and to == "tl.float32" and isinstance(term, Literal):
         return rounded(to, term)
     if kind == kinds.NUMBER and not kinds.is_narrow(to) and to != "tl.float32":
-        # What a call passes has 32 bits by then; of a literal it is known that it has no more.
+        # A number that the call passes has 32 bits by then; a literal of this kind is known to
+        # need no more.
         term = rounded("tl.float32", term)
     if kinds.holds(to, kind) or (kind == kinds.WEAK and not kinds.is_narrow(to)):
         return term
@@ -167,7 +178,7 @@ def brought(term: Term, kind: str, to: str) -> Term:
 
 
 def fits(term: Term, to: str) -> bool:
-    """True for a number that is one of a type of whole numbers, rounded towards 0."""
+    """Whether a written number, rounded towards 0, is a number of a type of whole numbers."""
     if not isinstance(term, Literal) or term.text in NOT_NUMBERS or "inf" in term.text:
         return False
     value = int(Fraction(kinds.exact(term.text)))
@@ -175,14 +186,17 @@ def fits(term: Term, to: str) -> bool:
 
 
 def full(tile: Tile, to: str, line: int) -> Tile:
-    """A number as one of a type, in every lane; the least of its type is what `max` starts with."""
+    """Return the value of `tl.full`: a number of a type in every lane.
+
+    The least or largest number of its type is marked as such: `max` or `min` may start with it.
+    """
     item = tile.item
     if isinstance(item, Whole) and item.constant is not None:
         extreme = kinds.extreme(item.constant, to)
         if extreme is not None:
             return replace(tile, item=Literal(extreme), kind=to)
         if kinds.is_float(to):
-            # Python makes a float of it first.
+            # Python makes a float of the number first.
             value = brought(literal(float(item.constant)), kinds.WEAK, to)
             return replace(tile, item=value, kind=to)
     made = cast(tile, to, line)
@@ -190,9 +204,9 @@ def full(tile: Tile, to: str, line: int) -> Tile:
 
 
 def refuse_negative(item: Whole, kind: str, within: str, line: int) -> None:
-    """Refuse a negative number as written beside numbers without a sign. Raises Unread.
+    """Raise Unread for a written negative number beside numbers without a sign.
 
-    Some versions of Triton take its residue for it, others refuse it.
+    Some versions of Triton use its residue instead, others refuse it.
     """
     is_negative = kind == kinds.WEAK and item.constant is not None and item.constant < 0
     if is_negative and kinds.LEAST.get(within) == 0:

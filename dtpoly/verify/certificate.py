@@ -1,7 +1,8 @@
-"""A Program and the text of its kernels in, a certificate of what is proved of them out: JSON.
+"""Write the certificate of a proof as JSON: the sets that must be empty, and what else it rests on.
 
-Where a set must not leave another, and that one is a projection, the certificate says which point
-projects to each (a witness), so that no other engine has to look for it.
+Another program can check it. Where one set must lie inside of a projection of
+another, the certificate gives for each point a value of the names that are projected out (a
+witness). So the checker does not have to look for one.
 """
 
 from __future__ import annotations
@@ -19,26 +20,27 @@ from dtpoly.verify.regions import Without
 from dtpoly.verify.sets import PARAM, as_points, is_empty, polyhedra_of
 
 SECONDS = 60.0
-# How deep a value may be in the document and be on lines of its own.
+# Values down to this depth of the document are written on lines of their own.
 LINES = 4
-# A number: [coefficient], [coefficient, name] and [coefficient, number, divisor], added up.
+# A number is a sum of parts: [coefficient], [coefficient, name] or [coefficient, number, divisor],
+# where the last one is a coefficient times a quotient that is rounded down.
 Form = list[list[object]]
 
 
 def certificate(program: Program, dt_text: str, kernel_text: str, seconds: float = SECONDS) -> str:
-    """A certificate; also of what is not proved, which then says so."""
+    """Return the certificate of a kernel text. If something is not proved, it says so."""
     found = attempts(program, kernel_text, seconds, lambda _: is_empty)
     return text_of(found, dt_text, kernel_text, seconds)
 
 
 def text_of(found: list[Attempt], dt_text: str, kernel_text: str, seconds: float = SECONDS) -> str:
-    """The certificate of some proofs."""
+    """Return the certificate of proofs that have already been attempted."""
     functions = [section(one) | {"witnesses": _witnesses(one, seconds)} for one in found]
     return f"{_written(heading(dt_text, kernel_text) | {'functions': functions}, 0)}\n"
 
 
 def _written(value: object, depth: int) -> str:
-    """JSON with a line for each set, each obligation and each witness."""
+    """Return JSON with a line for each set, each obligation and each witness."""
     if depth == LINES or not value:
         return json.dumps(value)
     if isinstance(value, dict):
@@ -52,7 +54,11 @@ def _written(value: object, depth: int) -> str:
 
 
 def _witnesses(attempt: Attempt, seconds: float) -> dict[str, list[list[Form]]]:
-    """By number of the set: the values of the names that are projected out, in one or more ways."""
+    """Return the witnesses of a proof by the number of the set.
+
+    A witness is a list of the values of the names that are projected out. A set may need several:
+    each is right for some of the points.
+    """
     found: dict[str, list[list[Form]]] = {}
     for obligation in attempt.run.obligations:
         for one in taken_away(obligation.region):
@@ -63,7 +69,10 @@ def _witnesses(attempt: Attempt, seconds: float) -> dict[str, list[list[Form]]]:
 
 
 def _witness(of: Without, seconds: float) -> list[list[Form]] | None:
-    """The least values of the names for which there is a point; no ways if there never is one."""
+    """Return the least values of the projected names for which there is a point.
+
+    The list is empty if there never is a point; None if isl does not find out in time.
+    """
     ways: list[list[Form]] = []
 
     def note(_: isl.Set, values: isl.MultiAff) -> None:
@@ -80,7 +89,7 @@ def _witness(of: Without, seconds: float) -> list[list[Form]] | None:
 
 
 def _form(of: isl.Aff) -> Form:
-    """A number whose denominator is 1."""
+    """Return a number of isl, whose denominator must be 1, as it is written in a certificate."""
     found: Form = []
     if constant := int(of.get_constant_val().to_python()):
         found.append([constant])

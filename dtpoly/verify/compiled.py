@@ -1,11 +1,13 @@
-"""What Triton's compiler refuses or does otherwise, and its interpreter does not.
+"""Doubts: kernels that Triton's compiler refuses or changes, though its interpreter runs them.
 
-A name that a loop sets has one type in each iteration, and after a branch a name has one type,
-whichever side was taken: unless it is known where a kernel is compiled which side that is. What
-is refused so is a doubt: the kernel is read on, since it may be wrong besides.
+In a compiled kernel, a name that a loop sets must have the same type in each iteration. After a
+branch a name must have the same type whichever side was taken, unless the compiler knows which side
+that is. A kernel that breaks such a rule gets a doubt: nothing is proved of it, but it is read on,
+since it may be wrong in other ways, too.
 
-Triton (3.6 to 3.9) moves a reduction of what was loaded behind the loop that it is in, and takes it
-for granted that the loop combines what comes of it by the same operation. That is a doubt, too.
+Triton (3.6 to 3.9) moves a reduction of loaded values out of its loop, behind it. It takes it for
+granted that the loop combines the results by the same operation. A kernel for which that is not so
+gets a doubt, too.
 """
 
 from __future__ import annotations
@@ -24,32 +26,36 @@ from dtpoly.verify.whole import Atom, Either, Extreme, Whole
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
-# Operations that leave a value as it is beside some number, such as 1, or if they are done twice.
+# Operations that a compiler may fold away: they leave a value as it is beside some number, such as
+# 1, or if they are done twice.
 FOLDED = ("mul", "div", "sub", "maximum", "minimum", "neg", "round", "may")
-# What a name is set to that is no tensor yet, and what it becomes where a kernel is compiled.
-POWERS = ("next_power_of_2(", "lanes(")  # what numbers are called that are powers of two
+POWERS = ("next_power_of_2(", "lanes(")  # the names of numbers that are powers of two begin so
+# Kinds of values that are no tensors yet, and the types that they have in a compiled kernel.
 BECOMES = {kinds.NUMBER: "tl.float32", kinds.TRUTH: kinds.BOOL, kinds.SIZE: "tl.int32"}
 
 
 def doubt(machine: Machine, line: int, what: str) -> None:
-    """Note that Triton does not compile something: nothing is proved of such a kernel."""
+    """Note that Triton may not compile something: nothing is proved of such a kernel."""
     machine.doubts.append((line, what))
 
 
 def check_side(machine: Machine, count: int) -> None:
-    """So many lanes along an axis."""
+    """Note a doubt if Triton makes no tile with so many lanes along an axis."""
     if count > MOST_LANES or count < 1 or count & (count - 1):
         doubt(machine, machine.line, f"a tile of {count} lanes, which Triton does not compile")
 
 
 def check_lanes(machine: Machine, extent: Whole) -> None:
-    """So many lanes along an axis, where that is no number: a power of two, whatever it is."""
+    """Note a doubt if the number of lanes along an axis may be no power of two.
+
+    This is for an extent that is not a constant.
+    """
     if not _is_power(extent):
         doubt(machine, machine.line, "a tile of a number of lanes that may be no power of two")
 
 
 def _is_power(of: Whole) -> bool:
-    """True for a product of powers of two."""
+    """Whether a number is a product of powers of two."""
     match of.terms:
         case ((monomial, times),):
             return times > 0 and times & (times - 1) == 0 and all(map(_is_power_too, monomial))
@@ -68,7 +74,7 @@ def _is_power_too(factor: Atom) -> bool:
 
 
 def check_named(target: ast.Name, value: Value) -> None:
-    """Triton makes a tensor of what a name is set to. Raises Unread."""
+    """Raise Unread if a name is set to a value of which Triton can make no tensor."""
     is_wide = isinstance(value, Tile) and of_tile(value) == UNKNOWN
     if is_wide or isinstance(value, Text | Function):
         raise Unread(target.lineno, f"'{target.id}' is set to what Triton makes no tensor of")
@@ -81,7 +87,11 @@ def check_carried(
     names: Iterable[str],
     line: int,
 ) -> None:
-    """Names have one type before a loop and after an iteration."""
+    """Note a doubt for each name that has another type after an iteration than before the loop.
+
+    A size that a kernel is given must not be set in a loop at all: where it is 1, Triton makes a
+    constant of it.
+    """
     for one in names:
         first, second = before[one], after[one]
         if first == machine.launch.arguments.get(one) and _may_be_one(first):
@@ -94,7 +104,11 @@ def check_carried(
 def check_combined(
     machine: Machine, after: Mapping[str, Value], names: Iterable[str], loop: str, line: int
 ) -> None:
-    """What a loop puts to a name is no reduction of what was loaded, by another operation."""
+    """Note a doubt if a loop combines reductions of loaded values by another operation.
+
+    For example, a loop that adds up the maxima of loaded rows: Triton takes both operations for
+    one and the same.
+    """
     for one in names:
         value = after[one]
         if not isinstance(value, Tile) or not isinstance(value.item, Apply):
@@ -111,13 +125,13 @@ def check_combined(
 
 
 def note_reduced(machine: Machine, operation: str, body: Term, lanes: Iterable[str]) -> None:
-    """Keep in mind what lanes were reduced by, if Triton may see that they hold what was loaded."""
+    """Remember by which operation lanes were reduced, if Triton may see that they were loaded."""
     if _is_loaded(body):
         machine.reduced |= dict.fromkeys(lanes, operation)
 
 
 def _reduced_by(machine: Machine, term: Term) -> str:
-    """The operation by which lanes were reduced that hold what was loaded; nothing of others."""
+    """Return the operation by which loaded lanes were reduced to this term; empty for others."""
     match term:
         case Apply(operation=operation, operands=(inner,)) if operation.startswith("round "):
             return _reduced_by(machine, inner)
@@ -128,9 +142,10 @@ def _reduced_by(machine: Machine, term: Term) -> str:
 
 
 def _is_loaded(term: Term) -> bool:
-    """True for what was loaded, also in some lanes alone; and for what a compiler makes that of.
+    """Whether a term is a loaded value, or one that a compiler may reduce to a loaded value.
 
-    A sum with 0 is none: it makes 0 of -0, so that it has to be computed.
+    Some lanes may hold written numbers instead. A sum with 0 does not count: it makes 0 of -0, so
+    the compiler must compute it.
     """
     match term:
         case Element() | Stored():
@@ -149,7 +164,7 @@ def _is_loaded(term: Term) -> bool:
 def check_sides(
     machine: Machine, yes: Mapping[str, Value], no: Mapping[str, Value], line: int
 ) -> None:
-    """Names have one type after both sides of a branch."""
+    """Note a doubt for each name that has another type after one side of a branch than else."""
     for one in yes.keys() & no.keys():
         if not _are_alike(machine, yes[one], no[one]):
             doubt(machine, line, f"'{one}' has another type in one side of a branch than else")
@@ -158,7 +173,7 @@ def check_sides(
 def _are_alike(machine: Machine, first: Value, second: Value) -> bool:
     """Whether two values have one type and one shape, as far as that is known."""
     if not isinstance(first, Tile) or not isinstance(second, Tile):
-        return True  # what else it is, is not read after that
+        return True  # values other than tiles cannot be read after that
     types = {BECOMES.get(one.kind, one.kind) for one in (first, second)}
     is_known = kinds.LOST not in types
     shapes = {shape_of(machine, one.axes) for one in (first, second)}
@@ -166,5 +181,5 @@ def _are_alike(machine: Machine, first: Value, second: Value) -> bool:
 
 
 def _may_be_one(value: Value) -> bool:
-    """True for a size that a kernel is given."""
+    """Whether a value is a size that a kernel is given."""
     return isinstance(value, Tile) and value.kind == kinds.SIZE

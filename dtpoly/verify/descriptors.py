@@ -1,8 +1,8 @@
-"""Loads and stores of blocks through a descriptor in; the same by address and mask, out.
+"""Translate loads and stores through a tensor descriptor to loads and stores by address and mask.
 
-A block starts at an index for each axis; of what is outside of the shape, nothing is stored, and 0
-is loaded. Triton computes these addresses in 64 bits. That address and strides are multiples of
-16 bytes is the caller's care.
+A block starts at an index for each axis. Outside of the shape nothing is stored, and 0 is loaded:
+that is what the mask says. Triton computes these addresses in 64 bits. The caller must see to it
+that the address and the strides are multiples of 16 bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
 WORDS = ("shape", "strides", "block_shape")
-STARTS = ("tl.int32", kinds.WEAK, kinds.SIZE, kinds.OFFSET)  # which 32 bits hold where there is one
+# Types of indices at which a block may start. Where there is a descriptor, 32 bits hold them.
+STARTS = ("tl.int32", kinds.WEAK, kinds.SIZE, kinds.OFFSET)
 NUMBERS = (*STARTS, "tl.int64")
 # Triton compiles no descriptor whose blocks have shorter rows.
 LEAST_BYTES = 16
@@ -42,14 +43,14 @@ MOST_AXES = 5
 def made(
     machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], node: ast.Call
 ) -> Descriptor:
-    """`tl.make_tensor_descriptor(pointer, shape, strides, block_shape)`."""
+    """Evaluate `tl.make_tensor_descriptor(pointer, shape, strides, block_shape)`."""
     given = dict(zip(WORDS, args[1:], strict=False)) | named
     if set(given) != set(WORDS) or len(args) > 4:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     shape, strides, sizes = (_numbers(machine, given[word]) for word in WORDS)
     block = tuple(size.constant or 0 for size in sizes)
     for part in shape:
-        # Triton keeps 32 bits of each.
+        # Triton keeps only 32 bits of each size, so they must hold it.
         machine.computed(part, "tl.int32", node.lineno, is_cut=True)
     pointer = machine.tile(args[0])
     if not isinstance(pointer.item, Pointer) or pointer.axes:
@@ -59,7 +60,7 @@ def made(
         raise Unread(node.lineno, "a descriptor whose shape, strides and block do not agree")
     if len(block) > MOST_AXES:
         doubt(machine, node.lineno, f"a descriptor of more than {MOST_AXES} axes")
-    # Of a type that callers decide nothing is known here: what is emitted sees to it.
+    # If the caller decides the type, its bytes are not known here: the emitted file sees to it.
     if block[-1] * kinds.BYTES.get(pointer.kind, LEAST_BYTES) < LEAST_BYTES:
         doubt(machine, node.lineno, "a descriptor of rows of less than 16 bytes")
     return Descriptor(pointer, shape, strides, block)
@@ -85,13 +86,13 @@ def _numbers(
 
 
 def _is_there(machine: Machine, there: Truth) -> bool:
-    """True if a condition holds wherever the machine is now."""
+    """Whether a condition follows from what holds at the current statement."""
     here = both(machine.facts, machine.here())
     return is_affine(both(here, there)) and holds(there, set_of(here))
 
 
 def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
-    """`descriptor.load(starts)`, or `descriptor.store(starts, value)`."""
+    """Evaluate `descriptor.load(starts)` or `descriptor.store(starts, value)`."""
     args = node.args
     if node.keywords or len(args) != (1 if word == "load" else 2):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
@@ -126,9 +127,10 @@ def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
 
 
 def check(machine: Machine) -> None:
-    """What goes through a descriptor may not be seen by what goes by address, for all barriers.
+    """Raise Unread for a tensor with a descriptor that a kernel both loads and stores.
 
-    So a tensor that a kernel stores, or loads, through one it must not load and store.
+    A store through a descriptor may not be visible to a load by address, or the other way round,
+    even with barriers between them.
     """
     for one in machine.accesses:
         if one.kind != "load" and one.tensor in machine.described:

@@ -1,9 +1,12 @@
-"""A program id in, its coordinates out: the lemmas about taking a number apart.
+"""Take a program id apart into coordinates, by lemmas about quotients and remainders.
+
+A kernel computes the coordinates of its block from the program id by `//` and `%`. If the divisor
+is a product of sizes, isl cannot say what comes of that, so it is said by two lemmas. Both are
+proved in docs/proofs.md, and they are the only facts about a program id that isl is not asked.
 
 Mixed radix: for p in [0, M * R), p // R is in [0, M) and p % R in [0, R), and the two together
-say p. Groups: if p // (c * R) is g, then p % (c * R) is below R * min(c, M - c * g), and the two
-together say p. Both are proved in docs/proofs.md; they are all that isl is not asked about a
-program id, since R is a product of sizes. No factor of a grid is negative: launching sees to that.
+determine p. Groups: if p // (c * R) is g, then p % (c * R) is below R * min(c, M - c * g), and the
+two together determine p. No factor of a grid is negative: launching sees to that.
 """
 
 from __future__ import annotations
@@ -26,28 +29,32 @@ Part = Whole | Radix
 
 @dataclass
 class Digits:
-    """The coordinates found so far, with their ranges; the same cut gives the same pair."""
+    """The coordinates that were found so far, with their ranges.
+
+    If a program id is divided by the same number again, it gives the same two coordinates.
+    """
 
     ranges: dict[str, Truth] = field(default_factory=dict[str, Truth])
     cuts: dict[tuple[str, Whole], tuple[Part, Part]] = field(
         default_factory=dict[tuple[str, Whole], tuple[Part, Part]]
     )
     whole: dict[str, Radix] = field(default_factory=dict[str, Radix])
-    # Products of extents: not larger than the grid, where there are programs.
+    # Products of extents. They are not larger than the grid, if there are programs at all.
     divisors: set[Whole] = field(default_factory=set[Whole])
-    # Whether a divisor that may be both is read as a group of blocks, or as all blocks of labels.
+    # A divisor may be a group of blocks, or all blocks of some labels. True if the first is tried
+    # first.
     is_group_first: bool = False
-    # Program ids that are used as numbers too: the range of each.
+    # The ranges of program ids that are also used as numbers.
     numbers: dict[str, Truth] = field(default_factory=dict[str, Truth])
 
     def of(self, axis: str, extents: tuple[Whole, ...]) -> Part:
-        """The program id of an axis of the grid."""
+        """Return the program id of an axis of the grid."""
         if axis not in self.whole:
             self.whole[axis] = Radix(fresh(axis), extents)
         return self.plain(self.whole[axis])
 
     def plain(self, radix: Radix) -> Part:
-        """A coordinate, if it is below one number."""
+        """Return a plain coordinate if the radix has at most one extent; else the radix itself."""
         match radix.extents:
             case ():
                 return number(0)
@@ -58,7 +65,7 @@ class Digits:
                 return radix
 
     def number(self, part: Part) -> Whole:
-        """A program id as a number of which nothing is known but that each program has its own."""
+        """Return a program id as a number: all that is known is that each program has its own."""
         if isinstance(part, Whole):
             return part
         if part not in self.whole.values():
@@ -69,7 +76,7 @@ class Digits:
         return name(one)
 
     def cut(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
-        """What `//` and `%` by a divisor give; None if no lemma says."""
+        """Return what `//` and `%` by a divisor give; None if no lemma says it."""
         key = (radix.name, divisor)
         if key not in self.cuts:
             if any(of == radix.name for of, _ in self.cuts):
@@ -81,12 +88,13 @@ class Digits:
         return self.cuts[key]
 
     def is_below(self, value: Whole, divisor: Whole) -> bool:
-        """True for a coordinate that is below a number: divided by that, it is 0, and the rest."""
+        """Whether a value is a coordinate below a divisor: then it is its own remainder."""
         one = value.plain
         return one in self.ranges and self.ranges[one] == within(number(0), value, divisor)
 
     def _parts(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
-        # Where extents are numbers, a divisor may be a product of some and a group by chance.
+        # If extents are constants, a divisor may be a product of some of them and, by chance, the
+        # size of a group, too.
         ways = [self._mixed, self._grouped]
         for way in reversed(ways) if self.is_group_first else ways:
             parts = way(radix, divisor)
@@ -119,7 +127,7 @@ class Digits:
         return None
 
     def facts(self) -> Truth:
-        """There are programs, unless some extent is 0."""
+        """Return the fact that there are programs, unless some extent is 0."""
         return both(
             *(
                 one_of(
@@ -132,7 +140,7 @@ class Digits:
         )
 
     def all(self) -> dict[str, Truth]:
-        """Every coordinate of a program, also those that the kernel does not look at."""
+        """Return the ranges of all coordinates of a program, also of those that nothing uses."""
         cut = {of for of, _ in self.cuts}
         parts = [p for pair in self.cuts.values() for p in pair if isinstance(p, Radix)]
         for radix in (*self.whole.values(), *parts):
@@ -144,15 +152,16 @@ class Digits:
 
 
 def id_name(radix: Radix) -> str:
-    """The name of a program id as a number."""
+    """Return the name of a program id that is used as a number."""
     return ID + radix.name.replace(".", "_")
 
 
 def programs_of(extents: tuple[Whole, ...]) -> Whole:
-    """The product of some numbers; of several sizes nothing is known of it but how it came.
+    """Return the product of some numbers.
 
-    What divides a number is told apart from it, so that a grid of twice as many blocks has the
-    same product as one of 2 and of these blocks.
+    If several of them are no constants, sets cannot express the product, so it gets a name that is
+    made of its factors. Constant divisors are taken out first: so a grid of `2 * blocks` has the
+    same product as one of 2 and `blocks`.
     """
     times, sizes = 1, list[Whole]()
     for extent in extents:
@@ -170,15 +179,15 @@ def programs_of(extents: tuple[Whole, ...]) -> Whole:
 
 
 def split(extent: Whole, factors: Mapping[Whole, tuple[Whole, ...]]) -> tuple[Whole, ...]:
-    """A number of programs as the numbers that it is the product of, where that is known.
+    """Return the factors of a number of programs, where they are known.
 
-    Of these all but one are above 0, so none is negative if their product is not.
+    All of them but one are above 0, so none is negative if the product is not.
     """
     return tuple(one for one in factors.get(extent, (extent,)) if one.constant != 1)
 
 
 def _without(extents: tuple[Whole, ...], some: tuple[Whole, ...]) -> tuple[Whole, ...]:
-    """The numbers that are left, each as often as it is left."""
+    """Return the extents without some of them; equal ones count as often as they occur."""
     left = list(extents)
     for extent in some:
         left.remove(extent)
@@ -186,7 +195,7 @@ def _without(extents: tuple[Whole, ...], some: tuple[Whole, ...]) -> tuple[Whole
 
 
 def _some_of(extents: tuple[Whole, ...]) -> list[tuple[Whole, ...]]:
-    """Some of the numbers, not all, the fewest first."""
+    """Return all ways to choose some of the extents but not all, the smallest choices first."""
     return [one for count in range(len(extents)) for one in combinations(extents, count)]
 
 
@@ -198,7 +207,7 @@ def _product(extents: tuple[Whole, ...]) -> Whole:
 
 
 def _quotient(divisor: Whole, product: Whole) -> int | None:
-    """The number by which the product must be multiplied to be the divisor."""
+    """Return the constant above 1 by which the product must be multiplied to give the divisor."""
     if not product.terms or not divisor.terms:
         return None
     first, second = divisor.terms[0][1], product.terms[0][1]

@@ -1,4 +1,8 @@
-"""Where an access happens, as one formula: its conditions and the ranges of all its names."""
+"""Formulas about the instances of accesses, from which the layers build the sets that they ask of.
+
+An instance is one lane, iteration and program. The domain of an access is the formula that says at
+which instances it happens: its conditions, and the ranges of all the names in them.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,9 @@ from dtpoly.verify.whole import (
 def ranged(
     programs: Mapping[str, Truth], ranges: Mapping[str, Truth], names: Iterable[str]
 ) -> Truth:
-    """The ranges of names, and of the names in those."""
+    """Return the ranges of some names, and of all names that these ranges mention."""
     done: dict[str, None] = {}
-    # In an order that is the same in every process.
+    # The order must be the same in every process.
     pending = sorted(names)
     parts: list[Truth] = []
     while pending:
@@ -42,18 +46,18 @@ def ranged(
 
 
 def domain(ran: Ran, access: Access) -> Truth:
-    """Every lane, iteration and program at which the access happens."""
+    """Return the formula for every lane, iteration and program at which the access happens."""
     named = (*own_names(ran, access), *names_of(access.where))
     return both(ranged(ran.programs, ran.ranges, named), access.where)
 
 
 def own_names(ran: Ran, access: Access) -> tuple[str, ...]:
-    """The names that tell one instance of the access from another."""
+    """Return the names that tell one instance of the access from another."""
     return (*ran.programs, *ran.numbers, *access.loops, *access.lanes)
 
 
 def before(first: tuple[Whole, ...], second: tuple[Whole, ...]) -> Truth:
-    """That one place in time comes before another."""
+    """Return the formula that one point in time comes before another."""
     cases: list[Truth] = []
     equal: list[Truth] = []
     for a, b in zip(first, second, strict=False):
@@ -63,12 +67,12 @@ def before(first: tuple[Whole, ...], second: tuple[Whole, ...]) -> Truth:
 
 
 def same_program(ran: Ran, put: Put) -> Truth:
-    """That two instances of a kernel belong to one program."""
+    """Return the formula that two instances of a kernel belong to the same program."""
     return both(*(compare("==", name(one), put.get(one, name(one))) for one in ran.programs))
 
 
 def ids_agree(ran: Ran, put: Put) -> Truth:
-    """That two instances have the same program id if, and only if, they belong to one program."""
+    """Return the formula that two instances have the same id if and only if the same program."""
     same = same_program(ran, put)
     ids = [one for one in ran.numbers if one in put]
     return both(
@@ -80,12 +84,12 @@ def ids_agree(ran: Ran, put: Put) -> Truth:
 
 
 def renaming(ran: Ran, access: Access, kept: Sequence[str] = ()) -> Put:
-    """Fresh names for an instance of an access."""
+    """Return fresh names for an instance of an access, except for the names in `kept`."""
     return {one: name(fresh(one)) for one in own_names(ran, access) if one not in kept}
 
 
 def same_element(first: Access, put_first: Put, second: Access, put_second: Put) -> Truth:
-    """That two instances mean one element."""
+    """Return the formula that two instances access the same element."""
     return both(
         *(
             compare("==", put_whole(a, put_first), put_whole(b, put_second))

@@ -1,4 +1,8 @@
-"""A kernel that may be placed while launches before it run, in; what it does after waiting, out."""
+"""Kernels that may start while the launches before them still run (programmatic launches).
+
+Such a kernel must wait, before it does anything else, until the earlier launches are done. This
+module checks that it does, and returns the statements after the wait. The machine runs these.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,18 @@ import ast
 from dtpoly.verify.values import Unread
 
 EARLY = "early"
-# It waits until all before it is done; it may also let the next launch begin then, as far as that
-# does not wait itself.
+# The wait for all launches before this one. After it the kernel may also let the next launch begin,
+# up to the point where that one waits.
 WAIT = "if early:\n    tl.extra.cuda.gdc_wait()"
 LET = "\n    tl.extra.cuda.gdc_launch_dependents()"
 _WAITS, _LETS = (ast.dump(ast.parse(text).body[0]) for text in (WAIT, WAIT + LET))
 
 
 def after_waiting(definition: ast.FunctionDef) -> list[ast.stmt]:
-    """What a kernel does that is launched early: nothing before it has waited. Raises Unread."""
+    """Return what a kernel that is launched early does after it has waited.
+
+    Raises Unread if it may do something before that.
+    """
     first, *rest = definition.body
     if ast.dump(first) in (_WAITS, _LETS):
         return rest
@@ -25,7 +32,11 @@ def after_waiting(definition: ast.FunctionDef) -> list[ast.stmt]:
 
 
 def panel_of(definition: ast.FunctionDef) -> str | None:
-    """The parameter of a kernel that waits first only if that is 0, and always in the end."""
+    """Return the parameter that says whether a kernel waits first; None for other kernels.
+
+    It is for launches in a loop over panels. Such a kernel waits first only if the parameter is 0,
+    and it always waits at its end.
+    """
     match definition.body:
         case [
             ast.If(

@@ -1,9 +1,13 @@
-"""A term and numbers for its names in, a number out: whether two terms differ, at one place.
+"""Compute two terms to numbers at one point, to show that a kernel is wrong there.
 
-Elements of inputs are numbers of their types that depend on tensor and index alone. What a type
-does not hold is rounded, or wraps, as it is in the type; where a value may be rounded, it is any
-number near by. What is not known by name is some number that depends on its operands. So equal
-terms give equal numbers, and terms that are equal but for leave to round numbers that may be.
+A layer may fail to prove that a kernel stores what the algorithm says. `differ` then tells whether
+the two terms have different numbers for given sizes and indices: if so, the kernel is refuted.
+
+An element of an input is a number of its type that depends on tensor and index alone. A value that
+its type does not hold is rounded or wraps, as in that type. A value that may be rounded is any
+number near it (see between). An operation that is not known by its name gives some number that
+depends on its operands. So equal terms give equal numbers, and terms that are equal up to roundings
+that are allowed give numbers that may be equal.
 """
 
 from __future__ import annotations
@@ -71,7 +75,7 @@ from dtpoly.verify.whole import (
 Number = Plain | tuple[Plain, Plain]
 MOST_POINTS = 6_000
 MOST_BITS = 256
-# With all elements above 0, and below: a maximum with 0 is another one.
+# Elements are tried all above 0, and all below: a maximum with 0 differs between the two.
 SIGNS = (1, -1)
 SMALL = 100
 # Operations that give NaN if an operand is NaN. (Those of OF_ONE do, too.)
@@ -97,23 +101,25 @@ OF_ONE: dict[str, Callable[[float], float]] = {
 
 @dataclass
 class Evaluation:
-    """Numbers for names, and what terms were found to be."""
+    """Numbers for the names at one point, and the results of terms computed so far."""
 
     point: Mapping[str, int]
-    # Types to which values may be rounded: there that makes no difference.
+    # Types to which values may be rounded: a rounding to one of these makes no difference.
     allowed: frozenset[str]
-    # Of inputs and scalars.
+    # The types of inputs and scalars.
     types: Mapping[str, str] = field(default_factory=dict[str, str])
-    # Of the elements of inputs; and whether whole numbers are any of their type.
+    # The sign of the elements of inputs; and whether elements that are whole numbers may be any
+    # number of their type, or only small ones.
     sign: int = 1
     is_wide: bool = False
-    # Inputs that are f16, of those whose types callers decide; the others are f32.
+    # The inputs that are f16, among those whose types callers decide; the others are f32.
     narrow: frozenset[str] = frozenset()
     # Whether some elements of inputs, and some scalars, are NaN.
     has_nan: bool = False
     done: dict[Term, Number] = field(default_factory=dict[Term, Number])
     left: list[int] = field(default_factory=lambda: [MOST_POINTS])
-    # What holds where the names are not chosen that a reduction binds.
+    # Inside of a reduction: the evaluation around it, which has not yet chosen numbers for the
+    # bound names `own`. Terms without these names are computed there, once.
     outer: Evaluation | None = None
     own: frozenset[str] = frozenset()
 
@@ -125,10 +131,10 @@ def differ(
     allowed: frozenset[str],
     types: Mapping[str, str] | None = None,
 ) -> bool:
-    """Do two terms have other numbers there? False where that cannot be said."""
+    """Whether two terms have different numbers at a point; False where that cannot be said."""
     known = types or {}
     callers = sorted(frozenset[str]().union(*map(kinds.members, known.values())) - {*kinds.FLOATS})
-    # All, none, or one of them alone.
+    # Of the inputs whose types callers decide, all, none, or just one is f16.
     narrow = [frozenset(callers), frozenset[str](), *(frozenset({one}) for one in callers)]
     ways = product(SIGNS, (False, True), dict.fromkeys(narrow))
     return any(_differ(kernel, algorithm, Evaluation(point, allowed, known, *way)) for way in ways)
@@ -141,9 +147,10 @@ def differ_by_nan(
     allowed: frozenset[str],
     types: Mapping[str, str] | None = None,
 ) -> bool:
-    """Do two terms have other numbers where some elements are NaN? False where that is not known.
+    """Whether two terms differ at a point where some elements are NaN; False if not known.
 
-    It is asked only of terms that leave out NaN somewhere: others say of NaN nothing of their own.
+    It is asked only if one of the terms leaves out NaN somewhere, as Triton's `maximum` does. Other
+    terms treat NaN in no way of their own.
     """
     if not (_leaves_out_nan(kernel) or _leaves_out_nan(algorithm)):
         return False
@@ -152,7 +159,7 @@ def differ_by_nan(
 
 
 def _leaves_out_nan(term: Term) -> bool:
-    """Whether an extreme in a term is that of the numbers alone, where some are NaN."""
+    """Whether a term has a maximum or minimum that ignores operands that are NaN."""
     own = isinstance(term, Apply | Total) and term.operation.endswith(kinds.WITHOUT_NAN)
     return own or any(map(_leaves_out_nan, children(term)))
 
@@ -175,13 +182,13 @@ def _alike(first: Number, second: Number) -> bool:
 
 
 def _some(*parts: object) -> float:
-    """A number that depends on these alone."""
+    """Return a number from 0.5 to 1.5 that depends on the arguments alone."""
     found = hashlib.sha256(repr(parts).encode()).digest()
     return 0.5 + int.from_bytes(found[:6], "big") / 2**48
 
 
 def _given(at: Evaluation, one: str, *indices: int) -> float:
-    """An element of an input, or a scalar: a number of its type."""
+    """Return the number for an element of an input, or for a scalar: one of its type."""
     kind = at.types.get(one, "")
     found = _some(one, *indices)
     if kind == kinds.BOOL:
@@ -197,7 +204,7 @@ def _given(at: Evaluation, one: str, *indices: int) -> float:
 
 
 def _whole(of: Whole, at: Evaluation) -> int:
-    """A number; a name that nothing is known of is 0."""
+    """Compute a whole number of indices and sizes; a name without a number is 0."""
     total = 0
     for monomial, coefficient in of.terms:
         product = coefficient
@@ -291,7 +298,10 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
 
 
 def _rounded(found: Plain, kind: str, narrow: frozenset[str], *, is_free: bool) -> Plain:
-    """A number brought to a type, or that may be: a whole one wraps, others become the nearest."""
+    """Return a number that is, or (`is_free`) may be, brought to a type.
+
+    In a type of whole numbers it wraps; in a type of floats it becomes the nearest number.
+    """
     if not kinds.is_whole(kind):
         if _is_nan(found):
             return found
@@ -320,7 +330,7 @@ def _literal(text: str) -> float:
 
 
 def _inside(bound: tuple[str, ...], where: Truth, at: Evaluation) -> list[Evaluation]:
-    """The choices of the bound names for which a formula holds."""
+    """Return an evaluation for each choice of the bound names for which a formula holds."""
     check_time()
     values = {one: number(value) for one, value in at.point.items() if one not in bound}
     there = as_points(points_of(put_truth(where, values)), bound)
@@ -347,7 +357,7 @@ def _inside(bound: tuple[str, ...], where: Truth, at: Evaluation) -> list[Evalua
 
 def _reduced(operation: str, values: list[Number]) -> Number:
     if " in " in operation:
-        raise NoNumberError  # it is rounded at each step, in an order that nobody knows
+        raise NoNumberError  # it is rounded at each step, and the order of the steps is not known
     if operation in EXTREMES:
         if any(_is_nan(part) for one in values if isinstance(one, tuple) for part in one):
             raise NoNumberError
@@ -362,7 +372,10 @@ def _reduced(operation: str, values: list[Number]) -> Number:
 
 
 def _numbers_alone(operation: str, values: list[Number]) -> tuple[str, list[Number]]:
-    """The extreme that is meant, and the values without NaN; not known if there are only NaN."""
+    """Return the operation without its mark, and the values without NaN.
+
+    If all values are NaN, the result is not known.
+    """
     numbers = [one for one in values if not _is_nan(one)]
     if values and not numbers:
         raise NoNumberError
@@ -374,7 +387,7 @@ def _is_nan(one: Number) -> bool:
 
 
 def _with_nan(operation: str, operands: Sequence[Plain]) -> Plain:
-    """What an operation gives where an operand is NaN; only where nobody doubts what that is."""
+    """Return what an operation gives if an operand is NaN, where that is beyond doubt."""
     match operation, operands:
         case "where", [a, b, c] if not isinstance(a, Between) and not _is_nan(a):
             return b if a else c
@@ -385,7 +398,7 @@ def _with_nan(operation: str, operands: Sequence[Plain]) -> Plain:
 
 
 def _best(operation: str, pairs: list[tuple[Plain, Plain]]) -> Number:
-    """The first of the largest, or smallest; that must be one for sure."""
+    """Return the first pair with the largest, or smallest, value; it must be the best for sure."""
     sign = -1 if EXTREMES[operation] in ("maximum", "or") else 1
 
     def first_last(one: tuple[Plain, Plain]) -> tuple[float, float]:
@@ -477,14 +490,17 @@ def _carried_out(operation: str, numbers: Sequence[float]) -> float:
         case "pow", [a, b]:
             return _power(a, b)
         case _:
-            # Of floats as many digits as every order of a sum gives.
+            # Floats count only with as many digits as every order of a sum agrees on.
             return _some(
                 operation, *(str(a) if isinstance(a, int) else f"{a:.9g}" for a in numbers)
             )
 
 
 def _power(a: float, b: float) -> float:
-    """Whole numbers exactly, while they are not too large; others as long as that is a number."""
+    """Return a power: exact for whole numbers that are not too large, otherwise as a float.
+
+    Raises NoNumberError where the power is no number.
+    """
     if isinstance(a, int) and isinstance(b, int) and 0 <= b * a.bit_length() <= MOST_BITS:
         power: int = a**b
         return power

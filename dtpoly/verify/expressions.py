@@ -1,4 +1,9 @@
-"""Expressions of a wrapper in: sizes, shapes, types and tensors, out."""
+"""Evaluate the Python expressions of a wrapper over symbolic sizes.
+
+A wrapper is the Python function that checks its arguments and launches kernels. Its expressions
+give sizes, shapes, types and tensors (see held for what a name can hold). Any other expression
+raises Unread.
+"""
 
 from __future__ import annotations
 
@@ -55,16 +60,16 @@ TORCH = {
     "torch.float64": "tl.float64",
 }
 
-# What says where the tensors of the caller are.
+# Calls that return the device of the caller's tensors.
 DEVICES = ("dt_check(", "dt_device(")
 # The largest number of 64 bits: no size is larger.
 LARGEST = 2**63 - 1
-# A parameter that has no value before it is given one.
+# A parameter of wrappers that has no value before the wrapper sets it.
 UNSET = ("device",)
 
 
 def condition(wrapper: Wrapper, node: ast.expr) -> Truth:
-    """A condition over sizes."""
+    """Return a condition over sizes as a formula."""
     match node:
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             word = COMPARISONS.get(type(op))
@@ -93,7 +98,7 @@ def condition(wrapper: Wrapper, node: ast.expr) -> Truth:
 
 
 def value(wrapper: Wrapper, node: ast.expr) -> Held:
-    """The value of an expression."""
+    """Return the value of an expression."""
     match node:
         case ast.Constant(value=bool() as constant):
             return TRUE if constant else FALSE
@@ -148,7 +153,7 @@ def value(wrapper: Wrapper, node: ast.expr) -> Held:
 
 
 def _is_truth(node: ast.expr) -> bool:
-    """Whether Python makes True or False of it, and no number."""
+    """Whether an expression is always True or False in Python, and never a number."""
     match node:
         case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
             return True
@@ -159,13 +164,16 @@ def _is_truth(node: ast.expr) -> bool:
 
 
 def is_device(wrapper: Wrapper, node: ast.expr | None) -> bool:
-    """Whether an expression is where the tensors of the caller are."""
+    """Whether an expression is the device of the caller's tensors."""
     held = wrapper.names.get(node.id) if isinstance(node, ast.Name) else None
     return isinstance(held, Opaque) and held.text.startswith(DEVICES)
 
 
 def _remember_factors(wrapper: Wrapper, result: Whole, first: Held, second: Held) -> None:
-    """Note what a product with a number is made of: a grid may be taken apart in these factors."""
+    """Remember the factors of a product: a grid may have to be taken apart in these factors.
+
+    Nothing is remembered if a factor is a constant below 1, or no whole number.
+    """
     factors: list[Whole] = []
     for one in (first, second):
         if not isinstance(one, Whole) or (one.constant is not None and one.constant < 1):
@@ -175,7 +183,7 @@ def _remember_factors(wrapper: Wrapper, result: Whole, first: Held, second: Held
 
 
 def _operated(op: ast.operator, left: Held, right: Held, node: ast.expr) -> Held:
-    """Arithmetic of sizes; products of programs are kept apart."""
+    """Carry out arithmetic on sizes; a product of sizes keeps its factors, as a `Product`."""
     if (
         isinstance(op, ast.Mult)
         and isinstance(left, Whole | Product)
@@ -206,7 +214,7 @@ def _operated(op: ast.operator, left: Held, right: Held, node: ast.expr) -> Held
 
 
 def _called(wrapper: Wrapper, node: ast.Call) -> Held:
-    """The value of a call."""
+    """Return the value of a call."""
     text = ast.unparse(node.func)
     args = node.args
     match node.func, text:
@@ -231,7 +239,11 @@ def _called(wrapper: Wrapper, node: ast.Call) -> Held:
 
 
 def _extreme(wrapper: Wrapper, largest: bool, args: list[ast.expr], node: ast.Call) -> Held:
-    """The smallest or the largest of sizes; with products among them, only a bound on each."""
+    """Return the smallest or the largest of sizes.
+
+    If there are products among the operands of `max`, the result is a `Bound`: all that is kept of
+    it is that it is not less than any of them.
+    """
     found: list[Held] = []
     for arg in args:
         held = value(wrapper, arg)
@@ -255,7 +267,7 @@ def _multiplied(of: Product) -> Whole:
 
 
 def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call) -> Held:
-    """What a function of every emitted file gives."""
+    """Return what one of the functions `dt_...` gives, which each emitted file has."""
     match function:
         case "dt_lanes":
             size = wrapper.size(value(wrapper, args[0]), node)
@@ -275,7 +287,7 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             return value(wrapper, args[1])
         case "dt_int":
             given = value(wrapper, args[1])
-            # What was launched before ran for numbers that this refuses, too.
+            # Launches before this check have already run for numbers that it refuses.
             if isinstance(given, Whole) and not wrapper.launches:
                 for word, bound in zip((">=", "<="), args[2:4], strict=True):
                     limit = wrapper.size(value(wrapper, bound), node)
@@ -302,7 +314,8 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
             if real.name == "tl.float64":
                 return real
-            # Where it is computed in f64 for some callers, operands are not narrower for them.
+            # If values are computed in f64 for some callers, operands must not be narrower for
+            # those callers.
             is_wide = real.name == kinds.REAL or not wrapper.callers
             return Kind(kinds.operand(given.name) if is_wide else kinds.LOST)
         case "dt_offset":
@@ -319,10 +332,11 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
             told = [s for one in others for s in wrapper.parts(value(wrapper, one), node)]
             extents = {extent for array in arrays for extent in array.shape}
             extents |= {wrapper.size(one, node) for one in told}
-            # One that is too near is refused only if the largest number is large, too.
+            # A size just below 2^31 is refused only if the largest number is large, too. So only
+            # sizes that are never above one of these numbers are sure to be refused.
             ordered = sorted(extents, key=rank)
             wrapper.apart |= {one for one in ordered if _is_covered(wrapper, one, parts)}
-            # Of several numbers of which only a bound is known, the largest alone is looked at.
+            # If there are several numbers, the function looks only at the largest of them.
             wrapper.apart |= {*parts} if len(parts) == 1 else frozenset[Whole]()
             return Kind(kinds.OFFSET)
         case "dt_rows" if len(args) == 3:
@@ -339,7 +353,11 @@ def _known(wrapper: Wrapper, function: str, args: list[ast.expr], node: ast.Call
 
 
 def _given(wrapper: Wrapper, args: Sequence[ast.expr], node: ast.Call) -> Maybe:
-    """A size that a call may leave out, looked at; so is what it is then, which is no larger."""
+    """Return a size that a call may leave out, now checked to be a whole number not below 0.
+
+    The facts about its name hold also for the size that it has if the call leaves it out: that is
+    not larger than LARGEST either.
+    """
     match args:
         case [_, given, ast.Constant(value=int() as most)] if most >= LARGEST:
             held = value(wrapper, given)
@@ -353,12 +371,13 @@ def _given(wrapper: Wrapper, args: Sequence[ast.expr], node: ast.Call) -> Maybe:
 
 
 def _blocks(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
-    """A descriptor, if there is one: then no index of the tensor is near 2^31."""
+    """Return a descriptor that may be None; if it is not, no index of the tensor is near 2^31."""
     array = wrapper.tensor(value(wrapper, args[0]), node)
     block = [
         wrapper.size(one, node).constant for one in wrapper.parts(value(wrapper, args[1]), node)
     ]
-    # Of those that start at multiples of a number there may be none, though there are others.
+    # A descriptor for blocks that start at multiples of `steps` may be None although one for the
+    # same blocks without `steps` is not: so these are part of its name.
     steps = [wrapper.size(value(wrapper, one), node).constant for one in args[2:]]
     is_box = len(block) == len(array.shape) and all(one and one & (one - 1) == 0 for one in block)
     if not is_box or None in steps:
@@ -366,14 +385,14 @@ def _blocks(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
     flag = name(f"blocks({array.name}: {' '.join(map(str, (*block, *steps)))})")
     there = compare("==", flag, number(1))
     wrapper.facts.append(within(number(0), flag, number(2)))
-    # One choice, and not one for each axis: isl looks at all that may be chosen together.
+    # This is one choice for all axes, not one for each: isl looks at all combinations of choices.
     inside = both(*(within(number(1), extent, number(HALF - NEAR)) for extent in array.shape))
     wrapper.facts.append(one_of(negation(there), inside))
     return Blocks(array, tuple(one for one in block if one is not None), there)
 
 
 def _turned(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
-    """A descriptor with its axes in another order."""
+    """Return a descriptor with its axes in another order."""
     blocks = value(wrapper, args[0])
     axes = [
         wrapper.size(one, node).constant for one in wrapper.parts(value(wrapper, args[1]), node)
@@ -390,14 +409,17 @@ def _turned(wrapper: Wrapper, args: list[ast.expr], node: ast.Call) -> Blocks:
 
 
 def _is_covered(wrapper: Wrapper, one: Whole, parts: Sequence[Whole]) -> bool:
-    """True if one of the parts is never less than a number."""
+    """Whether one of the parts is known to be never less than a number."""
     known = [compare(">=", part, one) for part in parts]
     calls = both(*wrapper.facts)
     return any(is_affine(both(calls, least)) and holds(least, set_of(calls)) for least in known)
 
 
 def _check_number(wrapper: Wrapper, function: str, one: str, args: Sequence[ast.expr]) -> None:
-    """Note a number that is refused if it is not what is declared. Raises Unread."""
+    """Note that the wrapper refuses a number that is not of its declared type.
+
+    Raises Unread if it checks for another type.
+    """
     kind = wrapper.scalars[one]
     words = {"": "dt_float", kinds.BOOL: "dt_bool"}
     bounds = [wrapper.size(value(wrapper, arg), arg).constant for arg in args[2:]]
@@ -408,9 +430,9 @@ def _check_number(wrapper: Wrapper, function: str, one: str, args: Sequence[ast.
 
 
 def look_at(wrapper: Wrapper, args: list[ast.expr]) -> None:
-    """Note a tensor whose rank and type are refused if they are not the declared ones.
+    """Note that the wrapper refuses a tensor that has not the declared rank and type.
 
-    The first one says where all are.
+    The first tensor that is checked decides the device, and all others must be there, too.
     """
     match args:
         case [_, ast.Name(id=one), ast.Constant(value=int() as rank), allowed, *device]:
@@ -434,7 +456,7 @@ def _promoted(first: str, second: str) -> str:
 
 
 def _fit(extent: Whole, low: Whole, high: Whole, coefficient: Whole, node: ast.expr) -> Whole:
-    """The largest size of a label for which an index stays inside of an axis."""
+    """Return the largest size of a label for which an index stays inside of an axis."""
     by = coefficient.constant
     if not by:
         raise Unread(node.lineno, f"'{ast.unparse(node)}' in the wrapper")
@@ -444,7 +466,7 @@ def _fit(extent: Whole, low: Whole, high: Whole, coefficient: Whole, node: ast.e
 
 
 def _made(wrapper: Wrapper, node: ast.Call) -> Held:
-    """A new tensor; its name and strides come with the name that it is bound to."""
+    """Return a new tensor; it gets its name and strides when it is bound to a name."""
     shape = wrapper.parts(value(wrapper, node.args[0]), node)
     extents = tuple(
         programs_of(one.factors) if isinstance(one, Product) else wrapper.size(one, node)

@@ -1,4 +1,8 @@
-"""A Program in, the size of each label out: a number over the shapes of the inputs."""
+"""The size of each label of a Program, as a number over the shapes of the inputs.
+
+This is the algorithm's side: it says what sizes should be. If a wrapper computes a size that a call
+leaves out, the two are compared (see left_out).
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,10 @@ from dtpoly.verify.whole import Whole, both, compare, either, extreme, name, num
 
 
 def sizes_of(program: Program, *, are_free: bool = False) -> dict[str, Whole]:
-    """The size of every label; of those that are passed a name.
+    """Return the size of every label. A size that a call must pass is a name of its own.
 
-    So it is of those that a call may pass, if these are free: then a proof is one for all sizes
-    for which every read is inside, and what they are where nothing is passed is one case of it.
+    With `are_free`, a size that a call may pass is such a name, too. Then a proof holds for all
+    sizes for which every read is inside, and the size where a call passes none is one case of it.
     """
     sizes: dict[str, Whole] = {}
     for rule in _rules(program):
@@ -27,12 +31,12 @@ def sizes_of(program: Program, *, are_free: bool = False) -> dict[str, Whole]:
 
 
 def size_name(label: str) -> str:
-    """What proofs call the size that is passed for a label."""
+    """Return the name that proofs use for the size that is passed for a label."""
     return f"{label}_size"
 
 
 def left_out(program: Program) -> dict[str, Whole]:
-    """The size that each label must have for which a call may pass one, and passes none."""
+    """Return the size of each label for which a call may pass one, for calls that pass none."""
     sizes = sizes_of(program, are_free=True)
     return {
         rule.label: _decided(program, rule, (*rule.reads, *rule.otherwise), sizes)
@@ -49,10 +53,11 @@ def _rules(program: Program) -> Iterator[SizeRule]:
 def _decided(
     program: Program, rule: SizeRule, reads: Sequence[AxisRead], sizes: Mapping[str, Whole]
 ) -> Whole:
-    """The size that the file says, or that some reads give."""
+    """Return the size that the file gives a label, or the one that follows from some reads."""
     if rule.size is not None:
         return number(rule.size)
-    # The size of a Func is as large as it is read.
+    # If the label is a Func's own, the Func must be as large as it is read; otherwise the label may
+    # be as large as the tensors that it reads allow.
     is_reach = rule.label not in reads[0].index.labels
     total: Whole | None = None
     for read in reads:
@@ -63,7 +68,7 @@ def _decided(
 
 
 def extent(program: Program, tensor: str, axis: int, sizes: Mapping[str, Whole]) -> Whole:
-    """The size of an axis of an input or of a Func."""
+    """Return the size of an axis of an input or of a Func."""
     label = extent_label(program, tensor, axis)
     return name(f"{tensor}.shape[{axis}]") if label is None else sizes[label]
 

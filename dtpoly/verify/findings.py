@@ -1,4 +1,4 @@
-"""What the layers of a proof look at, and what they find."""
+"""The data of a proof: `Proof` is what its layers look at, and a `Finding` is what they find."""
 
 from __future__ import annotations
 
@@ -12,31 +12,34 @@ from dtpoly.verify.regions import Region
 from dtpoly.verify.terms import Term
 from dtpoly.verify.whole import Truth, Whole, both, name, number, within
 
-# What the names of indices of the result begin with. They end with a bracket, and what a kernel's
-# names of loops and lanes end with is a number.
+# The names of indices of the result begin with this. They end with a bracket, while the names of
+# loops and lanes of a kernel end with a number: so no name can be both.
 OUTPUT = "out["
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong, where in the text, and for which sizes and instances."""
+    """Something that is wrong or could not be proved: in which line, and for which instances.
+
+    `where` is the set of sizes and instances for which it is so.
+    """
 
     layer: str
     line: int
     what: str
     where: Region
     access: Access | None = None
-    # What is stored, what should be, and to what it may be rounded.
+    # The term that is stored, the term that should be, and the types to which it may be rounded.
     terms: tuple[Term, Term, frozenset[str]] | None = None
     # The whole number that may not fit its type.
     number: Whole | None = None
-    # False where there may be no such call, or no harm in it.
+    # False if there may be no call for which this happens, or if it may do no harm.
     is_exact: bool = True
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Everything that the layers look at."""
+    """Everything that the layers of a proof look at."""
 
     runs: Sequence[Ran]
     arrays: dict[str, Array]
@@ -48,17 +51,17 @@ class Proof:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """A name for each index of an element of the result; no loop's counter is called so."""
+        """Return a name for each index of an element of the result; no loop has such a name."""
         return tuple(f"{OUTPUT}{axis}]" for axis in range(len(self.arrays[self.result].shape)))
 
     def box(self, outputs: Sequence[str]) -> Truth:
-        """That names are indices of an element of the output."""
+        """Return the formula that names are the indices of an element of the output."""
         func = self.meaning.program.func(self.func)
         sizes = [self.meaning.sizes[label] for label in func.labels]
         return both(*(within(number(0), name(o), s) for o, s in zip(outputs, sizes, strict=True)))
 
     def stores(self) -> Iterator[tuple[int, Ran, Access]]:
-        """Every access that writes the output."""
+        """Yield every access that writes the output, with its launch and the launch's number."""
         for at, ran in enumerate(self.runs):
             for access in ran.accesses:
                 if access.tensor == self.result and access.kind != "load":

@@ -1,10 +1,10 @@
-"""A loop over a product of numbers in; the coordinates that it goes through, out.
+"""Read a loop over a product of numbers as nested loops over the factors.
 
     for i in range(0, R * S): ... i // S ... i % S ...
 
-By the lemma of mixed radix each i below the product is one choice of coordinates below R and S,
-and a later i is a choice that comes later in their lexicographic order. So such a loop is several
-loops inside of each other, as far as its body looks at i only through `//` and `%`.
+By the lemma of mixed radix (see digits) each i below the product is one choice of coordinates below
+R and S, and a later i is a choice that comes later in their lexicographic order. So such a loop is
+the same as several nested loops, if its body looks at i only through `//` and `%`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Coordinates:
-    """What a counter is: its parts, outermost first, each with its range and its last value."""
+    """The coordinates of a counter, outermost first, each with its range and its last value."""
 
     counter: Radix
     ranges: Mapping[str, Truth]
@@ -35,10 +35,11 @@ class Coordinates:
 def coordinates(
     machine: Machine, counter: str, node: ast.For, name: str, high: Whole
 ) -> Coordinates | None:
-    """The coordinates of a loop from 0 in steps of 1, where its end is written as a product.
+    """Return the coordinates of a loop from 0 in steps of 1 whose end is written as a product.
 
-    One of a single size and numbers has them only if the body divides by something that is no
-    number: otherwise its counter is a number like others, which sets know how to divide.
+    If at most one factor is a size and the others are constants, the loop has coordinates only if
+    the body divides the counter by something that is no constant. Otherwise the counter stays a
+    plain number, since sets can divide by constants. None for a loop without coordinates.
     """
     end = _end(node.iter)
     if end is None or (is_affine(high) and not _is_divided(node.body, name)):
@@ -48,7 +49,8 @@ def coordinates(
     if len(factors) < 2 or not all(_is_extent(one, calls) for one in factors):
         return None
     digits = machine.digits
-    # These are no extents of a grid, which would be known to be small.
+    # The factors are no extents of a grid: products of those are known to be small, so `cut` notes
+    # them as divisors. That is undone below.
     divisors = set(digits.divisors)
     radix = Radix(fresh(counter), factors)
     names: list[str] = []
@@ -71,14 +73,14 @@ def coordinates(
 
 
 def _is_extent(one: Whole, calls: Region) -> bool:
-    """Whether it is a number of more than 1, or is known not to be negative."""
+    """Whether a factor is a constant above 1, or is known not to be negative."""
     if one.constant is not None:
         return one.constant > 1
     return is_affine(one) and holds(compare(">=", one, number(0)), calls)
 
 
 def _is_divided(body: Sequence[ast.stmt], counter: str) -> bool:
-    """Whether a counter is divided by something that is no number."""
+    """Whether a counter is divided by something that is no constant."""
     return any(
         isinstance(node, ast.BinOp)
         and isinstance(node.op, ast.FloorDiv | ast.Mod)

@@ -1,7 +1,8 @@
-"""An expression of the algorithm in; the type of its values, as docs/language.md says, out.
+"""The types of expressions of the algorithm, as docs/language.md defines them.
 
-The page's section on dtypes is a table, and so is this: each row names what it is about in the
-page's words. Nothing here is shared with what emits kernels.
+The section on dtypes of that page is a table, and so is this module: each rule is named in the
+page's words. It shares nothing with the code that emits kernels, so a mistake there does not repeat
+itself in the proof.
 """
 
 from __future__ import annotations
@@ -40,17 +41,18 @@ TYPES = {
     DType.BF16: "tl.bfloat16",
     **{DType(f"f{bits}"): f"tl.float{bits}" for bits in (16, 32, 64)},
 }
-# From narrow to wide: the first that holds all of some types is what torch promotes them to.
+# Types from narrow to wide. torch promotes some types to the first one that holds all of them.
 ORDERS = ((kinds.BOOL,), ("tl.uint8", *(f"tl.int{bits}" for bits in (8, 16, 32, 64))), kinds.FLOATS)
 SHORT = (kinds.BOOL, "tl.int8", "tl.uint8", "tl.int16")
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What values are: their category, and whose values their type must hold.
+    """The type of values: its category, and all that it must be able to hold.
 
-    That is a type, or inputs whose types the caller decides, or both. Weak is that of a number:
-    "numbers and sizes only change the category of a tensor's type, never its width".
+    It must hold a type, or inputs whose types the caller decides, or both. The format of a written
+    number or a size is weak: "numbers and sizes only change the category of a tensor's type, never
+    its width".
     """
 
     category: int
@@ -59,14 +61,14 @@ class Format:
 
     @property
     def kind(self) -> str:
-        """Its name (see kinds)."""
+        """The name of the type (see kinds)."""
         if self.weak:
             return kinds.BOOL if self.category == BOOL else kinds.WEAK
         return kinds.stored(self.held) if self.is_callers else next(iter(self.held))
 
     @property
     def is_callers(self) -> bool:
-        """True if the caller has a say in it."""
+        """Whether the type depends on what the caller passes."""
         return not self.held <= _ALL
 
 
@@ -75,16 +77,16 @@ Formats = Mapping[str, Format]
 
 
 def of_type(kind: str, *, weak: bool = False) -> Format:
-    """Values of one type."""
+    """Return the format of values of one type."""
     category = FLOAT if kind in kinds.FLOATS else BOOL if kind == kinds.BOOL else WHOLE
     return Format(category, frozenset({kind}), weak)
 
 
 def joined(formats: Sequence[Format]) -> Format:
-    """The promoted type of several values: "Promotion is torch's".
+    """Return the promoted type of several values: "Promotion is torch's".
 
-    The highest category wins. Of what is in it, the narrowest type that holds all: of the tensors,
-    and only if there is none, of the numbers.
+    The highest category wins. The result is the narrowest type that holds all values of that
+    category: all tensors or, only if no tensor is of that category, all numbers.
     """
     highest = max(one.category for one in formats)
     decide = [one for one in formats if one.category == highest]
@@ -96,7 +98,7 @@ def joined(formats: Sequence[Format]) -> Format:
 
 
 def _narrowest(types: frozenset[str], category: int) -> str:
-    """The first type that holds all. 8-bit floats that meet others are refused before."""
+    """Return the narrowest type that holds all; an 8-bit float beside others is refused before."""
     if len(types) == 1:
         return next(iter(types))
     order = ORDERS[category]
@@ -104,28 +106,32 @@ def _narrowest(types: frozenset[str], category: int) -> str:
 
 
 def stored(of: Format) -> Format:
-    """The type in which values are kept: there a number is a tensor too."""
+    """Return the type in which values are stored: there a number is no longer weak."""
     return Format(of.category, of.held)
 
 
 def _floats(operands: Sequence[Format]) -> Format:
-    """The promoted type; "f32 where that is not a float"."""
+    """Return the promoted type; "f32 where that is not a float"."""
     total = joined(operands)
     return total if total.category == FLOAT else of_type("tl.float32", weak=total.weak)
 
 
 def _bools(operands: Sequence[Format]) -> Format:
-    """A bool; of numbers it is one of those too."""
+    """Return a bool; it is weak if all operands are numbers."""
     return of_type(kinds.BOOL, weak=all(one.weak for one in operands))
 
 
 def _chosen(operands: Sequence[Format]) -> Format:
-    """Of `where`: the promoted type of the two that it chooses from."""
+    """Return, for `where`, the promoted type of the two values that it chooses from."""
     return joined(operands[1:])
 
 
 def _summed(operands: Sequence[Format]) -> Format:
-    """A float keeps its type; "8- and 16-bit whole numbers give i32, wider ones i64"; so a bool."""
+    """Return the type of a sum or product over labels.
+
+    A float keeps its type; "8- and 16-bit whole numbers give i32, wider ones i64"; a bool gives
+    i32, too.
+    """
     total = stored(joined(operands))
     if total.category == FLOAT:
         return total
@@ -133,7 +139,7 @@ def _summed(operands: Sequence[Format]) -> Format:
 
 
 def _kept(operands: Sequence[Format]) -> Format:
-    """The operand's."""
+    """Return the type of the operand."""
     return stored(operands[0])
 
 
@@ -160,7 +166,7 @@ RULES = {word: rule for words, rule in ROWS for word in words.split()}
 
 
 def formats_of(program: Program) -> dict[str, Format]:
-    """The type of every input, and of every Func as it is stored.
+    """Return the type of every input, and of every Func as it is stored.
 
     "Without one an input has the caller's, a Func that of its definition."
     """
@@ -178,9 +184,9 @@ def formats_of(program: Program) -> dict[str, Format]:
 
 
 def of_numbers(program: Program, formats: Formats) -> str:
-    """The type of what is computed of numbers alone: f32, that of a number.
+    """Return the type of values that are computed from numbers alone: f32.
 
-    Nothing where something is f64, or may be, also in a cast: there they are what is written.
+    It is empty if any value is f64 or may be, also by a cast. Then written numbers are not rounded.
     """
     held = frozenset[str]().union(*(one.held for one in formats.values()))
     expressions = [one for func in program.funcs for one in walk(func.body)]
@@ -189,7 +195,7 @@ def of_numbers(program: Program, formats: Formats) -> str:
 
 
 def format_of(expr: Expr, formats: Formats) -> Format:
-    """The type of an expression."""
+    """Return the type of an expression."""
     match expr:
         case Integer() | Size() | ProgramId():
             return of_type("tl.int64", weak=True)

@@ -1,4 +1,8 @@
-"""Functions of the file, reductions and products in; values out."""
+"""Evaluate calls of the file's own functions, reductions and matrix products of a kernel.
+
+`calls` hands these over. A function of the file is followed, if its body is one expression, or it
+is known by its text: then what it computes is an assumption of the proof.
+"""
 
 from __future__ import annotations
 
@@ -53,16 +57,17 @@ if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
 PRECISIONS = ("tf32", "tf32x3", "ieee")
-# How many products a dot adds up at least, in each version of Triton; of 8 bits, twice as many.
+# The least number of products that a dot adds up, in each version of Triton. For operands of 8 bits
+# it is twice as many.
 LEAST_SUM = 16
-# What functions that are known by their texts may be given. Of other types they compute other
-# values: of whole numbers by way of floats, of floats without a thought of NaN. Or Triton does not
-# compile them.
+# The functions that are known by their texts, and the types for which their texts are right. For
+# other types they would compute other values (whole numbers by way of floats, or floats without
+# regard to NaN), or Triton does not compile them.
 OF_FLOATS = ("dt_clamp", "dt_mod", "dt_cdiv", "dt_div_rn", "dt_sqrt_rn", "dt_tanh", "dt_pow")
 OF_WHOLES = ("dt_clamp_whole", "dt_mod_whole", "dt_cdiv_whole", "dt_pow_whole")
 FULL_FLOATS = ("tl.float32", "tl.float64", kinds.REAL)
-# How the table calls what functions known by their text do to the types of their operands.
-# A remainder of floats is put together from what is exact: Triton's own, `%`, is not read.
+# The rows of the table of semantics that say how functions known by their text treat types. A
+# remainder of floats is computed from exact operations: Triton's own `%` is not read.
 SPELLED = {
     "dt_mod": "div",
     "mod": "mod",
@@ -70,12 +75,12 @@ SPELLED = {
     "maximum": "maximum of all",
     "minimum": "minimum of all",
 }
-# Where the steps of a reduction are rounded, its order counts: so it has a name of its own.
+# If each step of such a reduction is rounded, its order matters: so it gets a name of its own.
 STEPS = ("add", "mul")
 
 
 def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
-    """A function of the file: by its body, or by what is known of its text."""
+    """Evaluate a call of a function of the file, by its body or by what is known of its text."""
     definition = machine.file.jitted[of]
     meaning_of = known.meaning(machine.file, of)
     if meaning_of is not None:
@@ -93,7 +98,8 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
         axes, items = aligned(machine, tiles, line)
         operands = [as_term(item, line) for item in items]
         if meaning_of in EXTREMES:
-            # Values meet in one type, and so do places: the least number of another counts.
+            # Both values are brought to one type, and so are both places: the least number of
+            # another type would not be recognised as one that changes nothing.
             types = [
                 meaning(
                     "where", (kinds.BOOL, of_tile(tiles[at]), of_tile(tiles[at + 2])), line
@@ -137,12 +143,12 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
 
 
 def _of_kind(extreme: str, kind: str) -> str:
-    """What finds the place of the largest or the smallest value of a type."""
+    """Return the operation that finds the place of the largest or smallest value of a type."""
     return EXTREMES_OF_TRUTHS[extreme] if kind == kinds.BOOL else extreme
 
 
 def _check_types(of: str, tiles: Sequence[Tile], line: int) -> None:
-    """A function that is known by its text does what is known of it for some types alone."""
+    """Raise Unread if the text of a function is not known to be right for these types."""
     types = {tile.kind for tile in tiles}
     is_float = types <= {*FULL_FLOATS}
     is_right = len(types) == 1 and (
@@ -154,7 +160,10 @@ def _check_types(of: str, tiles: Sequence[Tile], line: int) -> None:
 
 
 def _of_bits(machine: Machine, meaning: str, values: list[Value], line: int) -> Tile:
-    """A float in the type of a tensor, where a NaN has the bits that win by their order."""
+    """Return a float in the type of a tensor, where a NaN gets the bits that win by their order.
+
+    Atomic operations compare bits, so this is what makes a NaN win there.
+    """
     match values:
         case [Tile() as value, Tile(item=Pointer(tensor=tensor))]:
             held = machine.arrays[tensor].kind
@@ -165,7 +174,7 @@ def _of_bits(machine: Machine, meaning: str, values: list[Value], line: int) -> 
 
 
 def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line: int) -> Tile:
-    """All lanes of an axis put together."""
+    """Reduce a tile along an axis: all lanes are put together by an operation."""
     if axis is None or not -len(tile.axes) <= axis < len(tile.axes):
         raise Unread(line, "a reduction of an axis that is not there")
     lane = tile.axes[axis]
@@ -191,7 +200,11 @@ def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line
 def reduced_by(
     machine: Machine, operand: Value, axis: int | None, function: str, line: int
 ) -> Value:
-    """`tl.reduce` by a function of the file."""
+    """Evaluate `tl.reduce` by a function of the file.
+
+    To find the operation, the function is evaluated on two probes: it must put them together by one
+    operation. A pair of values and places is reduced by a function that is known by its text.
+    """
     if isinstance(operand, Group):
         for part in operand.parts:
             machine.leaves(part, line)
@@ -230,7 +243,7 @@ def reduced_by(
 
 
 def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line: int) -> Tile:
-    """A product of matrices, onto what is there."""
+    """Evaluate `tl.dot`: a product of matrices, added to an accumulator if one is given."""
     left, right = machine.tile(args[0]), machine.tile(args[1])
     if len(left.axes) != len(right.axes) or len(left.axes) not in (2, 3) or len(args) > 3:
         raise Unread(line, "a dot of tiles that are not matrices")
@@ -244,7 +257,7 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
     first, second = (_operand(tile, kind, precision, line) for tile in (left, right))
     *batch, m, k = left.axes
     *other_batch, k_too, n = right.axes
-    # The right one as [..., 1, n, k]: its axes are names, so laying them out anew is free.
+    # The right matrix is read as [..., 1, n, k]. Its axes are only names, so this costs nothing.
     axes, (a, b) = aligned(
         machine,
         (Tile((*batch, m, None, k), first), Tile((*other_batch, None, n, k_too), second)),
@@ -270,9 +283,9 @@ def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line
 
 
 def _is_at_least(machine: Machine, count: Whole, least: int) -> bool:
-    """Whether so many lanes are at least some number, in each call.
+    """Whether a number of lanes is at least `least`, in each call.
 
-    Lanes that are numbered along several axes together are as many as along one, or more.
+    A product of numbers of lanes is at least as large as each of its factors.
     """
     if count.constant is not None:
         return count.constant >= least
@@ -289,7 +302,7 @@ def _is_at_least(machine: Machine, count: Whole, least: int) -> bool:
 def _product_kind(
     machine: Machine, kind: str, onto: Value, named: dict[str, ast.expr], line: int
 ) -> str:
-    """The type of a product of matrices, which is that of the tile that it is added to."""
+    """Return the type of a product of matrices; if it is added to a tile, that decides the type."""
     out = meaning("dot", (kind, kind), line).kind
     if "out_dtype" in named:
         wanted = machine.value(named["out_dtype"])
@@ -308,7 +321,10 @@ def _product_kind(
 
 
 def _operand(tile: Tile, kind: str, precision: Value | None, line: int) -> Item:
-    """An operand of a product; unless told otherwise, Triton takes only 10 bits of an f32."""
+    """Return an operand of a product, rounded as Triton does it.
+
+    Unless it is told otherwise, Triton multiplies f32 as tf32, with only 10 bits of the fraction.
+    """
     term = brought(as_term(tile.item, line), tile.kind, kind)
     words = precision.text if isinstance(precision, Text) else "" if precision else "tf32"
     if words not in PRECISIONS:
@@ -319,7 +335,7 @@ def _operand(tile: Tile, kind: str, precision: Value | None, line: int) -> Item:
 
 
 def permuted(machine: Machine, tile: Tile, args: list[ast.expr], line: int) -> Tile:
-    """A tile with its axes in another order."""
+    """Return a tile with its axes in another order."""
     order = [machine.whole(arg).constant for arg in args]
     if not order:
         order = [*range(len(tile.axes) - 2), len(tile.axes) - 1, len(tile.axes) - 2]

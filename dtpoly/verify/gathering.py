@@ -1,7 +1,8 @@
-"""A load of what atomic operations left, in; the operations of which it sees all, out.
+"""Loads from tensors to which earlier launches added by atomic operations.
 
-They are reductions in memory: an element is what it began as, and all that is put to it. That is
-what a load sees if they are in launches before its own, and what they begin with before them.
+Atomic operations are a reduction in memory: an element becomes its first value, put together with
+all values that the operations add to it. A load sees exactly that if all the operations are in
+launches before its own, and the first value is stored in launches before theirs.
 """
 
 from __future__ import annotations
@@ -15,12 +16,17 @@ from dtpoly.verify.terms import Apply, Choose, Term, children, choose
 from dtpoly.verify.values import Unread
 
 ATOMIC = {"atomic_add": "add", "atomic_max": "maximum", "atomic_min": "minimum"}
-# What must be done to floats before: memory compares their bits, and a nan is to win.
+# What must be done to floats before such an operation: memory compares their bits, and a nan must
+# win.
 OF_BITS = {"maximum": "nan above", "minimum": "nan below"}
 
 
 def gathered(launches: Sequence[Ran], at: int, load: Access) -> list[tuple[int, Access]]:
-    """Each atomic operation on the tensor that a load is from, with its launch. Raises Unread."""
+    """Return each atomic operation on the tensor that is loaded, with the number of its launch.
+
+    Raises Unread if a load may see only some of them: if one is in the load's own launch, if other
+    stores come in their launches or later, or if the operations are of several kinds.
+    """
     writes = [
         (other, one)
         for other in range(at + 1)
@@ -38,9 +44,10 @@ def gathered(launches: Sequence[Ran], at: int, load: Access) -> list[tuple[int, 
 
 
 def func_of(tensor: str, funcs: Collection[str]) -> str | None:
-    """The Func that a tensor of a wrapper holds, by its name: its own, or that and a number.
+    """Return the Func that a tensor of a wrapper holds, judged by its name; None for other names.
 
-    A tensor that has the name of a Func holds that one, also if the name ends with a number.
+    The tensor has the name of the Func, or that name, `_` and a number. If a tensor has exactly the
+    name of a Func, it holds that one, even if the name ends with a number.
     """
     stem, _, number = tensor.rpartition("_")
     if tensor in funcs:
@@ -49,10 +56,10 @@ def func_of(tensor: str, funcs: Collection[str]) -> str | None:
 
 
 def operation_of(access: Access, kind: str, *, is_asked: bool) -> str:
-    """By what an atomic operation puts values together, in an element of a type.
+    """Return the operation by which an atomic operation combines values in a type.
 
-    Each sum is rounded to the type. If that is a narrow one, the result depends on the order: it
-    is no sum of the algorithm, unless `atomic` asks for that of the Func.
+    Each sum is rounded to the type. If the type is narrow, the result depends on the order. Then it
+    is not a sum as the algorithm means it, unless the directive `atomic` asks for it.
     """
     operation = ATOMIC[access.kind]
     is_rounded = kinds.is_float(kind) and kinds.is_narrow(kind)
@@ -60,10 +67,12 @@ def operation_of(access: Access, kind: str, *, is_asked: bool) -> str:
 
 
 def part(access: Access, kind: str, *, is_finite: bool, is_asked: bool) -> Term:
-    """What an atomic operation puts to an element of a type; it is done in that type.
+    """Return the value that an atomic operation combines with an element of a type.
 
-    A nan must have the bits that win in its order. The largest of rounded values is the largest
-    value, rounded; of a sum that is so only where `atomic` asks for it.
+    The operation is done in that type. In a maximum or minimum of floats a nan must have been given
+    the bits that win in their order. The rounding of the value can be dropped, since the largest
+    of rounded values is the rounded largest value. For a sum that holds only where `atomic` asks
+    for it.
     """
     assert access.value is not None
     operation = ATOMIC[access.kind]
@@ -85,7 +94,7 @@ def part(access: Access, kind: str, *, is_finite: bool, is_asked: bool) -> Term:
 
 
 def _unrounded(kind: str, value: Term) -> Term:
-    """The value before it was rounded to a type, whichever way it was chosen."""
+    """Return a value as it was before it was rounded to a type, also inside of choices."""
     match value:
         case Choose(condition=condition, yes=yes, no=no):
             return choose(condition, _unrounded(kind, yes), _unrounded(kind, no))

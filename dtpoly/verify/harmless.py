@@ -1,7 +1,8 @@
-"""A wrapper in; Unread, if it calls what may do something that a proof does not look at.
+"""Refuse a wrapper with a call that may have effects which the proof does not look at.
 
-Much of a wrapper only refuses calls, or decides about warps, and is not followed. So nothing in it
-may call what could change a tensor, run something else, or give a name another meaning.
+Much of a wrapper only refuses bad arguments, or decides about warps, and the verifier does not
+follow it. So no part of a wrapper may call anything that could change a tensor, run something else,
+or give a name another meaning. This module lists the calls that are known to be harmless.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from dtpoly.verify import known
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
 
-# What a wrapper calls of the functions that each file has: they make, look or refuse.
+# The functions of each emitted file that a wrapper may call: they only make, check or refuse
+# something.
 HELPERS = frozenset(
     f"dt_{word}"
     for word in (
@@ -25,19 +27,21 @@ HELPERS = frozenset(
 )
 PYTHON = ("max", "min", "range", "ValueError", "TypeError", "RuntimeError", "IndexError")
 TORCH = ("torch.empty", "torch.cuda.device")
-# What may be given by name to these: `max(a, b, key=...)` is not what `max(a, b)` is.
+# The arguments that may be given by name. Others may change the meaning: `max(a, b, key=...)` is
+# not `max(a, b)`.
 KEYWORDS = {"dt_offset": {"sizes"}, "torch.empty": {"dtype", "device"}}
 METHODS = ("stride", "size", "numel", "dim", "element_size")
 HIDDEN = (
     *(ast.Lambda, ast.NamedExpr, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
     *(ast.Await, ast.Yield, ast.YieldFrom),
-    ast.Slice,  # a part of a tensor, which may be none: of `out` there is none in many calls
+    ast.Slice,  # a slice may be of a tensor that is None, as `out` is in many calls
 )
 
 
 def check_calls(file: Unit, definition: ast.FunctionDef) -> None:
-    """Raises Unread for the first call that is none of these."""
-    # Launches and operators stand alone: nothing is made of what they give.
+    """Raise Unread for the first call, or hidden expression, that is not known to be harmless."""
+    # Launches and operators stand alone, as statements or after `return`: nothing is computed from
+    # their results.
     alone = {
         id(node.value)
         for node in ast.walk(definition)
@@ -58,7 +62,8 @@ def _is_harmless(file: Unit, call: ast.Call, is_alone: bool) -> bool:
         and (call.func.id in file.plain or call.func.id in file.values)
     )
     if not (is_alone and (is_ours or isinstance(call.func, ast.Subscript))):
-        # Launches and the like are read with all that they are given.
+        # Launches and the like are read with all their arguments; other calls must have no starred
+        # arguments, and only known ones by name.
         named = {one.arg for one in call.keywords}
         starred = any(isinstance(arg, ast.Starred) for arg in call.args)
         if starred or not named <= KEYWORDS.get(ast.unparse(call.func), set()):

@@ -1,7 +1,8 @@
-"""An operation on values that are finite, in; where a written infinity decides it, its value, out.
+"""Carry out operations on a written infinity, where values are promised to be finite.
 
-What a masked lane loads is often minus infinity, so that it counts for nothing: `exp(-inf - x)`
-is 0, if x is finite. So that is asked: the largest of some values is finite if there is one at all.
+A masked lane often loads minus infinity, so that it counts for nothing: `exp(-inf - x)` is 0 if x
+is finite. So the question is where a value is sure to be finite. Inputs are, by the promise. The
+largest of some finite values is finite if there is at least one of them.
 """
 
 from __future__ import annotations
@@ -26,18 +27,21 @@ from dtpoly.verify.terms import (
 from dtpoly.verify.whole import FALSE, TRUE, Truth, both, negation, number, one_of, put_truth
 
 OTHER = {"inf": "-inf", "-inf": "inf"}
-# What is neither more nor less than all others, and leaves a largest or a smallest value finite.
+# The infinity that counts for nothing in a maximum or minimum: the result stays finite.
 NOTHING = {"maximum": "-inf", "minimum": "inf"}
-# Of finite values these are finite. A sum, a product or an exponential may be too large for its
-# type: that it is finite is promised of what the algorithm makes, and not of what a kernel does.
+# Operations that give finite results for finite operands. A sum, a product or an exponential may be
+# too large for its type: the promise is only about the values of the algorithm, and not about the
+# intermediate values of a kernel.
 FINITE = ("neg", "abs", "maximum", "minimum")
 NO_NUMBERS = ("inf", "-inf", "nan", "undefined")
 
 
 def decided(operation: str, operands: Sequence[Term]) -> Term:
-    """The operation applied; carried out where an operand is infinite, on a side of a choice too.
+    """Return the term of an operation, carried out where a written infinity decides it.
 
-    Only where inputs, and all that the algorithm makes of them, are promised to be finite.
+    If an operand is a choice with an infinite side, the operation is applied to each side. This
+    may be called only if inputs, and all values that the algorithm computes from them, are promised
+    to be finite.
     """
     known = _decided(operation, operands)
     if known is not None:
@@ -55,7 +59,7 @@ def decided(operation: str, operands: Sequence[Term]) -> Term:
 
 
 def _is_infinite(*terms: Term) -> bool:
-    """True if one of them is, or is one of several that may be."""
+    """Whether one of the terms is infinite, or is a choice with an infinite side."""
     return any(
         (isinstance(one, Literal) and one.text in OTHER)
         or (isinstance(one, Choose) and _is_infinite(one.yes, one.no))
@@ -64,7 +68,7 @@ def _is_infinite(*terms: Term) -> bool:
 
 
 def _decided(operation: str, operands: Sequence[Term]) -> tuple[Term, Truth] | None:
-    """What the operation gives, and where that is so."""
+    """Return what an operation with a written infinity gives, and the condition for that."""
     match operation, operands:
         case (("add" | "sub"), [Literal(text=text), other]) if text in OTHER:
             return Literal(text), finite(other)
@@ -79,7 +83,7 @@ def _decided(operation: str, operands: Sequence[Term]) -> tuple[Term, Truth] | N
 
 
 def finite(term: Term) -> Truth:
-    """Where a value is sure to be finite."""
+    """Return a condition under which a value is sure to be finite."""
     match term:
         case Element() | Given() | Place():
             return TRUE
@@ -93,7 +97,8 @@ def finite(term: Term) -> Truth:
         case Total(operation=operation, bound=bound, domain=domain, body=body) if (
             operation in NOTHING and _is_at_most(body, NOTHING[operation])
         ):
-            # It is, if the first of them is.
+            # It is finite if the reduction has an element at index 0 of each label, and that
+            # element is finite: all others are finite or count for nothing.
             first = {one: number(0) for one in bound}
             return put_truth(both(domain, finite(body)), first)
         case _:
@@ -101,7 +106,7 @@ def finite(term: Term) -> Truth:
 
 
 def _is_at_most(body: Term, nothing: str) -> bool:
-    """True if a value is finite or else the one that counts for nothing."""
+    """Whether a value is always finite or the infinity that counts for nothing."""
     kinds = (Element, Given, Place, Choose, Literal)
     numbers = [one for one in walk(body) if isinstance(one, Literal)]
     return all(isinstance(one, kinds) for one in walk(body)) and all(

@@ -1,7 +1,8 @@
-"""A file's wrappers, kernels and launches in; Unread, where these do not fit as emitted ones do.
+"""Check that the parameters of wrappers, kernels and launches are bound as the verifier reads them.
 
-Python, torch and Triton bind what is given by position and by name. What is read of a file holds
-only if that is bound as it is read: so there is one way to say it, and no other is read.
+Python, torch and Triton bind arguments by position and by name, in several ways. What is proved of
+a file holds only if arguments are bound as the verifier thinks. So it accepts only the one way in
+which emitted files are written, and raises Unread for any other.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from dtpoly.verify.values import Unread
 
 OUT, OFFSET = "out", "offset"
 CONSTANTS = ("tl.constexpr", "triton.language.constexpr")
-# What Triton 3.6 to 3.9 takes of a launch for itself: a kernel that has such a parameter is not
-# given what the launch says, or is compiled otherwise.
+# Arguments of a launch that Triton 3.6 to 3.9 takes for itself. A kernel with such a parameter
+# would not be given what the launch says, or would be compiled in another way.
 LAUNCH = frozenset(
     (
         *("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "ptx_version"),
@@ -34,7 +35,7 @@ MOST_STAGES = 2**31 - 1  # Triton takes a number of 32 bits
 
 
 def check_signature(definition: ast.FunctionDef, inputs: Sequence[str]) -> None:
-    """A wrapper takes the inputs in their order, and what it may return into by name."""
+    """Raise Unread unless a wrapper takes the inputs in their order, and `out` by name."""
     given = definition.args
     is_so = [one.arg for one in given.args] == list(inputs) and not given.defaults
     is_so = is_so and not given.posonlyargs and given.vararg is None and given.kwarg is None
@@ -44,9 +45,9 @@ def check_signature(definition: ast.FunctionDef, inputs: Sequence[str]) -> None:
 
 
 def check_kernel(definition: ast.FunctionDef, named: AbstractSet[str]) -> None:
-    """A launch binds all parameters of a kernel, and what is constant stays what it is.
+    """Raise Unread unless a launch binds all parameters of a kernel, and constants are never set.
 
-    `named` are those that may be given by name.
+    `named` are the parameters that may be given by name.
     """
     given = definition.args
     if given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg:
@@ -62,7 +63,10 @@ def check_kernel(definition: ast.FunctionDef, named: AbstractSet[str]) -> None:
 
 
 def check_call(definition: ast.FunctionDef, call: ast.Call, count: int) -> None:
-    """What a launcher keeps for like calls: arguments by position, constants by name."""
+    """Raise Unread unless a launcher is given arguments by position and constants by name.
+
+    A launcher remembers how a call was run for later calls that are alike, and relies on this.
+    """
     given = definition.args.args
     fixed = constants_of(definition)
     named = {str(one.arg) for one in call.keywords if one.arg is not None}
@@ -75,7 +79,7 @@ def check_call(definition: ast.FunctionDef, call: ast.Call, count: int) -> None:
 
 
 def check_options(call: ast.Call) -> None:
-    """Numbers of warps and stages that Triton takes."""
+    """Raise Unread for numbers of warps or stages that Triton does not accept."""
     for one in call.keywords:
         match one:
             case ast.keyword(arg="num_warps", value=ast.Constant(value=int() as count)):
@@ -91,7 +95,7 @@ def check_options(call: ast.Call) -> None:
 
 
 def constants_of(definition: ast.FunctionDef) -> frozenset[str]:
-    """The parameters that a kernel is compiled for."""
+    """Return the parameters of a kernel that are constants (constexpr) when it is compiled."""
     return frozenset(
         one.arg
         for one in definition.args.args

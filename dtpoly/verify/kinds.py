@@ -1,21 +1,23 @@
-"""Element types by name, and which hold the values of which: where a kernel rounds, and may.
+"""Kinds: the names of element types, and which of them hold all values of which.
 
-A kind is a name: of Triton (`tl.float16`), `real`, `offset`, `stored A B` (the promoted type of
-inputs whose types the caller decides), `operand A B` (in which those are multiplied), `size` (a
-whole number that the caller passes) or nothing (a number as written).
+From this follows where a kernel rounds, and where it may. A kind is a string: a type of Triton
+(`tl.float16`); `real` (the type in which floats are computed); `offset`; `stored A B` (the promoted
+type of inputs A and B whose types the caller decides); `operand A B` (the type in which those are
+multiplied); `size` (a whole number that the caller passes); or empty (a written number). Some more
+are defined below.
 """
 
 from __future__ import annotations
 
 FLOATS = ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16", "tl.float32", "tl.float64")
 EIGHTS = FLOATS[:2]
-# What the name of an extreme ends with where a number wins over a NaN.
+# The names of maxima and minima in which a number wins over a NaN end with this.
 WITHOUT_NAN = " without nan"
 WHOLES = (
     *("tl.int8", "tl.uint8", "tl.int16", "tl.int32", "tl.int64"),
     *("tl.uint16", "tl.uint32", "tl.uint64"),
 )
-# What Triton makes of sums and of wide constants; no tensor of a Program has such numbers.
+# Types that Triton gives to sums and to wide constants. No tensor of a Program has such a type.
 UNSIGNED = WHOLES[5:]
 LEAST: dict[str, int] = {
     one: 0 if "u" in one else -(2 ** (int(one.removeprefix("tl.int")) - 1)) for one in WHOLES
@@ -24,7 +26,7 @@ LARGEST: dict[str, int] = {
     one: -1 - least if least else 2 ** int(one.removeprefix("tl.uint")) - 1
     for one, least in LEAST.items()
 }
-# How many binary digits the numbers of a type of whole numbers have, of which they are residues.
+# How many binary digits a type of whole numbers has: its numbers are residues of 2 to that power.
 WIDTHS = {one: (largest - LEAST[one]).bit_length() for one, largest in LARGEST.items()}
 # How many bytes an element of a tensor has.
 BYTES = {
@@ -32,7 +34,7 @@ BYTES = {
     **{"tl.float8e4nv": 1, "tl.float8e5": 1, "tl.float16": 2, "tl.bfloat16": 2},
     **{"tl.float32": 4, "tl.float64": 8, "tl.int1": 1},
 }
-# How many `size` and `offset` have at least.
+# How many binary digits `size` and `offset` have at least.
 LEAST_WIDTH = 32
 # How many binary digits the values of a type of floats have.
 DIGITS = {
@@ -48,19 +50,21 @@ REAL = "real"
 WEAK = ""
 SIZE = "size"
 OFFSET = "offset"
-# A truth of a tensor, or one of Python's: a comparison of a size is that where the size is 1.
+# A truth that may be a tensor's or Python's: a comparison of a size is Python's if the size is 1,
+# since Triton makes a constant of such a size.
 TRUTH = "truth"
-# A float of 32 bits or one of Python's, where f32 has the number: what a name is set to.
+# A float that may be an f32 or a float of Python, where f32 holds the number. A name that is set to
+# a written float has this kind.
 NUMBER = "number"
 LOST = "unknown"
 # Whole numbers that may have 64 bits.
 MAY_BE_LONG = ("tl.int64", SIZE, OFFSET)
-# What floats are computed in.
+# Kinds in which floats are computed.
 WIDE = ("tl.float32", "tl.float64", REAL, NUMBER, WEAK)
 _HELD = {
     "tl.float16": ("tl.float8e4nv", "tl.float8e5"),
     "tl.bfloat16": ("tl.float8e4nv", "tl.float8e5"),
-    # A name is set only to such a number that f32 holds it (see typed.kept).
+    # A name is set only to numbers that f32 holds (see typed.kept).
     "tl.float32": ("tl.float8e4nv", "tl.float8e5", "tl.float16", "tl.bfloat16", NUMBER),
     "tl.int16": ("tl.int8", "tl.uint8", BOOL),
     "tl.int32": ("tl.int16", "tl.int8", "tl.uint8", BOOL, "tl.uint16"),
@@ -79,39 +83,39 @@ _HELD = {
 
 
 def is_whole(kind: str) -> bool:
-    """True for a type of whole numbers."""
+    """Whether a kind is a type of whole numbers."""
     return kind in WHOLES or kind in (SIZE, OFFSET)
 
 
 def is_float(kind: str) -> bool:
-    """True for a type of floats."""
+    """Whether a kind is a type of floats."""
     return kind in FLOATS or kind in (REAL, NUMBER) or bool(members(kind))
 
 
 def members(kind: str) -> frozenset[str]:
-    """The inputs, and the type, of a promoted kind; nothing of others."""
+    """Return the inputs, and the type, that a promoted kind must hold; empty for other kinds."""
     word, *parts = kind.split(" ")
     return frozenset(parts) if word in ("stored", "operand") else frozenset()
 
 
 def may_be_eight(kind: str) -> bool:
-    """True if values may be floats of 8 bits: Triton moves and converts these, and no more."""
+    """Whether values may be floats of 8 bits: Triton can only move and convert these."""
     parts = members(kind) if kind.startswith("stored ") else {kind}
     return any(one in EIGHTS or (one != kind and one not in FLOATS) for one in parts)
 
 
 def stored(parts: frozenset[str]) -> str:
-    """The kind that holds values of inputs, and of a type."""
+    """Return the kind that holds the values of some inputs, and of a type if one is among them."""
     return " ".join(("stored", *sorted(parts)))
 
 
 def operand(kind: str) -> str:
-    """The kind in which values of a kind are multiplied; it holds them."""
+    """Return the kind in which values of a kind are multiplied; it holds all of them."""
     return " ".join(("operand", *sorted(members(kind) or {kind})))
 
 
 def holds(wide: str, narrow: str) -> bool:
-    """True if each value of one kind is one of the other too."""
+    """Whether each value of the kind `narrow` is a value of the kind `wide`, too."""
     if wide == narrow or (wide == "tl.float64" and is_float(narrow)):
         return True
     inside, outside = members(narrow), members(wide)
@@ -122,7 +126,7 @@ def holds(wide: str, narrow: str) -> bool:
     if outside:
         return narrow in outside
     if wide == REAL:
-        # An input of 64 bits makes it 64 bits wide.
+        # If an input has 64 bits, `real` has 64 bits, too. But it does not hold f64 as such.
         return all(one not in FLOATS or one != "tl.float64" for one in inside) and (
             bool(inside) or (narrow in FLOATS and narrow != "tl.float64")
         )
@@ -130,7 +134,7 @@ def holds(wide: str, narrow: str) -> bool:
 
 
 def met(first: str, second: str) -> str:
-    """The kind of what is computed from two values."""
+    """Return the kind of a value that is computed from values of two kinds."""
     if first == second or second == WEAK:
         return first
     if first == WEAK:
@@ -149,15 +153,15 @@ def met(first: str, second: str) -> str:
 
 
 def is_narrow(kind: str) -> bool:
-    """True if arithmetic in the kind rounds to less than values are computed in."""
+    """Whether a kind has fewer digits than the types in which values are computed."""
     return kind not in WIDE and kind not in ("tl.int32", "tl.int64", SIZE, OFFSET, BOOL)
 
 
 def extreme(value: int, kind: str) -> str | None:
-    """`least` or `most` and the type, if a number is the least or largest of its type.
+    """Return `least` or `most` and the type, if a number is the least or largest of its type.
 
-    Nothing of that type is less, or more: there it is what `max` or `min` may start with. In any
-    other type it is a number like others (see `exact`).
+    No number of that type is less, or more, so `max` or `min` may start with it. In any other type
+    it is a number like others (see `exact`).
     """
     if kind not in WHOLES:
         return None
@@ -167,7 +171,7 @@ def extreme(value: int, kind: str) -> str | None:
 
 
 def exact(text: str) -> str:
-    """A number as written; of one that is the least or largest of its type, its digits."""
+    """Return the text of a written number; for the least or largest of a type, its digits."""
     word, _, kind = text.partition(" ")
     bounds = {"least": LEAST, "most": LARGEST}.get(word)
     return text if bounds is None else str(bounds[kind])

@@ -1,6 +1,9 @@
-"""A launch by what the file makes for a kernel in; a launch of that kernel, out.
+"""Read a launch that goes through a launcher as a launch of the kernel itself.
 
-What it makes keeps how a call was run, for like calls: so it must be told what these are.
+An emitted file makes a launcher for a kernel by `dt_launcher`. It remembers how a call was run, and
+runs later calls that are alike in the same way. So it must be told what decides whether calls are
+alike: where the tensors, their sizes and descriptors are among the arguments. This module checks
+that it is told the truth.
 """
 
 from __future__ import annotations
@@ -17,15 +20,16 @@ from dtpoly.verify.weakened import weakened
 from dtpoly.verify.whole import Whole
 
 LAUNCHER = "dt_launcher"
-# What a launcher is told of an axis whose length is not passed, or which tiles begin anywhere in.
+# The words that a launcher is told for an axis whose length is not passed, and for an axis in which
+# tiles may begin anywhere.
 UNNAMED = ("_", "-")
 
 
 def launch_by(wrapper: Wrapper, call: ast.Call, launcher: str) -> None:
-    """Note a launch by what the file makes for a kernel: its grid comes first.
+    """Note a launch through a launcher, whose first argument is the grid.
 
-    It passes False for all truths, or what it is given; None for all descriptors, or what it is
-    given. What it runs is the kernel, in any case.
+    The launcher may pass on the truths that it is given, or False for all of them. In the same way
+    it may pass on the descriptors, or None for all of them. In each case it runs the kernel.
     """
     match wrapper.file.values.get(launcher), call.args:
         case (
@@ -48,7 +52,7 @@ def launch_by(wrapper: Wrapper, call: ast.Call, launcher: str) -> None:
 
 
 def _check_grid(grid: ast.expr) -> None:
-    """A launcher takes the first number of a grid, and no other."""
+    """Raise Unread unless the grid has one number: a launcher uses only the first one."""
     match grid:
         case ast.Call(func=ast.Name(id=made)) if made in (GRID, *TURNS):
             return
@@ -61,9 +65,10 @@ def _check_grid(grid: ast.expr) -> None:
 def _check_places(
     wrapper: Wrapper, args: Sequence[ast.expr], axes: Sequence[ast.expr], kernel: str, line: int
 ) -> Sequence[Held]:
-    """A launcher must be told where tensors are: each, and then its strides, before the rest.
+    """Check that a launcher is told which arguments are tensors; return the values of all.
 
-    What it is given is told.
+    For each tensor it is told the axes: the arguments are the tensor, then a stride for each axis.
+    Raises Unread if it is told of other tensors, or of a word that is no size.
     """
     found: list[Held] = []
     for arg in args:
@@ -97,7 +102,10 @@ def _check_blocks(
     told: Sequence[ast.expr],
     line: int,
 ) -> None:
-    """A launcher must be told which parameters take descriptors."""
+    """Raise Unread unless a launcher is told which parameters take descriptors.
+
+    The tensor of each descriptor must also be passed by address.
+    """
     definition = wrapper.file.jitted.get(kernel.id)
     parameters = [] if definition is None else [one.arg for one in definition.args.args]
     names = list[ast.expr]()
@@ -119,6 +127,6 @@ def _check_blocks(
         raise Unread(line, "a launcher that is told of other descriptors")
     addresses = {one.array.name for one in given if isinstance(one, TensorOf)}
     for one in given:
-        # What is kept for like calls is known by the strides of what is passed by address.
+        # A launcher recognises calls that are alike by the strides of tensors passed by address.
         if isinstance(one, Blocks) and one.array.name not in addresses:
             raise Unread(line, f"a descriptor of '{one.array.name}', which is not passed besides")

@@ -1,4 +1,8 @@
-"""A launch of a wrapper in: what each parameter of the kernel is bound to, and the grid, out."""
+"""Read a launch in a wrapper: the value of each parameter of the kernel, and the grid.
+
+`launch` adds a `Launch` to the wrapper. A launch of a kernel that is split between two (see pairs)
+adds two of them. Arguments that Triton would bind or convert in another way raise Unread.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +40,10 @@ from dtpoly.verify.whole import (
 )
 
 OPTIONS = ("num_warps", "num_stages")
-# What says how many programs there are that take blocks in turn, and how much more it is told.
+# The functions that say how many programs take blocks in turn, and how many more arguments each
+# has.
 TURNS = {"dt_turns": 0, "dt_turns_sparing": 1, "dt_turns_beside": 1}
-MOST_BYTES = (2, 4)  # of what the tensor cores of a specialized launch multiply
+MOST_BYTES = (2, 4)  # bytes of the elements that the tensor cores of a specialized launch multiply
 GRID = "dt_grid"
 
 Reader = Callable[[Wrapper, ast.expr], Held]
@@ -47,7 +52,7 @@ Reader = Callable[[Wrapper, ast.expr], Held]
 def launch(
     wrapper: Wrapper, call: ast.Call, func: ast.Subscript, value: Reader = expressions.value
 ) -> None:
-    """Note a launch; its arguments are read as a wrapper's expressions, or as it is told."""
+    """Note a launch. `value` reads its arguments: by default as expressions of a wrapper."""
     kernel = ast.unparse(func.value)
     definition = wrapper.file.jitted.get(kernel)
     if definition is None:
@@ -118,7 +123,10 @@ def launch(
 
 
 def _waits_for_others(wrapper: Wrapper, panel: Held) -> bool:
-    """Whether a kernel waits that does so at 0: always, or in a first panel that it begins."""
+    """Whether a kernel that waits only if its panel is 0 waits for all launches it may need.
+
+    It does if the panel is always 0, or if it is the first launch of a loop over panels.
+    """
     if panel == number(0):
         return True
     return wrapper.panels is not None and panel == wrapper.panels.start and not wrapper.launches
@@ -140,7 +148,7 @@ def _note(
     is_part: bool = False,
     before: str = "",
 ) -> None:
-    """A launch of a kernel with these arguments."""
+    """Note one launch of a kernel with these arguments."""
     annotated = {
         one.arg: "" if one.annotation is None else ast.unparse(one.annotation)
         for one in definition.args.args
@@ -180,7 +188,10 @@ def _note_both(
     options: Options,
     value: Reader,
 ) -> None:
-    """Two launches for one: of so many programs, and of the rest."""
+    """Note two launches for one: of the first programs, as many as the grid says, and of the rest.
+
+    The grid must be a sum of both numbers, and the kernel must be given the first one.
+    """
     match grid:
         case ast.Call(
             func=ast.Name(id=one) as made,
@@ -199,7 +210,7 @@ def _note_both(
 
 
 def _check_told(call: ast.Call, given: Sequence[Held], told: ast.Call) -> None:
-    """Whether a launch is specialized must be decided by all of its descriptors."""
+    """Raise Unread unless all descriptors of a launch decide whether it is specialized."""
     count = sum(isinstance(one, Blocks) for one in given)
     passed, blocks = ([ast.unparse(arg) for arg in one.args] for one in (call, told))
     most = told.args[0] if told.args else None
@@ -210,7 +221,7 @@ def _check_told(call: ast.Call, given: Sequence[Held], told: ast.Call) -> None:
 
 
 def _turns(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[Whole, ...] | None:
-    """The blocks that programs take in turn, as factors, if they do."""
+    """Return the number of blocks that programs take in turn, as factors; None if they do not."""
     match node:
         case ast.Call(
             func=ast.Name(id=one),
@@ -227,17 +238,17 @@ def _turns(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[Whole, ...]
 
 
 def _grid(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[tuple[Whole, ...], ...]:
-    """The number of programs along each axis, as factors."""
+    """Return the number of programs along each axis, as factors."""
     blocks = _turns(wrapper, node, value)
     if blocks is not None:
         _check_sign(wrapper, blocks, node)
-        # More are refused.
+        # The wrapper refuses more blocks than that.
         product = prod(blocks, start=number(1))
         wrapper.below = (*wrapper.below, (product, HALF - NEAR))
-        # What was launched before ran for such calls, too.
+        # Launches before this one have already run for calls that are refused here.
         if is_affine(product) and not wrapper.launches:
             wrapper.facts.append(compare("<=", product, number(HALF - NEAR)))
-        # At least one, if there are blocks; how many more is the device's.
+        # There is at least one program if there are blocks; how many more depends on the device.
         some = name(f"programs in turn, line {node.lineno}")
         none = (compare("<=", one, number(0)) for one in blocks)
         wrapper.facts.append(one_of(compare(">=", some, number(1)), *none))
@@ -264,7 +275,10 @@ def _grid(wrapper: Wrapper, node: ast.expr, value: Reader) -> tuple[tuple[Whole,
 
 
 def _check_sign(wrapper: Wrapper, extents: Sequence[Whole], node: ast.expr) -> None:
-    """Two numbers below 0 have a product that is not, and no lemma is about such coordinates."""
+    """Raise Unread if an extent of a grid may be negative.
+
+    Two negative numbers have a positive product, and no lemma is about coordinates of such a grid.
+    """
     calls = set_of(both(*wrapper.facts))
     for one in extents:
         if not is_affine(one) or not holds(compare(">=", one, number(0)), calls):
@@ -272,21 +286,22 @@ def _check_sign(wrapper: Wrapper, extents: Sequence[Whole], node: ast.expr) -> N
 
 
 def _types(wrapper: Wrapper, held: Held) -> tuple[str, ...]:
-    """The types that a parameter may be declared to have: those that change no number."""
+    """Return the types that a parameter may be declared to have, since they change no number."""
     match held:
         case Given(name=one):
-            # A launcher says so of floats itself, and Triton takes it for 32 bits else.
+            # A launcher says itself that a float has 64 bits. Triton takes a float for 32 bits
+            # unless its parameter is declared so.
             return (wrapper.scalars[one] or "tl.float64",)
         case _:
             return ()
 
 
 def _float_kind(wrapper: Wrapper, annotation: str) -> str:
-    """The kind of a float that a call passes.
+    """Return the kind of a float that a call passes.
 
-    Triton makes a tensor of 32 bits of it unless the parameter says 64 bits or is a constant; its
-    interpreter leaves it a float of Python's. What dtpoly emits says 64 bits and brings it to the
-    type that it computes in before it uses it.
+    Triton makes a tensor of 32 bits of it, unless the parameter is declared as 64 bits or is a
+    constant. Triton's interpreter leaves it a float of Python. A kernel that dtpoly emits declares
+    64 bits, and brings the float to the type in which it computes before it uses it.
     """
     if annotation in CONSTANTS or not wrapper.file.said:
         return kinds.WEAK
@@ -315,7 +330,8 @@ def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, lin
         case Kind(name=kind):
             return Type(kind)
         case Blocks(array=array, block=block, there=there):
-            # Its last stride is 1, so that it can as well be left as it is.
+            # The last stride of a tensor with a descriptor is 1, so the strides can be left as they
+            # are.
             pointer = scalar(Pointer(array.name, number(0)), array.kind)
             return Descriptor(pointer, array.shape, array.strides, block, there)
         case Opaque():
@@ -323,5 +339,5 @@ def _argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, lin
         case Maybe() | Product() | Bound() | tuple():
             raise Unread(line, f"what '{parameter}' is given")
         case _:
-            # Of a truth Triton makes a tensor of one bit, unless the parameter is a constant.
+            # Triton makes a tensor of one bit from a truth, unless the parameter is a constant.
             return scalar(held, kinds.WEAK if annotation in CONSTANTS else kinds.BOOL)

@@ -1,9 +1,11 @@
-"""The arguments of a proof, each a list of findings; an empty list means proved.
+"""The layers of a proof. Each yields its findings; a layer without findings is proved.
 
-stores: each element of the output is stored once. bounds: each access is inside. order: no race
-and no stale value. value: what is stored is what the algorithm says, so also each load, and what
-lanes outside of the domain contribute: a finding says which. overflow: whole numbers stay in
-their types.
+stores: each element of the output is stored once.
+bounds: each access is inside of its tensor.
+order: there is no race, and no load sees a stale value.
+value: what is stored is what the algorithm says. So each load must give the right value, and so
+must lanes outside of the domain, as far as they contribute; a finding says which of these fails.
+overflow: whole numbers stay in their types.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ from dtpoly.verify.whole import (
 
 
 def cover(proof: Proof) -> Iterator[Finding]:
-    """Each element of the output is stored by one instance, or by atomic operations alone."""
+    """Show that each element of the output is stored by one instance, or only by atomic operations.
+
+    Yields what contradicts it: elements that are stored twice or not at all, and stores elsewhere.
+    """
     outputs = proof.outputs
     wanted = set_of(both(proof.facts, proof.box(outputs)))
     written: Region | None = None
@@ -63,7 +68,7 @@ def cover(proof: Proof) -> Iterator[Finding]:
 
 
 def _twice(proof: Proof, ran: Ran, access: Access) -> Region:
-    """Two instances of one store to one element."""
+    """Return the set of two different instances of a store that store the same element."""
     put = renaming(ran, access)
     here = domain(ran, access)
     alike = both(here, put_truth(here, put), same_element(access, {}, access, put))
@@ -73,7 +78,7 @@ def _twice(proof: Proof, ran: Ran, access: Access) -> Region:
 
 
 def bounds(proof: Proof) -> Iterator[Finding]:
-    """Each access is inside of its tensor."""
+    """Show that each access is inside of its tensor, and that no input is written to."""
     yield from guards(proof)
     for ran in proof.runs:
         for access in ran.accesses:
@@ -93,7 +98,10 @@ def bounds(proof: Proof) -> Iterator[Finding]:
 
 
 def guards(proof: Proof) -> Iterator[Finding]:
-    """What is divided is not negative, or a multiple: Triton rounds other quotients to 0."""
+    """Show that divided numbers are not negative, or are multiples of the divisor.
+
+    Triton rounds other quotients towards 0, and the verifier reads them as rounded down.
+    """
     for ran in proof.runs:
         for one in ran.divided:
             about(one.line, "what is divided is not negative, or a multiple")

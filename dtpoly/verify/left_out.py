@@ -1,7 +1,7 @@
-"""Sizes that a call may pass or leave out: what a wrapper makes of those that are left out.
+"""Sizes that a call may pass or leave out: check what a wrapper computes if one is left out.
 
-A proof is one for all sizes for which every read is inside, whoever says them. What is left to see
-is that a size which is left out becomes what the algorithm says: the largest that fits.
+A proof holds for all sizes for which every read is inside, no matter who decides them. What remains
+to be shown is that a size that is left out becomes what the algorithm says: the largest that fits.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import both, compare, name
 
-# What such a size is computed with. Nothing that looks at other numbers: that would be done only
-# for calls that leave this one out.
+# The functions with which such a size may be computed. No function that checks other numbers is
+# among them: the check would be done only for calls that leave this size out.
 COMPUTED = ("max", "min", "dt_fit")
 
 
 def is_about_passing(wrapper: Wrapper, test: ast.expr) -> bool:
-    """Whether a condition says of sizes that they are not passed, and nothing else."""
+    """Whether a condition only asks which sizes are not passed: `n_size is None and ...`."""
     match test:
         case ast.BoolOp(values=values):
             return all(is_about_passing(wrapper, one) for one in values)
@@ -36,14 +36,17 @@ def is_about_passing(wrapper: Wrapper, test: ast.expr) -> bool:
 
 
 def leave_out(wrapper: Wrapper, one: str, made: ast.expr) -> None:
-    """Read what a size is if a call passes none; from here on it is a number. Raises Unread."""
+    """Read the value that a size gets if a call passes none; from here on it is a number.
+
+    Raises Unread unless the value is the one that the algorithm says.
+    """
     held = wrapper.names.get(one)
     if not isinstance(held, Maybe) or not held.is_checked or one in wrapper.parameters:
         raise Unread(made.lineno, f"what '{one}' is where it is None")
     for node in ast.walk(made):
         if isinstance(node, ast.Call) and ast.unparse(node.func) not in COMPUTED:
             raise Unread(node.lineno, f"'{ast.unparse(node)}' for a size that is not passed")
-    # Where another size is missing, too, Python stops at the first sum with None.
+    # Other sizes are taken for passed: if one is None, too, Python raises at the first sum with it.
     names: dict[str, Held] = {
         other: _as_passed(of) if isinstance(of, Maybe) and of.label != held.label else of
         for other, of in wrapper.names.items()

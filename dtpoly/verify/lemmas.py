@@ -1,8 +1,10 @@
-"""Funcs that kernels leave in memory for others, in; which of them hold what the algorithm says.
+"""Prove Funcs that one kernel stores for another one by themselves, as lemmas of a larger proof.
 
-Each is proved once, where it is stored. From then on an element of it is an element on both sides:
-what a load is sure to see is the algorithm's value, so equal terms over it stay equal when that
-value is put in its place. What differs over it may yet be equal: then nothing is known.
+Such a Func is proved once, where it is stored. From then on both sides of a comparison treat an
+element of it as an opaque element. This is sound: what a load is sure to see is the algorithm's
+value, so equal terms over the element stay equal when that value is put in its place. The reverse
+does not hold: terms that differ over the element may be equal when it is replaced. So a difference
+proves nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from dtpoly.verify.whole import both
 
 
 def with_known(proof: Proof) -> Proof | None:
-    """The proof with elements for what kernels leave and is proved; None if there is none such."""
+    """Return the proof with opaque elements for all Funcs that are proved; None if none is."""
     old = proof.memory
     memory = Memory(old.launches, old.inputs, old.facts, types=old.types, atomics=old.atomics)
     known: Proof = replace(proof, memory=memory)
@@ -39,7 +41,7 @@ def with_known(proof: Proof) -> Proof | None:
 
 
 def _funcs(proof: Proof, array: str) -> Iterator[str]:
-    """Which Func it may be, by the name; that it is the Func is proved."""
+    """Yield the Funcs that a tensor may hold, judged by its name; `_is_it` then proves it."""
     if array in proof.memory.inputs or array == proof.result:
         return
     rank = len(proof.arrays[array].shape)
@@ -51,7 +53,7 @@ def _funcs(proof: Proof, array: str) -> Iterator[str]:
 
 
 def _is_it(proof: Proof, at: int, ran: Ran, array: str, func: str) -> bool:
-    """True if all that is ever stored there is the Func's value at that element."""
+    """Whether it can be proved that only the Func's values are ever stored in a tensor."""
     others = (one for one in proof.runs if one is not ran)
     if any(a.tensor == array and a.kind != "load" for one in others for a in one.accesses):
         return False

@@ -1,4 +1,7 @@
-"""Bounds on what a proof may take: time, isl's operations, and room on Python's stack."""
+"""Bounds on the cost of a proof: its time, the operations of isl, and the depth of Python's stack.
+
+Beyond these bounds a proof is given up, so that no input can keep the verifier busy forever.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ check_time = check
 
 @contextmanager
 def limited(seconds: float) -> Generator[None, None, None]:
-    """Let what is done inside take so long at most, and nest deeply."""
+    """Limit the time of what is done inside, and let it nest deeply."""
     frames = sys.getrecursionlimit()
     sys.setrecursionlimit(max(frames, FRAMES))
     most = int(seconds * OPERATIONS_A_SECOND) + 1

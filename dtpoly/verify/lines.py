@@ -1,4 +1,4 @@
-"""Expressions of the lines of a hand-written file in; numbers, tensors and promises, out.
+"""Read the expressions in the `# verify:` and `# assume:` lines of a hand-written file.
 
 Numbers: `len(label)`, `X.shape[axis]`, `X.stride(axis)`, whole ones, `+ - * // % **`, `min`, `max`,
 `cdiv(a, b)`, `next_power_of_2(a)`; and `any`, as the number of programs of an axis: at least one.
@@ -26,13 +26,13 @@ MOST_PROGRAMS = 2**20
 
 @dataclass(frozen=True)
 class Line:
-    """How expressions of a line are read."""
+    """A reader for the expressions of lines; `sizes` are those of the labels."""
 
     wrapper: Wrapper
     sizes: Mapping[str, Whole]
 
     def held(self, _: Wrapper, node: ast.expr) -> Held:
-        """What is given as an argument, or as a grid."""
+        """Return the value of an argument or of a grid."""
         match node:
             case ast.Constant(value=bool() as value):
                 return TRUE if value else FALSE
@@ -43,8 +43,7 @@ class Line:
             case ast.Tuple(elts=elements):
                 return tuple(self.held(self.wrapper, one) for one in elements)
             case ast.Name(id="any"):
-                # Each `any` is a number of its own.
-                # No label and no tensor can be called so.
+                # Each `any` is a number of its own, with a name that no label or tensor can have.
                 where = f"line {node.lineno}, column {node.col_offset}"
                 programs = name(f"any, {where}, as a_size")
                 self.wrapper.facts += [
@@ -58,7 +57,10 @@ class Line:
                 return self.whole(node)
 
     def product(self, left: ast.expr, right: ast.expr) -> Held:
-        """A product whose factors are kept apart: a number of programs."""
+        """Return a product, with its factors kept apart if several are no constants.
+
+        Such a product is a number of programs.
+        """
         factors: list[Whole] = []
         for one in (left, right):
             held = self.held(self.wrapper, one)
@@ -69,7 +71,7 @@ class Line:
         return _product(factors)
 
     def whole(self, node: ast.expr) -> Whole:
-        """A whole number."""
+        """Return the value of an expression that must be a whole number."""
         match node:
             case ast.Constant(value=int() as value) if not isinstance(value, bool):
                 return number(value)
@@ -94,7 +96,7 @@ class Line:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
 
     def part(self, tensor: str, of: str, axis: int, node: ast.expr) -> Whole:
-        """A size or a stride of a tensor."""
+        """Return a size or a stride of a tensor."""
         array = self.wrapper.arrays.get(tensor)
         if array is None:
             raise Unread(node.lineno, f"'{tensor}' is not a tensor of the algorithm")
@@ -104,7 +106,7 @@ class Line:
         return parts[axis]
 
     def operated(self, op: ast.operator, left: Whole, right: Whole, node: ast.expr) -> Whole:
-        """Arithmetic."""
+        """Carry out an arithmetic operation."""
         by = right.constant
         match op:
             case ast.Add():
@@ -123,7 +125,7 @@ class Line:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
 
     def called(self, word: str, args: Sequence[ast.expr], node: ast.expr) -> Whole:
-        """What a function gives."""
+        """Return the value of a call."""
         match word, args:
             case "len", [ast.Name(id=label)] if label in self.sizes:
                 return self.sizes[label]
@@ -140,9 +142,10 @@ class Line:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
 
     def power(self, size: Whole) -> Whole:
-        """The least power of 2 that is not less.
+        """Return the least power of 2 that is not less than a size.
 
-        Where a kernel makes a tile of so many lanes, the machine notes what that says of them.
+        If the size is no constant, the power has a name, and facts say between what it is. Where a
+        kernel makes a tile of so many lanes, the machine notes that no tile is too large.
         """
         if size.constant is not None:
             return number(1 << max(size.constant - 1, 0).bit_length())
@@ -155,7 +158,7 @@ class Line:
         return lanes
 
     def promise(self, node: ast.expr) -> None:
-        """Note what is assumed."""
+        """Note a promise of an `# assume:` line."""
         match node:
             case ast.Tuple(elts=elements):
                 for element in elements:
@@ -179,13 +182,13 @@ class Line:
                 raise Unread(node.lineno, f"an assumption '{ast.unparse(node)}'")
 
     def compared(self, word: str | None, left: Whole, right: Whole, node: ast.expr) -> None:
-        """Note a comparison that callers keep."""
+        """Note a comparison of which callers promise that it is true."""
         if word is None:
             raise Unread(node.lineno, f"an assumption '{ast.unparse(node)}'")
         if is_affine(left) and is_affine(right):
             self.wrapper.facts.append(compare(word, left, right))
             return
-        # A product of all sizes is how far a contiguous tensor reaches.
+        # The product of all its sizes is how far a contiguous tensor reaches.
         found = {
             one
             for one, array in self.wrapper.arrays.items()
@@ -199,7 +202,7 @@ class Line:
         self.wrapper.below += ((left, most),)
 
     def is_product(self, of: Whole) -> bool:
-        """True for a product of numbers that are not negative."""
+        """Whether a number is a product of numbers that are known not to be negative."""
         match of.terms:
             case ((monomial, 1),):
                 calls = set_of(both(*self.wrapper.facts))

@@ -1,7 +1,9 @@
-"""A loop of a kernel in: its body is run once, for any iteration; what it leaves behind, out.
+"""Run a loop of a kernel: the body is run once for any iteration, with the counter as a name.
 
-A whole number or an address that grows by the same in each iteration is known at each; before
-that is known, the body is tried out, and what it did is forgotten.
+The body may change names, so their values in an arbitrary iteration must be known first. A whole
+number or an address that grows by the same amount in each iteration is known in all of them. To
+find out which do, the body is tried out, and what it recorded is dropped. When nothing new is
+learnt, the last run counts. After that `carrying` says what the loop leaves behind.
 """
 
 from __future__ import annotations
@@ -23,35 +25,36 @@ from dtpoly.verify.whole import FALSE, Whole, both, compare, extreme, name, name
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
-# Types of bounds that offsets need: no number of Python's is computed with there.
+# Types of loop bounds that offsets need. Where a bound has one of these, nothing is computed with
+# numbers of Python.
 LONG = ("tl.int64", kinds.OFFSET)
-# Triton writes the body of such a loop down again and again.
+# Triton unrolls such a loop: it repeats the body for each iteration.
 STATIC = "tl.static_range"
 RANGES = ("range", "tl.range", "tl.static_range")
 
 
 @dataclass
 class Changes:
-    """What is known of the names that a body sets."""
+    """The knowledge so far about the names that the body of a loop sets."""
 
     loop: str
     low: Whole
     step: int
-    # The names of what it counts: its own, or several coordinates.
+    # The names that the loop counts by: its own name, or several coordinates (see flattened).
     own: tuple[str, ...]
-    # By how much a number or an address grows in an iteration.
+    # By how much each number or address grows in an iteration.
     grows: dict[str, Whole] = field(default_factory=dict[str, Whole])
     # Whole numbers that are not indices but data: reductions of them are recognised as such.
     data: set[str] = field(default_factory=set[str])
     lost: set[str] = field(default_factory=set[str])
 
     def known(self, one: str) -> bool:
-        """True if it is decided what becomes of the name."""
+        """Whether it is decided what becomes of a name."""
         return one in self.grows or one in self.data or one in self.lost
 
 
 def run(machine: Machine, counter: str, node: ast.For) -> None:
-    """Run the body once, for any iteration; then say what the loop leaves behind."""
+    """Run the body of a loop for any iteration; then set the names to what the loop leaves."""
     over, body = node.iter, node.body
     low, high, by, options = _range_of(machine, over)
     if persistent.program_of(machine, low, by) is not None:
@@ -128,7 +131,7 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
 
 
 def _made(machine: Machine) -> set[str]:
-    """The names of lanes, loops, and numbers that stand for something computed."""
+    """Return the names of lanes and loops, and of numbers that stand for something computed."""
     return {*machine.ranges, *machine.wraps, *machine.shifts, *machine.digits.numbers}
 
 
@@ -139,10 +142,10 @@ def _is_run(low: Whole, high: Whole) -> bool:
 
 
 def _kind(machine: Machine, over: ast.expr) -> str:
-    """The type of a counter: that of the bounds, or none.
+    """Return the kind of a counter: that of the bounds if they are wide, otherwise `size`.
 
-    Where a kernel is compiled a counter has the type of the bounds; in `tl.static_range`, and in
-    Triton's interpreter, it is a number of Python's. So it is read where both give the same.
+    In a compiled kernel a counter has the type of the bounds. In `tl.static_range`, and in Triton's
+    interpreter, it is a number of Python. So a kernel is read only where both give the same.
     """
     args = over.args if isinstance(over, ast.Call) else []
     found = {machine.tile(arg).kind for arg in args}
@@ -150,7 +153,7 @@ def _kind(machine: Machine, over: ast.expr) -> str:
 
 
 def _is_cut(machine: Machine, over: ast.expr) -> bool:
-    """Whether a bound has 32 bits, however many the sizes have that it is computed from."""
+    """Whether a bound has 32 bits, even if the sizes that it is computed from have more."""
     args = over.args if isinstance(over, ast.Call) else []
     return any(machine.tile(arg).is_cut for arg in args)
 
@@ -158,9 +161,10 @@ def _is_cut(machine: Machine, over: ast.expr) -> bool:
 def _count_beyond(
     machine: Machine, low: Whole, high: Whole, end: Whole, counted: Tile, line: int
 ) -> None:
-    """Note what the counter is after the last iteration, where there is one.
+    """Note the value of the counter after the last iteration, if there is an iteration.
 
-    Triton compares it to the end of the loop: if its type does not hold it, the loop goes on.
+    Triton compares it to the end of the loop. If its type does not hold it, it wraps, and the loop
+    goes on.
     """
     outside = machine.where
     machine.where = both(outside, compare("<", low, high))
@@ -178,7 +182,7 @@ def _is_pipelined(machine: Machine, options: Mapping[str, Value]) -> bool:
 
 
 def _is_flattened(machine: Machine, options: Mapping[str, Value], body: Sequence[ast.stmt]) -> bool:
-    """Whether a loop may become one with a loop inside of it, and be pipelined as that is."""
+    """Whether Triton may merge a loop with a loop inside of it, and pipeline both as that one."""
     if "flatten" not in options or options["flatten"] == scalar(FALSE):
         return False
     inside = (node for statement in body for node in ast.walk(statement))
@@ -195,7 +199,7 @@ def _is_open(one: str, before: Value, changes: Changes) -> bool:
 
 
 def _at_start(one: str, before: Value, changes: Changes) -> Value:
-    """What a name that the body sets holds when an iteration begins."""
+    """Return what a name that the body sets holds when an iteration begins."""
     if not isinstance(before, Tile) or one in changes.lost:
         return Lost("is set anew in each iteration")
     own = name(_carried(one, changes.loop))
@@ -237,7 +241,7 @@ def _learn(
             continue
         news = True
         assert isinstance(start, Tile)
-        # Of several coordinates nothing says how many iterations came before.
+        # With several coordinates, no number says how many iterations came before.
         grown = None
         if not _is_number(start) and changes.own == (changes.loop,):
             grown = _grown(start, end, _at_start(one, start, changes), inner)
@@ -251,7 +255,7 @@ def _learn(
 
 
 def _is_number(start: Tile) -> bool:
-    """True for a number of data: of a type, and not computed from indices or sizes."""
+    """Whether a value is data, not an index: a constant that has a type of whole numbers."""
     return (
         isinstance(start.item, Whole)
         and start.item.constant is not None
@@ -260,7 +264,7 @@ def _is_number(start: Tile) -> bool:
 
 
 def _grown(start: Value, end: Value | None, at_start: Value, inner: set[str]) -> Whole | None:
-    """By how much a value has grown, if that is the same in each iteration."""
+    """Return by how much a value grows in an iteration, if it is the same in each; else None."""
     if not isinstance(start, Tile) or not isinstance(end, Tile) or not isinstance(at_start, Tile):
         return None
     if start.axes != end.axes:
@@ -278,7 +282,7 @@ def _grown(start: Value, end: Value | None, at_start: Value, inner: set[str]) ->
 
 
 def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, Whole, dict[str, Value]]:
-    """The bounds of a loop, its step, and options of `tl.range`."""
+    """Return the bounds of a loop, its step, and the options of `tl.range`."""
     match over:
         case ast.Call(func=func, args=args, keywords=keywords) if ast.unparse(func) in RANGES:
             values = [machine.whole(arg) for arg in args]
@@ -306,19 +310,19 @@ def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, Whole, di
 
 
 def _is_told(option: Value) -> bool:
-    """Whether an option is known where a kernel is compiled."""
+    """Whether the value of an option is known when the kernel is compiled."""
     is_constant = isinstance(option, Tile) and not option.axes and option.kind == kinds.WEAK
     item = option.item if isinstance(option, Tile) and is_constant else None
     return is_truth(item) or (isinstance(item, Whole) and item.constant is not None)
 
 
 def _carried(one: str, loop: str) -> str:
-    """The name of what a whole number or an offset was when an iteration began."""
+    """Return the name for the value of a whole number or an offset when an iteration begins."""
     return f"{one}@{loop}"
 
 
 def moved(value: Value, by: Whole) -> Value:
-    """A tile with something added to its number or address."""
+    """Return a tile with something added to its number or address."""
     assert isinstance(value, Tile)
     match value.item:
         case Pointer() as item:

@@ -1,4 +1,9 @@
-"""A kernel in, what it does to memory out: Python's statements, once each, over symbols."""
+"""Execute a kernel symbolically: `run_kernel` returns what one launch does to memory.
+
+The machine runs each Python statement of the kernel once, for all programs, lanes and iterations
+together: these are names in formulas. Loads, stores, barriers and computed numbers are recorded
+with the condition under which they happen. A statement that is not understood raises Unread.
+"""
 
 from __future__ import annotations
 
@@ -70,13 +75,13 @@ from dtpoly.verify.whole import (
 
 @dataclass
 class Machine:
-    """One symbolic run. Names of lanes, loops and coordinates are never used twice."""
+    """The state of one symbolic run. Names of lanes, loops and coordinates are never reused."""
 
     file: Unit
     arrays: Mapping[str, Array]
     launch: Launch
     names: dict[str, Value]
-    # What holds of every call.
+    # What holds for every call.
     facts: Truth = TRUE
     extents: dict[str, Whole] = field(default_factory=dict[str, Whole])
     ranges: dict[str, Truth] = field(default_factory=dict[str, Truth])
@@ -86,58 +91,61 @@ class Machine:
     pipelined: dict[str, int] = field(default_factory=dict[str, int])
     where: Truth = TRUE
     loops: tuple[str, ...] = ()
-    # Numbers that must not be negative, since Triton does not round their quotients down.
+    # Numbers that are divided. They must not be negative, since Triton does not round down.
     divided: list[Divided] = field(default_factory=list[Divided])
     numbers: list[Computed] = field(default_factory=list[Computed])
     time: tuple[Whole, ...] = ()
     clock: int = 0
-    # Loops that take in all iterations of all programs along an axis of the grid.
+    # Loops in which the programs along an axis of the grid take turns (see persistent): together
+    # they run through all iterations.
     over_programs: list[persistent.OverPrograms] = field(
         default_factory=list[persistent.OverPrograms]
     )
-    # The program ids that such loops begin at: one inside of another has others.
+    # The program ids at which such loops begin. If one is inside of another, they must differ.
     shared_out: set[str] = field(default_factory=set[str])
     # Names of remainders by a size, and where they are computed.
     wraps: dict[str, int] = field(default_factory=dict[str, int])
-    # By how much lines begin behind where memory is aligned.
+    # By name: how far a line begins behind an aligned address.
     shifts: dict[str, Shift] = field(default_factory=dict[str, Shift])
-    # Of the statement that runs.
+    # The line of the statement that runs.
     line: int = 0
-    # Branches that are read as if they were not taken, and may be.
+    # Lines and reasons why nothing is proved although the kernel can be read on (see compiled, and
+    # unchanged for branches that are read as if they were not taken).
     doubts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    # Names of lanes that were reduced, of floats as they were loaded, and by what operations.
+    # Names of lanes over which loaded floats were reduced, each with the operation.
     reduced: dict[str, str] = field(default_factory=dict[str, str])
-    # Tensors that it loads or stores through descriptors.
+    # Tensors that the kernel loads or stores through descriptors.
     described: set[str] = field(default_factory=set[str])
-    # What holds since Triton makes no larger tiles: without them there is no launch, and no call.
+    # Facts that hold since Triton makes no larger tiles: for other sizes the launch fails, so there
+    # is no such call.
     tiles: list[Truth] = field(default_factory=list[Truth])
-    # How many loops are being tried out: nothing that is noted there is kept.
+    # How many loops around the statement are being tried out: nothing that is noted then is kept.
     trials: int = 0
-    # Of axes whose extent is a product, its factors, where a reshape has shown them.
+    # The factors of extents that are products, where a reshape has shown their order (see axes).
     laid_out: Mapping[Whole, tuple[Whole, ...]] = field(
         default_factory=dict[Whole, tuple[Whole, ...]]
     )
 
     def tick(self) -> Whole:
-        """The next place in the text."""
+        """Return the number of the next place in the text: it orders the events of an iteration."""
         self.clock += 1
         return number(self.clock)
 
     def here(self) -> Truth:
-        """What holds where the machine is now."""
+        """Return the condition under which the current statement runs."""
         return self.where
 
     def computed(
         self, item: Item, kind: str, line: int, is_less: bool = False, is_cut: bool = False
     ) -> None:
-        """Note a whole number that is computed, unless it is one that each type of sizes holds."""
+        """Note a whole number that is computed, except constants that each type of sizes holds."""
         if isinstance(item, Whole) and not _is_short(item.constant):
             self.numbers.append(Computed(item, kind, self.where, line, is_less, is_cut))
 
     def leaves(self, value: Value, line: int, *, is_widened: bool = False) -> None:
-        """Note a product that is more than a part of an address, so that it may not wrap.
+        """Note a product that is used for more than a part of an address, so it must not wrap.
 
-        In an address only the whole must fit: sums, differences and products wrap alike.
+        In an address only the final sum must fit: if parts of it wrap, the sum is still right.
         """
         if isinstance(value, Tile) and isinstance(value.item, Whole) and is_part(value.item):
             one = Computed(
@@ -151,7 +159,7 @@ class Machine:
             self.numbers.append(one)
 
     def either(self, first: Truth, second: Truth) -> Truth:
-        """One of two conditions: the weaker one, if the other implies it.
+        """Return the disjunction of two conditions: just the weaker one if the other implies it.
 
         So `x < size or size is even` is `x < size`, which is one condition and not two.
         """
@@ -168,7 +176,7 @@ class Machine:
         return result
 
     def lane(self, extent: Whole) -> str | None:
-        """A new axis of lanes; None for one lane."""
+        """Make a new axis of lanes; None for one lane."""
         if extent.constant == 1:
             return None
         if extent.constant is not None:
@@ -182,7 +190,7 @@ class Machine:
         return one
 
     def bound_lanes(self, extent: Whole) -> None:
-        """Note that a tile of so many lanes is made: if it was too large, nothing would run."""
+        """Note that a tile of so many lanes is made: if it were too large, nothing would run."""
         bound = compare("<=", extent, number(MOST_LANES))
         if extent.constant is None and self.where == TRUE and is_affine(bound):
             programs = (one for axis in self.launch.grid for one in axis)
@@ -202,7 +210,7 @@ class Machine:
         try:
             self._done(node)
         except Unread as error:
-            # What puts terms together knows no lines.
+            # Functions that build terms know no lines, so the line of the statement is added here.
             raise error if error.line else Unread(node.lineno, error.what) from error
 
     def _done(self, node: ast.stmt) -> None:
@@ -261,7 +269,7 @@ class Machine:
     # Values
 
     def look(self, one: str, line: int) -> Value:
-        """What a name holds."""
+        """Return what a name holds. Raises Unread if it is not known."""
         match self.names.get(one):
             case None:
                 if one in self.file.jitted:
@@ -273,7 +281,7 @@ class Machine:
                 return value
 
     def value(self, node: ast.expr) -> Value:
-        """The value of an expression."""
+        """Return the value of an expression."""
         match node:
             case ast.Constant(value=constant):
                 return _constant(constant, node)
@@ -319,7 +327,10 @@ class Machine:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
 
     def _one_truth(self, node: ast.expr) -> Tile:
-        """A side of `and` or `or`. Of others Python takes one whole side."""
+        """Return a side of `and` or `or`, which must be one truth.
+
+        For other operands Python returns one of the sides as it is, which is not read.
+        """
         found = self.tile(node)
         if found.axes or not is_truth(found.item):
             what = f"'{ast.unparse(node)}' beside 'and' or 'or', which is not one truth"
@@ -327,9 +338,9 @@ class Machine:
         return found
 
     def tile(self, node: ast.expr, *, stays: bool = False) -> Tile:
-        """The value of an expression that must be one of numbers.
+        """Return the value of an expression that must be a tile of numbers.
 
-        `stays` says that nothing but its shape is changed.
+        `stays` says that only its shape is changed, not its values.
         """
         value = self.value(node)
         if not isinstance(value, Tile):
@@ -339,7 +350,7 @@ class Machine:
         return value
 
     def whole(self, node: ast.expr) -> Whole:
-        """The value of an expression that must be one whole number."""
+        """Return the value of an expression that must be one whole number."""
         value = self.value(node)
         value = restored(value) if isinstance(value, Tile) else value
         if isinstance(value, Tile) and isinstance(value.item, Whole) and not value.axes:
@@ -350,7 +361,7 @@ class Machine:
         raise Unread(node.lineno, what)
 
     def truth(self, node: ast.expr) -> Truth:
-        """The value of a condition, which must say something of sizes and indices."""
+        """Return the value of a condition, which must be about sizes and indices alone."""
         return _said(self.value(node), node, self)
 
 
@@ -359,7 +370,7 @@ def _is_short(constant: int | None) -> bool:
 
 
 def _said(value: Value, node: ast.expr, machine: Machine) -> Truth:
-    """What a value says that is a condition."""
+    """Return a value as a condition. Raises Unread if it is none."""
     if isinstance(value, Tile) and not value.axes:
         item = value.item
         if isinstance(item, Whole):
@@ -387,7 +398,11 @@ def _constant(value: object, node: ast.expr) -> Value:
 
 
 def run_kernel(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth) -> Ran:
-    """What one launch does, by the first way to take its grid apart that lets it be read."""
+    """Return what one launch does.
+
+    There may be several ways to take its grid apart into factors. The first one with which the
+    kernel can be read is used.
+    """
     first: Unread | None = None
     for one, is_group_first in _ways_to_take_apart(launch):
         try:
@@ -399,17 +414,22 @@ def run_kernel(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: T
 
 
 def _ways_to_take_apart(launch: Launch) -> Iterator[tuple[Launch, bool]]:
-    """The launch as it is, with its grid in other factors, and with groups before other factors."""
+    """Yield the ways to read the grid of a launch, each with whether groups are tried first.
+
+    They are the launch as it is; its grid in smaller factors; and that with groups tried first.
+    """
     grid = tuple(
         tuple(part for one in axis for part in split(one, launch.factors)) for axis in launch.grid
     )
     yield launch, False
     if grid != launch.grid:
-        # Two blocks of one label times those of another one are a number times a number.
+        # An extent may be a product with a constant, as if the grid had twice as many blocks: then
+        # it is split into its factors.
         yield replace(launch, grid=grid), False
     numbers = [one.constant for axis in (*grid, launch.turns or ()) for one in axis]
     if any(numbers) and len(numbers) > 1:
-        # What divides a program id may be a group of blocks, and the blocks of another label, too.
+        # The divisor of a program id may be the size of a group of blocks and, by chance, also the
+        # number of blocks of another label.
         yield replace(launch, grid=grid), True
 
 

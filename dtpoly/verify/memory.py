@@ -1,8 +1,9 @@
-"""Loads of what kernels stored, in; the stored values, out.
+"""Find the values that loads see, where kernels of the wrapper have stored them.
 
-Which store a load sees is guessed (the one of the same iterations of the loops around both),
-and the guess is proved: there is such a store for every instance of the load, only one, before
-it, and nothing writes the element in between.
+`Memory.seen` replaces loads in a term by the stored values. Which store a load sees is guessed: the
+one of the same iterations of the loops around both. Then the guess is proved: for every instance of
+the load there is such a store, there is only one, it comes before the load, and nothing else writes
+the element in between.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from dtpoly.verify.whole import Put, Truth, both, compare, name, put_truth, put_
 
 
 class Unwritten(Exception):
-    """A load that sees what no store is sure to have left."""
+    """A load may see something that no store is sure to have left there."""
 
     def __init__(self, access: Access, where: Region, why: str) -> None:
         super().__init__(why)
@@ -70,17 +71,20 @@ class Memory:
     funcs: dict[str, str] = field(default_factory=dict[str, str])
     # The types of tensors.
     types: Mapping[str, str] = field(default_factory=dict[str, str])
-    # Tensors of Funcs of which `atomic` says that their parts are added up in their types.
+    # Tensors of Funcs for which `atomic` asks that their parts are added up in their own types.
     atomics: frozenset[str] = frozenset()
     done: dict[tuple[int, Term], Term] = field(default_factory=dict[tuple[int, Term], Term])
 
     @cached_property
     def truths(self) -> frozenset[str]:
-        """The tensors of truths."""
+        """The tensors whose elements are truths."""
         return frozenset(one for one, kind in self.types.items() if kind == kinds.BOOL)
 
     def seen(self, at: int, term: Term) -> Term:
-        """The term with stored values in the place of loads from tensors that kernels write."""
+        """Return a term with stored values in the place of loads from tensors that kernels write.
+
+        `at` is the number of the launch that the term is from.
+        """
         key = (at, term)
         if key not in self.done:
             self.done[key] = self._seen(at, term)
@@ -101,23 +105,23 @@ class Memory:
             case _:
                 parts = tuple(self.seen(at, one) for one in children(term))
                 word, kind = split(term)
-                # What is known now may be held by the type that it is brought to.
+                # The type may hold the value that is known now: then the rounding disappears.
                 if word == "round":
                     return rounded(kind, parts[0])
                 is_asked = isinstance(term, Apply) and term.operation == "ne"
                 truth = is_any(parts[0], self.truths) if is_asked else None
-                # Or it may be a truth that was kept as a number, and is asked for.
+                # Or the value may be a truth that was stored as a number and is compared with 0.
                 if truth is not None and parts[1] == Literal("0"):
                     return truth
                 return rebuilt(term, parts)
 
     def left(self, at: int, store: Access) -> Term:
-        """What a store leaves: the one number of the tensor's type that its value is."""
+        """Return what a store leaves in memory: its value as a number of the tensor's type."""
         assert store.value is not None
         return settled(self.types[store.tensor], self.seen(at, store.value))
 
     def cases(self, at: int, access: Access) -> tuple[Case, ...]:
-        """What a load can see, over its own names."""
+        """Return the stores that a load can see, as cases over the names of the load."""
         key = (at, access.load)
         if key not in self.known:
             if key in self.open:
@@ -147,7 +151,7 @@ class Memory:
         return [(own, where, self._gathered(load, value, later)) for own, where, value in found]
 
     def _gathered(self, load: Access, begun: Term, parts: Sequence[tuple[int, Access]]) -> Term:
-        """What an element began as, and all that atomic operations put to it."""
+        """Return what an element began as, with all that atomic operations added to it."""
         kind = self.types[load.tensor]
         total = begun
         for other, one in parts:
@@ -169,7 +173,10 @@ class Memory:
     def _begun(
         self, at: int, load: Access, plain: Sequence[Access], grown: Sequence[Accumulation]
     ) -> Mapping[Access, Access]:
-        """Where pairs are accumulated, for each store that begins one that of its other part."""
+        """Return, for each store that begins a pair, the store that begins its other part.
+
+        It is empty if no pairs of value and place are accumulated.
+        """
         tensors = {one.other.tensor if one.other else "" for one in grown}
         if tensors <= {""}:
             return {}
@@ -196,7 +203,7 @@ class Memory:
         grown: Sequence[Accumulation],
         begun: Mapping[Access, Access],
     ) -> Case:
-        """What a load sees if it sees a store, and all that was put to that since."""
+        """Return the case that a load sees a given store, and all that was added to it since."""
         ran = self.launches[other]
         shared = (
             set(load.loops).intersection(store.loops) | set(ran.programs)
@@ -209,14 +216,15 @@ class Memory:
         time = tuple(put_whole(one, values) for one in store.time)
         if other == at:
             where = both(where, before(time, load.time))
-        # What the store's own kernel saw is said in its names: put in first, renamed together.
+        # The stored value is a term over the names of the store's kernel. Loads in it are replaced
+        # first, then all its names are renamed together.
         value = put(self.left(other, store), values)
         is_value = any(isinstance(one.store.value, ValueOf) for one in grown)
         if store in begun:
             rest = put(self.left(other, begun[store]), values)
             value = pair(value, rest) if is_value else pair(rest, value)
         for one in grown:
-            # Of the same program, and after the store.
+            # Instances of the accumulating store in the same program, after the first store.
             more = {n: fresh(n) for n in own_names(ran, one.store) if n not in ran.programs}
             again = {n: values[n] for n in ran.programs if n in values}
             again |= {old: name(to) for old, to in more.items()}
@@ -255,7 +263,10 @@ class Memory:
             raise Unwritten(load, missing, "nothing has been stored there")
 
     def _check_last(self, at: int, load: Access, here: Truth) -> None:
-        """Nothing of the same program writes the element after the store that is seen."""
+        """Show that the same program does not write the element after the store that is seen.
+
+        Raises Unwritten if it may.
+        """
         ran = self.launches[at]
         stores = [a for a in ran.accesses if a.tensor == load.tensor and a.kind == "store"]
         grown = self._accumulations(at, stores)
@@ -264,8 +275,9 @@ class Memory:
         if not stores:
             return
         for store in stores:
-            # A store in an iteration that is not the load's is before the seen one, or after the
-            # load: then it must not be between. Both orders follow from the loops around both.
+            # A store in another iteration than the load's comes before the store that is seen, or
+            # after the load. Here it is shown that none is between the two; the order follows from
+            # the loops around both.
             values = {one: name(fresh(one)) for one in (*store.loops, *store.lanes)}
             where = put_truth(domain(ran, store), values)
             time = tuple(put_whole(one, values) for one in store.time)
@@ -297,7 +309,7 @@ class Memory:
 
 
 def _same(load: Access, store: Access, put: Put) -> Truth:
-    """That a load means the element of a store."""
+    """Return the formula that a load and a store access the same element."""
     return both(
         *(
             compare("==", mine, put_whole(theirs, put))

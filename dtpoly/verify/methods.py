@@ -1,15 +1,21 @@
-"""Methods of tensors: which values have them, wherever a kernel may run."""
+"""The methods of tensors that a kernel may call, wherever it runs.
+
+A method must exist in each version of Triton and in its interpreter, and the value must be a tensor
+in all of them.
+"""
 
 from __future__ import annotations
 
 from dtpoly.verify import kinds
 from dtpoly.verify.values import Tile, Unread, Value
 
-# Functions that are methods of tensors, too; but Triton's interpreter cannot call those before 3.9.
+# Functions that are also methods of tensors, but Triton's interpreter cannot call these methods
+# before 3.9.
 LATE = frozenset(
     ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sqrt_rn", "sin", "cos", "erf", "ceil", "floor")
 )
-# What else tensors of Triton 3.6 to 3.9 have: the functions of these names, without the tensor.
+# The other methods that tensors of Triton 3.6 to 3.9 have. Each is the function of that name, with
+# the tensor as its first argument.
 METHODS = frozenset(
     (
         *("abs", "atomic_add", "atomic_max", "atomic_min", "broadcast_to", "cast", "cdiv"),
@@ -17,15 +23,15 @@ METHODS = frozenset(
         *("store", "sum", "to", "trans"),
     )
 )
-# Kinds of what may be a number of Python's where it has no lanes.
+# Kinds of values that may be numbers of Python if they have no lanes.
 PYTHONS = (kinds.WEAK, kinds.SIZE, kinds.TRUTH, kinds.NUMBER)
 
 
 def check(value: Value, word: str, line: int) -> None:
-    """That a value has such a method, in each version of Triton and in its interpreter.
+    """Raise Unread unless a value has a method in each version of Triton and in its interpreter.
 
-    A size of 1, a truth of sizes and a counter of a loop may be numbers of Python's, which have no
-    `to`: `tl.cast` takes them. Raises Unread.
+    A size of 1, a truth of sizes and the counter of a loop may be numbers of Python. These have no
+    method `to`, for example; `tl.cast` accepts them.
     """
     if word in LATE:
         what = f"'.{word}()', which Triton's interpreter has not before 3.9"
