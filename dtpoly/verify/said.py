@@ -1,4 +1,8 @@
-"""The text of a hand-written file in; what its `# verify:` and `# assume:` lines say, out."""
+"""Read the `# verify:` and `# assume:` lines of a hand-written file.
+
+Such a file has no wrappers. A `# verify:` line says how a kernel is launched, and an `# assume:`
+line says what callers promise.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ def is_by_hand(text: str) -> bool:
 
 
 def said_in(text: str) -> tuple[Said, ...]:
-    """Every such line, in order; one whose brackets are open goes on in the comment below it."""
+    """Return all such lines, in order; a line with an open bracket goes on in the comment below."""
     if LINE.search(text) is None:
         return ()
     try:

@@ -1,11 +1,15 @@
-"""Nodes that exist once: equal ones are one object, so comparing and hashing costs nothing."""
+"""Keep one object for all equal nodes, so that comparing and hashing nodes costs nothing.
+
+The nodes are those of terms, whole numbers and formulas. Two nodes are equal if and only if they
+are the same object.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from typing import Any, Self, cast
 
-# Every node by its class and parts; the parts of each; and what was asked of its rank.
+# Every node by its class and parts, the parts of each node, and the ranks asked for so far.
 _made: dict[tuple[object, ...], Any] = {}
 _parts: dict[object, tuple[object, ...]] = {}
 _ranks: dict[object, str] = {}
@@ -17,7 +21,7 @@ class Shared:
     __slots__ = ()
 
     def __new__(cls, *parts: object) -> Self:
-        """The node of these parts."""
+        """Return the node of these parts, which is made if it is not there yet."""
         key = (cls, *parts)
         found = _made.get(key)
         if found is None:
