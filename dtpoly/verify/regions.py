@@ -105,7 +105,7 @@ class Minus(Region):
 
 @dataclass(frozen=True, eq=False)
 class Without(Region):
-    """Where there are values of some names, such that it is a point."""
+    """A projection: the points that are in the set for some values of the `gone` names."""
 
     of: Region
     gone: tuple[str, ...]
@@ -157,7 +157,10 @@ def without(of: Region, names: Iterable[str]) -> Region:
 
 
 def without_ids(of: Region) -> Region:
-    """The set without program ids as numbers: the coordinates of a program say which it is."""
+    """Project the program ids out of a set.
+
+    The coordinates of a program already say which program it is.
+    """
     return without(of, sorted(one for one in of.names if one.startswith(ID)))
 
 

@@ -62,7 +62,10 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What is known of one layer of a function; if not proved, the line, the reason, an example."""
+    """The result for one layer of a function.
+
+    If the layer is not proved, it has the line, the reason and an example.
+    """
 
     name: str
     verdict: Verdict

@@ -47,7 +47,10 @@ def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: i
 
 
 def halves(machine: Machine, tile: Tile, line: int) -> tuple[Tile, Tile]:
-    """`tl.split`: what stands at each of the two lanes of the last axis, without that axis."""
+    """Model `tl.split`: return what stands at each of the two lanes of the last axis.
+
+    The results are tiles without that axis.
+    """
     *axes, last = tile.axes or (None,)
     if last is None or not axes or machine.extents[last] != number(2):
         raise Unread(line, "a split of what has no last axis of two lanes beside others")
@@ -85,7 +88,7 @@ def _extents(machine: Machine, axes: Axes) -> Extents:
 
 
 def _lay_out(machine: Machine, axes: Axes, others: Extents) -> None:
-    """Begin anew if the other side of a reshape shows other factors of an axis than we thought."""
+    """Start over if the other side of a reshape shows that an axis has other factors."""
     left = list(others)
     for axis in axes:
         if axis is None:
@@ -105,7 +108,10 @@ def _lay_out(machine: Machine, axes: Axes, others: Extents) -> None:
 def _groups(
     machine: Machine, old: Sequence[str], new: Sequence[str], line: int
 ) -> Iterator[tuple[Sized, Sized]]:
-    """Neighbouring axes, and those that have as many lanes, as few as possible at a time."""
+    """Yield groups of neighbouring old and new axes with equally many lanes.
+
+    Each group is as small as possible.
+    """
 
     def sized(axes: Sequence[str]) -> Sized:
         extents = ((axis, machine.extents[axis].constant) for axis in axes)

@@ -87,7 +87,10 @@ def _is_one(kind: str, term: Term) -> bool:
 
 
 def leaving(item: Item, kind: str, to: str, word: str) -> Item:
-    """An operand of an operation that is done in a type; wrapped, unless residues are enough."""
+    """Return an operand of an operation that is done in the type `to`.
+
+    It is wrapped, unless residues are enough for the operation.
+    """
     is_value = not (isinstance(item, Whole | Pointer | Radix) or is_truth(item))
     if kind == SHORT and is_value and (kind != to or word not in (*RING, "where")):
         refuse_opposite(as_term(item, 0))

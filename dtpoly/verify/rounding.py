@@ -30,7 +30,7 @@ def literals(term: Term) -> frozenset[str]:
 
 
 def split(term: Term) -> tuple[str, str]:
-    """`round` or `may`, and the type; nothing of other terms."""
+    """Return `round` or `may` with the type that the term names; two empty texts for others."""
     if isinstance(term, Apply):
         word, _, kind = term.operation.partition(" ")
         if word in ("round", "may"):
@@ -75,7 +75,10 @@ def _as_written(term: Term, texts: frozenset[str]) -> Term:
 
 
 def without_steps(operation: str, term: Term) -> Term:
-    """A reduction without leave to round what is reduced by the same operation inside of it."""
+    """Return a reduction without leaves to round partial results.
+
+    Such a leave stands around a reduction by the same operation inside of this one.
+    """
     match term:
         case Apply(operation=own) | Total(operation=own) if own == operation:
             return rebuilt(term, tuple(without_steps(operation, one) for one in children(term)))

@@ -31,7 +31,10 @@ class Shared:
 
 
 def rank(node: Shared) -> str:
-    """A text that no other node has, to put nodes in an order: the same in every process."""
+    """Return a text by which nodes are put in order.
+
+    No two nodes have the same text, and a node has the same text in every process.
+    """
     found = _ranks.get(node)
     if found is None:
         text = f"{type(node).__name__}{_told(_parts[node])}"

@@ -68,7 +68,7 @@ def _value(proof: Proof) -> Iterator[Finding]:
 
 
 def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Finding]:
-    """An element is what it began as, and the reduction of all that is put to it."""
+    """Check that an element is its first value, reduced with all that atomic operations add."""
     operation = ATOMIC[atomics[0][2].kind]
     outputs = proof.outputs
     parts: list[Total] = []

@@ -34,7 +34,7 @@ REFUSED = "refused"
 
 
 def bits(of: str) -> int:
-    """How many bits a value has."""
+    """Return how many bits a value of a type has."""
     if of == TRUTH:
         return 1
     digits = "".join(one if one.isdigit() else " " for one in of.partition("e")[0]).split()
@@ -47,7 +47,7 @@ def is_constant(of: str) -> bool:
 
 
 def tensor(of: str) -> str:
-    """The type of a tensor that is made of such a value."""
+    """Return the type of a tensor that is made of such a value."""
     return MADE.get(of, of)
 
 

@@ -1,4 +1,4 @@
-"""Entries of operators and functions of one operand."""
+"""Make the table's entries of operators and functions of one operand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDER = {"bool": "int", "int": "int|long", "long": "int|long"}
 
 
 def unary(name: str, of: str) -> Row:
-    """The entry of an operation on one operand."""
+    """Return the entry of an operation on one operand."""
     match name:
         case "neg" | "pos" if is_constant(of):
             # Python makes a whole number of a truth.
