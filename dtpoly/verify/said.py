@@ -23,7 +23,7 @@ FORM = (
 
 @dataclass(frozen=True)
 class Said:
-    """What one line says: a launch, or what callers promise."""
+    """One of these lines: a launch, or a promise of the callers."""
 
     word: str
     what: ast.expr
@@ -32,7 +32,7 @@ class Said:
 
 
 def is_by_hand(text: str) -> bool:
-    """Whether a file says how its kernels are launched, so that it has no functions for that."""
+    """Whether a file says itself how its kernels are launched, so that it has no wrappers."""
     return any(LINE.fullmatch(line.strip()) is not None for line in text.splitlines())
 
 

@@ -124,7 +124,7 @@ def _claim(said: Object) -> Claim:
 
 
 def _lists_in(witnesses: Object) -> int:
-    """How many lists there are in all."""
+    """Return how many lists there are in the witnesses, at any depth."""
     pending = [*witnesses.values()]
     count = 0
     while pending:

@@ -27,7 +27,7 @@ LAUNCHER = "dt_launcher"
 
 
 def check_unit(unit: Unit) -> None:
-    """The unit has known forms alone, and its names mean what is read. Raises Unread."""
+    """Check that a unit has known forms only, and names that mean what is read. Raises Unread."""
     if unit.said and (found := sorted(_own(unit))):
         what = f"the file has '{found[0]}' of a generated file, which says itself what it launches"
         raise Unread(unit.said[0].line, what)
@@ -59,8 +59,8 @@ def check_unit(unit: Unit) -> None:
 
 def is_own(unit: Unit, one: str) -> bool:
     """True if a function or constant of Python, and all that it uses, has its known text."""
-    # The known text of a function is without its decorators, so that a kernel may not pass for
-    # one.
+    # The known text of a function leaves out its decorators. So we also look that none of them is
+    # a function of Triton.
     is_python = not any(found in unit.jitted for found in needed_by(unit.texts, one))
     return is_python and fingerprint(unit.texts, one) == HELPERS.get(one)
 
@@ -100,7 +100,10 @@ def _check_value(unit: Unit, one: str, value: ast.expr) -> None:
 
 
 def _is_made_as_known(unit: Unit, maker: str, given: Sequence[ast.expr]) -> bool:
-    """True for an operator of two functions and texts, or a launcher of a kernel."""
+    """True for the arguments of an operator, or of a kernel's launcher.
+
+    An operator is made of two functions and some texts.
+    """
     match given:
         case [ast.Constant(value=str()), ast.Name(id=run), ast.Name(id=like), *more]:
             count = OPERATORS.get(maker, 0)

@@ -93,7 +93,10 @@ class Block:
 
 
 def block_of(lines: Sequence[str], line: int = 1) -> list[str]:
-    """The lines of a function, from those that begin with it, as `inspect.getblock` cuts them."""
+    """Return the lines of a function, as `inspect.getblock` cuts them.
+
+    `lines` begins with the first line of the function.
+    """
     # The tokens are read one by one, since most of a file stands below the block.
     ended = (f"{one}\n" for one in lines)
     block = Block()

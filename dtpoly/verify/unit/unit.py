@@ -29,7 +29,11 @@ if __name__ == '__main__':
 
 @dataclass(frozen=True)
 class Unit:
-    """The kernels and functions of Triton, the wrappers and functions of Python, by name."""
+    """The definitions of a file, by name.
+
+    `jitted` has the kernels and functions of Triton, and `plain` has the wrappers and other
+    functions of Python.
+    """
 
     text: str
     lines: tuple[str, ...]
