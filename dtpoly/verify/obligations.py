@@ -69,7 +69,7 @@ def heading(algorithm: str, kernel: str) -> dict[str, object]:
 
 
 def hash_of(text: str) -> str:
-    """The SHA-256 of a text's bytes."""
+    """Return the SHA-256 of a text's bytes."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

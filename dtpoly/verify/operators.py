@@ -87,7 +87,7 @@ COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "
 
 
 def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
-    """`left op right`."""
+    """Return `left op right`, for a binary operator of Python."""
     line: int = getattr(node, "lineno", 0)
     word = WORDS.get(type(op))
     match left, right:
@@ -263,13 +263,13 @@ def is_exact(tile: Tile) -> bool:
 
 
 def is_part(item: Whole) -> bool:
-    """True for what may be a part of an address: products of sizes, and of strides."""
+    """True for a number that may be a part of an address: a product of sizes, or of a stride."""
     has_stride = item.plain is None and any(".stride(" in one for one in names_of(item))
     return has_stride or not is_affine(item)
 
 
 def _is_product(item: Item) -> bool:
-    """True for what may be a part of an address."""
+    """True for a number that has a product in it, as a part of an address may."""
     return isinstance(item, Whole) and any(len(monomial) > 1 for monomial, _ in item.terms)
 
 
@@ -373,7 +373,7 @@ def whole(machine: Machine, word: str, left: Whole, right: Whole, line: int) -> 
 
 
 def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) -> Value:
-    """`-x`, `~x`, `not x`."""
+    """Return `-x`, `+x`, `~x` or `not x`."""
     if not isinstance(operand, Tile):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     item = operand.item
@@ -401,12 +401,13 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
             # knows no `+`.
             raise Unread(node.lineno, f"'{ast.unparse(node)}' of several lanes")
         case ast.UAdd() if is_truth(item):
-            # Python makes a whole number of it, which is no mask.
+            # Python turns the truth into a whole number, which cannot be a mask.
             raise Unread(node.lineno, f"'{ast.unparse(node)}' of a truth")
         case ast.Not():
             return replace(operand, item=_denied(item, node), kind=found.kind)
         case ast.Invert() if found.kind == kinds.WEAK and operand.kind == kinds.WEAK:
-            # Python does it: of a truth, too, it makes -1 less that, which is never 0.
+            # Python computes `~x` of a constant as -1 - x. It does so for a truth too,
+            # and the result is never 0 then.
             number_of = either(item, number(1), number(0)) if is_truth(item) else item
             if not isinstance(number_of, Whole):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")

@@ -49,7 +49,7 @@ NEAR = 2**20
 # fits into 32 bits, with some lanes added.
 LARGE = 2**30 - 2**20
 LONG = "tl.int64"
-# No memory holds a tensor of so many elements, and no launch has so many programs.
+# No memory holds a tensor with so many elements, and no launch has so many programs.
 MOST = 2**48
 LONG_HALF = 2**63
 # Products of more extents of a grid than this are not stated to be small.
@@ -179,7 +179,7 @@ def _long_overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
 
 
 def _is_moderate(value: Whole) -> bool:
-    """True for a sum of names with small factors: each name is below 2^48."""
+    """True for a sum of names with factors so small that 64 bits hold it: names are below 2^48."""
     is_plain = all(isinstance(atom, str) for monomial, _ in value.terms for atom in monomial)
     return is_plain and MOST * sum(abs(times) for _, times in value.terms) < LONG_HALF
 

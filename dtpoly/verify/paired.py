@@ -17,7 +17,10 @@ from dtpoly.verify.whole import All, Truth
 
 
 def partner(ran: Ran, store: Access) -> Access | None:
-    """The store that puts the other part of the same pair into another tensor."""
+    """Return the store that puts the other part of the same pair into another tensor.
+
+    The result is None if there is no such store, or if the two are not in step.
+    """
     match store.value:
         case ValueOf(pair=pair):
             wanted: Term = PlaceOf(pair)

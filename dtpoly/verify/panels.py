@@ -188,7 +188,7 @@ def _is_fixed(one: str, alike: set[str]) -> bool:
 
 
 def _is_the_same(held: Held, alike: set[str]) -> bool:
-    """Whether what a name holds is the same for each part."""
+    """Whether the value that a name holds is the same for each part."""
     match held:
         case TensorOf(array=array):
             names = frozenset[str]().union(*(names_of(extent) for extent in array.shape))

@@ -26,7 +26,7 @@ from dtpoly.verify.whole import TRUE, Whole, compare, name, names_of, number, on
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
-# Calls that change nothing but types.
+# Calls that change only the type of a value.
 ONLY_TYPE = ("tl.full", "tl.cast")
 WHY = "is set in another iteration of a loop over programs"
 
@@ -91,11 +91,12 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
 
 
 def _again(body: list[ast.stmt], counter: str) -> dict[str, ast.expr]:
-    """Names that each iteration makes from what they were, as `x = tl.full((), x, tl.float32)`.
+    """Return the names that each iteration computes anew from their own old values.
 
-    If f(f(x)) is f(x), then after its statement x is f of what it was before the loop in every
-    iteration, by induction; so it must not be looked at before it, or be set in another place.
-    What else is in f must be the same in every iteration, and do nothing to memory.
+    An example is `x = tl.full((), x, tl.float32)`, so that x becomes f(x). If f(f(x)) is f(x), then
+    by induction x is, after that statement, f of its value before the loop, in every iteration. So
+    no iteration needs another, if nothing looks at x before that statement or sets x in another
+    place. Everything else in f must be the same in every iteration, and must do nothing to memory.
     """
     found: dict[str, ast.expr] = {}
     changes = {*assigned(body), counter}

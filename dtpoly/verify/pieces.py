@@ -90,9 +90,10 @@ def cases(term: Term, where: Region) -> list[Case]:
 
 
 def _cases(term: Term, where: Region, bound: tuple[str, ...]) -> Iterator[Case]:
-    """The cases on a set that may have points.
+    """Yield the cases on a set that may have points.
 
-    Where a choice is decided everywhere, the set stays as it is: it has fewer parts so.
+    If a choice is decided in one way everywhere, the set is not cut, because it has fewer parts
+    then.
     """
     check_time()
     split = _choice(term)

@@ -33,7 +33,7 @@ from dtpoly.verify.whole import (
     put_whole,
 )
 
-# What the names of program ids begin with.
+# The names of program ids begin so.
 ID = "id of "
 
 
@@ -60,7 +60,7 @@ class Region:
         return Minus(self.names | other.names, self, other)
 
     def is_empty(self) -> bool:
-        """True if it has no points."""
+        """True if the set has no points, as far as whoever answers can say."""
         return asking.is_empty(self)
 
     def is_disjoint(self, other: Region) -> bool:
@@ -188,7 +188,7 @@ def is_single(of: Region, bound: Iterable[str]) -> bool:
 
 @cache
 def is_affine(of: Whole | Truth) -> bool:
-    """True if it has no product of names."""
+    """True if the number or formula has no product of names."""
     match of:
         case Whole(terms=terms):
             return all(

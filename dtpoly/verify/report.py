@@ -75,7 +75,7 @@ class Layer:
     # can be.
     example: Mapping[str, int] | None = None
     witness: Witness | None = None
-    # Whether more time might say more.
+    # Whether the proof ended for want of time, so that more time might help.
     is_late: bool = False
     # What the user can do about it, if that is known.
     way: str = ""
@@ -115,7 +115,7 @@ class Report:
 
     @property
     def is_late(self) -> bool:
-        """Whether more time might say more."""
+        """Whether a proof ended for want of time, so that more time might help."""
         return any(layer.is_late for layer in self.layers)
 
 
@@ -128,7 +128,7 @@ def _together(layers: tuple[Layer, ...]) -> Verdict:
 
 
 def as_json(report: Report) -> str:
-    """The report as text; `from_json` reads it back."""
+    """Return the report as text, which `from_json` reads back."""
     return json.dumps(asdict(report)["functions"])
 
 

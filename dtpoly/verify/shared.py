@@ -16,7 +16,7 @@ _ranks: dict[object, str] = {}
 
 
 class Shared:
-    """A frozen node made of frozen parts. Give its parts in order, all of them."""
+    """A frozen node made of frozen parts, which must all be given, in their order."""
 
     __slots__ = ()
 

@@ -90,7 +90,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _is_number(node: ast.expr) -> bool:
-    """True for a whole number as written, a name, and a list of these: a constant of the kernel."""
+    """True for a constant of the kernel: a written whole number, a name, or a list of these."""
     match node:
         case ast.Constant(value=int()) | ast.Name():
             return True

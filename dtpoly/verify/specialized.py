@@ -63,7 +63,7 @@ def _checked(machine: Machine, statement: ast.stmt) -> str:
             targets=[ast.Name(id=one)], value=ast.Call(func=func, args=args, keywords=[]) as made
         ) if ast.unparse(func) == "tl.make_tensor_descriptor":
             old, outside = machine.names.get(one), machine.where
-            # It is launched so only if the launch has this descriptor.
+            # A specialized launch happens only if the launch has this descriptor.
             machine.where = both(outside, old.there) if isinstance(old, Descriptor) else outside
             new = descriptors.made(machine, args, {}, made)
             machine.where = outside

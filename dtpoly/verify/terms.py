@@ -109,7 +109,7 @@ EXTREMES_OF_TRUTHS = {"argmax": "argany", "argmin": "argall"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair(Shared):
-    """A value and where it was found; what `argmax` reduces."""
+    """A value and the place where it was found; `argmax` reduces such pairs."""
 
     value: Term
     place: Term
@@ -156,7 +156,7 @@ Case = tuple[tuple[str, ...], Truth, Term]
 
 
 def put(term: Term, values: Put) -> Term:
-    """The term with numbers in the place of names."""
+    """Return the term with numbers in place of names."""
     return _Putting(values).term(term) if names(term).intersection(values) else term
 
 
@@ -185,7 +185,7 @@ def renamed_case(case: Case) -> Case:
 
 
 class _Putting:
-    """One substitution; terms are shared, so each is done once."""
+    """A substitution of numbers for names; terms are shared, so it does each term only once."""
 
     def __init__(self, values: Put) -> None:
         self.values = values
@@ -199,7 +199,10 @@ class _Putting:
         return found
 
     def case(self, case: Case) -> Case:
-        """One case of a stored value; its names are renamed if the new numbers have them."""
+        """Return a case after the substitution.
+
+        The names that the case binds are renamed first, if the new numbers have these names too.
+        """
         bound, where, value = renamed_case(case) if self.taken.intersection(case[0]) else case
         return bound, put_truth(where, self.values), self.term(value)
 

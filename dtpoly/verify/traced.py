@@ -74,7 +74,8 @@ def _check_schema(
     """
     text = schema.value if isinstance(schema, ast.Constant) else None
     words = text.split(", ") if isinstance(text, str) else []
-    # Where names alone bind arguments, a star says so, in the text as in the wrapper.
+    # A star stands before the arguments that are given by name only, in the schema as in the
+    # wrapper.
     named = [one.arg for one in wrapper.file.plain[wrapper.wanted].args.kwonlyargs]
     stars = [given.index(one) for one in given if one in named][:1]
     if [at for at, one in enumerate(words) if one == "*"] != stars:
@@ -96,7 +97,7 @@ def _declared(wrapper: Wrapper, one: str, are_tensors: bool) -> str:
         return "Device? device=None"
     if isinstance(wrapper.names.get(one), Maybe):
         return f"SymInt? {one}=None"
-    # A size, or a tensor that nothing reads.
+    # The parameter is a size, or a tensor that nothing reads.
     return f"SymInt {one}" if one in wrapper.names else f"Tensor? {one}"
 
 
@@ -107,7 +108,7 @@ def check_like(wrapper: Wrapper, started: Mapping[str, Held], made: Array) -> No
         raise Unread(1, f"there is no function '{wrapper.like}'")
     parameters = [one.arg for one in (*definition.args.args, *definition.args.kwonlyargs)]
     wanted = [one for one in wrapper.parameters if one != OUT]
-    # A name that Python needs has an underscore here.
+    # Here a name that Python needs for itself ends in an underscore.
     if [one.removesuffix("_") for one in parameters] != [one.removesuffix("_") for one in wanted]:
         raise Unread(definition.lineno, f"the parameters of '{wrapper.like}'")
     own = {a: started[b] for a, b in zip(parameters, wanted, strict=True) if b in started}

@@ -234,7 +234,10 @@ def _is_refused(kind: str, decided: Decided) -> bool:
 
 
 def _promoted(types: Sequence[str]) -> str | None:
-    """The narrowest type of floats that holds all, as torch promotes; None beside what is none."""
+    """Return the narrowest type of floats that holds all of these, as torch promotes them.
+
+    The result is None if there is none, as beside a type that is no float.
+    """
     holding = (
         one for one in _ORDER if all(kinds.holds(one, other) or one == other for other in types)
     )

@@ -62,7 +62,7 @@ class Difference:
     kernel: Term
     algorithm: Term
     why: str
-    # To which layer it belongs.
+    # The layer that the difference belongs to.
     layer: str = "value"
 
 
@@ -355,7 +355,8 @@ def _matched(
     rest = domain
     for guess in ways:
         where = domain
-        # `wanted_domain` in the kernel's names: its bound names are numbers now.
+        # This brings `wanted_domain` in. The names that it binds are numbers over the
+        # kernel's now.
         for one, value in guess.items():
             where = where.intersect(same(name(one), value))
         where = where.intersect(wanted_domain)

@@ -104,14 +104,15 @@ Item = Whole | Truth | Term | Pointer | Radix
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A value at each lane. An axis is the name of its lanes, or None where there is one lane.
+    """A value at each lane.
 
-    An axis whose lanes are numbered by several names together has all of these as its name.
+    An axis is the name of its lanes, or None if it has only one lane. If several names together
+    number the lanes of an axis, the axis has all of these names as its own.
     """
 
     axes: tuple[str | None, ...]
     item: Item
-    # Its element type (see kinds); nothing for a number as written.
+    # The element type (see kinds); it is empty for a written number.
     kind: str = ""
     # Whether it is a whole number that was cut to 32 bits, or was made of such a number. Used
     # as a value, it is what the algorithm says in 32 bits. Where the number itself counts, as
@@ -132,7 +133,7 @@ class Descriptor:
     shape: tuple[Whole, ...]
     strides: tuple[Whole, ...]
     block: tuple[int, ...]
-    # Where there is such a descriptor at all.
+    # The condition under which there is such a descriptor at all.
     there: Truth = TRUE
 
 

@@ -15,7 +15,7 @@ from dtpoly.verify.shared import Shared, rank
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Floor(Shared):
-    """`operand` divided by a positive number, rounded down."""
+    """A quotient: `operand` divided by a positive number, rounded down."""
 
     operand: Whole
     divisor: int
@@ -158,7 +158,7 @@ def _sum(terms: Mapping[Monomial, int]) -> Whole:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sign(Shared):
-    """`operand >= 0`, or `operand == 0`."""
+    """A comparison with 0: `operand == 0` if it holds exactly, else `operand >= 0`."""
 
     operand: Whole
     exactly: bool
@@ -191,7 +191,7 @@ FALSE: Truth = Some(())
 
 
 def compare(operation: str, left: Whole, right: Whole) -> Truth:
-    """`left operation right` as a formula."""
+    """Return `left operation right` as a formula."""
     match operation:
         case "<":
             return sign(right - left - 1)
@@ -276,7 +276,7 @@ def negation(of: Truth) -> Truth:
 
 
 def within(low: Whole, value: Whole, high: Whole) -> Truth:
-    """`low <= value < high`."""
+    """Return `low <= value < high` as a formula."""
     return both(compare("<=", low, value), compare("<", value, high))
 
 

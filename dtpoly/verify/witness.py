@@ -58,7 +58,7 @@ def _count(one: str) -> int:
 
 
 def _is_of_kernel(one: str) -> bool:
-    """True for names of iterations and lanes, also of reductions; not for sizes."""
+    """True for the names of iterations and lanes, also in reductions, but not for sizes."""
     return one.rpartition(".")[2].isdigit()
 
 

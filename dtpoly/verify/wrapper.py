@@ -139,7 +139,7 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
         case [ast.Return(value=ast.Name(id=one))] if text == f"not {one}.numel()" and not orelse:
             array = wrapper.tensor(wrapper.names.get(one), test)
             if wrapper.launches:
-                # What was launched before ran for tensors without elements, too.
+                # The launches before ran for tensors without elements, too.
                 raise Unread(test.lineno, f"'if {text}' behind a launch")
             wrapper.empty.append((test.lineno, array.name))
             wrapper.facts.extend(compare(">=", extent, number(1)) for extent in array.shape)

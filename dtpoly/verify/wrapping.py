@@ -87,7 +87,7 @@ def _is_wrap(of: Whole) -> bool:
 
 
 def check(machine: Machine) -> None:
-    """Refuse a remainder that is used for more than to load. Raises Unread."""
+    """Refuse a remainder by a size that is used for more than to load. Raises Unread."""
     wraps = machine.wraps
     for one, range_of in machine.ranges.items():
         if one not in wraps and (found := names_of(range_of).intersection(wraps)):

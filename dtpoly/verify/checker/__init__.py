@@ -51,7 +51,7 @@ class Checked:
 
     accepted: bool
     complaints: tuple[str, ...]
-    # How many sets z3 decided, and how many it could not.
+    # The number of sets that z3 decided, and of those that it could not decide.
     decided: int
     not_decided: int
     seconds: float
@@ -62,7 +62,7 @@ class Checked:
 
 
 def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Checked:
-    """Check a certificate; whatever text it is, it raises nothing."""
+    """Check a certificate; it raises nothing, whatever text the certificate is."""
     began = time.monotonic()
     decided = not_decided = 0
     complaints: list[str] = []
@@ -110,7 +110,7 @@ def _not_covered(found: list[Attempt]) -> Iterator[str]:
     promises = {one for attempt in found for one in attempt.function.assumed}
     if promises:
         yield f"what callers promise ({len(promises)})"
-    # A kernel file may hold only some of the Funcs, and this proof is of those alone.
+    # A kernel file may compute only some of the Funcs; the proof is about these alone.
     if found:
         yield f"Funcs besides {', '.join(attempt.function.name for attempt in found)}"
     yield "rounding"

@@ -142,7 +142,11 @@ def _listed(value: object, what: str) -> list[object]:
 
 
 def _number(form: object, names: Mapping[str, str], depth: int) -> Whole:
-    """A number of a witness: a sum of [factor], [factor, name], [factor, number, divisor]."""
+    """Read a number of a witness, which is a list of terms that are added up.
+
+    A term is [factor], [factor, name] or [factor, number, divisor]; the last one is the factor
+    times the quotient of a number, rounded down.
+    """
     if depth > MOST_DEPTH:
         raise MalformedError("a number of a witness is nested too deeply")
     total = number(0)

@@ -177,7 +177,7 @@ class Script:
 
 
 def script_of(region: Region, witness: Witness) -> str:
-    """SMT-LIB that is satisfiable if the set has a point."""
+    """Return a script of SMT-LIB that can be satisfied if the set has a point."""
     script = Script(witness)
     point = script.point(region, NOTHING, False)
     unknowns = [f"(declare-const {one} Int)" for one in script.unknowns]

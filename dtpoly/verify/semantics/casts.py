@@ -32,7 +32,7 @@ def cast(of: str, to: str) -> Row:
         return Row(to, to, f"tt.fp_to_fp {element(of)} {element(to)}")
     if to == TRUTH:
         if is_float(of):
-            # Narrow floats come to f32 first.
+            # Narrow floats are brought to f32 first.
             within = of if of in STANDARD[2:] else "tl.float32"
             return Row(to, within, f"arith.cmpf une {element(within)}")
         return Row(to, of, f"arith.cmpi ne {element(of)}")
@@ -54,7 +54,8 @@ def cast(of: str, to: str) -> Row:
 def _between_floats(of: str, to: str) -> Row:
     halves = STANDARD[:2]
     if of in halves and to in halves:
-        # Before 3.8 or so by way of f32, which holds all that f16 and bf16 have.
+        # Before 3.8 or so Triton went by way of f32, which holds all numbers of f16 and
+        # bf16.
         by_way = f"arith.truncf f32 {element(to)}"
         return Row(to, to, f"tt.fp_to_fp {element(of)} {element(to)}", by_way)
     if of in halves and to == "tl.float64":

@@ -11,11 +11,11 @@ from dtpoly.verify.semantics.types import STANDARD, TENSORS, TRUTH, TYPES
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation, as a kernel writes it with `{0}`, `{1}` and `{2}` for its operands.
+    """An operation, written as in a kernel, with `{0}`, `{1}` and `{2}` for its operands.
 
-    `kinds` says of each operand what it can be: `value` (a tensor or a constant), `tensor`,
-    `truth`, `type` (the name of a type), `sum type` (of what is summed), `address` (of elements
-    of a type) or `matrix`.
+    `kinds` says for each operand what it may be: `value` (a tensor or a constant), `tensor`,
+    `truth`, `type` (the name of a type), `sum type` (the type in which is summed), `address` (of
+    elements of a type) or `matrix`.
     """
 
     name: str

@@ -95,7 +95,7 @@ def dotted(node: ast.expr) -> tuple[str, ...] | None:
 
 
 def is_constant(node: ast.expr) -> bool:
-    """True for a number, a truth, a string, None, and a number with a sign."""
+    """True for a number (which may have a sign), a truth, a string and None."""
     match node:
         case ast.Constant(value=bool() | int() | float() | str() | None, kind=None):
             return True
@@ -106,7 +106,7 @@ def is_constant(node: ast.expr) -> bool:
 
 
 def is_known_word(node: ast.expr) -> bool:
-    """True for what a module is known to have, such as `tl.float32`."""
+    """True for an attribute that a module is known to have, such as `tl.float32`."""
     words = dotted(node)
     return words is not None and len(words) > 1 and _is_listed(words)
 
@@ -135,7 +135,7 @@ def _check_signature(function: ast.FunctionDef, forms: Forms) -> None:
 
 
 def is_type(node: ast.expr) -> bool:
-    """True for an annotation that Triton knows, or that is a type of Python's or torch's."""
+    """True for an annotation that Triton knows, or that is a type of Python or torch."""
     match node:
         case ast.Name(id="int" | "float" | "bool" | "str") | ast.Constant(value=None):
             return True

@@ -26,7 +26,7 @@ class Scope:
     """The names that a function may use without binding them, and those that it must not bind."""
 
     builtins: frozenset[str]
-    # Functions of the unit, and constants of its module.
+    # The functions of the unit, and the constants of its module.
     given: frozenset[str]
     # Names of the module: a function that binds one hides it, and Triton would find the
     # module's meaning where the function has not bound the name yet.

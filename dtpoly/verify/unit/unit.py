@@ -44,7 +44,7 @@ class Unit:
     texts: dict[str, str]
     # The expression of each constant.
     values: dict[str, ast.expr]
-    # Modules, by the names that the file has for them.
+    # The imported modules, by the names that the file gives them.
     imported: frozenset[str] = frozenset()
     # The `# verify:` and `# assume:` lines of the file.
     said: tuple[Said, ...] = ()
@@ -69,7 +69,7 @@ class _Reading:
     again: set[str] = field(default_factory=set[str])
     ready: frozenset[str] = frozenset()
     test: str | None = None
-    # The last line of what has been read.
+    # The last line that has been read.
     last: int = 0
 
 
