@@ -91,5 +91,5 @@ def without_steps(operation: str, term: Term) -> Term:
 
 
 def allows(may: str, kind: str) -> bool:
-    """True if a value may be rounded to a type where the language allows another."""
+    """True if a value may be rounded to `kind`, where the algorithm lets it be rounded to `may`."""
     return may == kind or kinds.holds(kind, may)
