@@ -1,8 +1,8 @@
-"""Work out which number of a float type a number becomes that is written in a kernel or algorithm.
+"""Work out which number of a float type a written number becomes.
 
-A result counts as known only if all ways to it end at the same number. The ways are to round the
-written number directly, and to round it to f64 and f32 first, as Python, Triton and torch do when
-they bring a number to a narrower type.
+The number is written in a kernel or in an algorithm. The result counts as known only if all ways to
+it end at the same number. The ways are to round the written number directly, and to round it to f64
+and f32 first, as Python, Triton and torch do when they bring a number to a narrower type.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Find whole numbers of a kernel that their type may not hold.
 
 `layers` calls `overflow` for the layer of that name. A size has 32 bits if it fits into them, and
-64 otherwise. A kernel's `offset` type has 32 bits only if the wrapper found every index to be below
-2^30 - 2^20. An address stays below the reach of the tensor, which the wrapper has looked at,
-wherever the address is inside of the tensor; the same holds for each of its parts that is not
-negative. Elsewhere the access is masked, so that the value of the address does not matter (lemma 5
-of docs/proofs.md).
+64 otherwise. `offset`, the type of what is added to addresses, has 32 bits only if the wrapper
+found every index to be below 2^30 - 2^20. An address stays below the reach of the tensor, which the
+wrapper has looked at, wherever the address is inside of the tensor; the same holds for each of its
+parts that is not negative. Elsewhere the access is masked, so that the value of the address does
+not matter (lemma 5 of docs/proofs.md).
 """
 
 from __future__ import annotations
@@ -353,9 +353,10 @@ def _bits(ran: Ran, one: Computed) -> Truth:
 
 
 def _is_short(by: str, given: Sequence[Whole]) -> Truth:
-    """The condition that one of the numbers given to the kernel that depend on a name has 32 bits.
+    """The condition that a given number with this name in it has 32 bits.
 
-    Nothing says from which of these numbers the number at hand was computed.
+    Several of the numbers that the kernel is given may depend on the name. It is enough that one of
+    them has 32 bits: nothing says from which of them the number at hand was computed.
     """
     depend = [size for size in given if by in names_of(size) and is_affine(size)]
     return one_of(*(compare("<", size, number(HALF)) for size in depend)) if depend else TRUE

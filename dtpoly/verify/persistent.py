@@ -149,9 +149,9 @@ def _names(access: Access) -> frozenset[str]:
 def _written(machine: Machine, node: ast.For, high: Whole) -> tuple[Whole, ...]:
     """Return the factors of a product as the kernel writes it.
 
-    That is done only if the body divides its counter by something that is not a constant. Where all
-    factors but one are constants, the product is linear in one size, and no longer shows its
-    factors.
+    That is done only if the body divides something, as a rule its counter, by what is no constant.
+    Where all factors but one are constants, the product is linear in one size, and no longer shows
+    its factors.
     """
     divisors = (
         one.right

@@ -60,7 +60,7 @@ class Region:
         return Minus(self.names | other.names, self, other)
 
     def is_empty(self) -> bool:
-        """True if the set has no points, as far as whoever answers can say."""
+        """Ask whether the set has no points (see `asking`)."""
         return asking.is_empty(self)
 
     def is_disjoint(self, other: Region) -> bool:
