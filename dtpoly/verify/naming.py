@@ -1,6 +1,8 @@
-"""The text of a file and a Program in; its functions, with the names that the Program gives, out.
+"""Read the text of a kernel file, and give its functions and parameters the names of the Program.
 
-A name that Python needs has an underscore there: `lambda_` is `lambda`, and `class_` computes it.
+The compiler adds an underscore to a name that Python needs for itself: a label `lambda` becomes the
+parameter `lambda_`, and a Func `class` is computed by the function `class_`. This module takes that
+back, so that the rest of the verifier can compare names directly.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from dtpoly.verify.unit.unit import Unit, read_unit
 from dtpoly.verify.unit.words import MODULES
 from dtpoly.verify.values import Unread
 
-# How the names of operators end, which are called with the sizes of the wrapper by name.
+# The names of operators end so. A wrapper passes its sizes to an operator by name, so the keywords
+# of such calls are renamed too.
 OPERATOR = "_operator"
 
 
 def file_of(program: Program, text: str) -> Unit:
-    """The functions of a file, called as the Program calls them. Raises Unread."""
+    """Read a file, check its forms, and return it with the Program's names. Raises Unread."""
     try:
         file = read_unit(text)
         check_unit(file)
@@ -31,7 +34,7 @@ def file_of(program: Program, text: str) -> Unit:
 
 
 def as_declared(file: Unit, program: Program) -> Unit:
-    """The file with its wrappers and their parameters called as the Program calls them."""
+    """Rename the wrappers of a file, and their parameters, to what the Program calls them."""
     declared = {one.name for one in (*program.inputs, *program.funcs, *program.labels)}
     names = {f"{one}_": one for one in declared - MODULES if f"{one}_" not in declared}
     plain = dict(file.plain)
@@ -45,7 +48,7 @@ def as_declared(file: Unit, program: Program) -> Unit:
 
 
 def _is_there(one: str, name: str, wrapper: ast.FunctionDef) -> bool:
-    """True if a wrapper has a parameter of the one name, and knows nothing of the other."""
+    """True if a wrapper has a parameter `one`, and none with the Program's own name `name`."""
     parameters = {arg.arg for arg in (*wrapper.args.args, *wrapper.args.kwonlyargs)}
     return one in parameters and name not in parameters
 

@@ -1,4 +1,8 @@
-"""Formulas in, text in the notation of isl out: the same for the same formula, always."""
+"""Write formulas in the notation of isl, always in one way: equal formulas give equal texts.
+
+Certificates and their checker compare such texts, so the text may not depend on the order in which
+a formula was built.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +25,25 @@ from dtpoly.verify.whole import (
 
 
 def plain(name: str) -> str:
-    """A name as isl reads one: letters, digits and underscores."""
+    """Return a name in a form that isl reads, with letters, digits and underscores only."""
     return re.sub(r"\W", "_", name)
 
 
 def set_text(of: Truth) -> str:
-    """A formula as a set that isl reads."""
+    """Return the text of a set for isl: the points where the formula holds."""
     names = ", ".join(sorted({plain(one) for one in names_of(of)}))
     return f"[{names}] -> {{ : {truth_text(of)} }}"
 
 
 @cache
 def truth_text(of: Truth, depth: int = 0) -> str:
-    """A formula; `depth` counts the conditions of choices around it."""
+    """Return the text of a formula; `depth` counts the conditions of choices around it."""
     match of:
         case Sign(operand=operand, exactly=exactly):
             chosen: dict[Either, str] = {}
             parts = [f"{_sum(operand, chosen, depth)} {'=' if exactly else '>='} 0"]
-            # isl has no choice between numbers: it is a number that there is.
+            # isl has no choice between two numbers. So `exists e` introduces a number
+            # e, and a condition says what e is on each side of the choice.
             while len(parts) <= len(chosen):
                 one, to = list(chosen.items())[len(parts) - 1]
                 parts.append(_choice(one, to, chosen, depth))
@@ -63,7 +68,7 @@ def _choice(of: Either, to: str, chosen: dict[Either, str], depth: int) -> str:
 
 
 def whole_text(of: Whole) -> str:
-    """A number; also one that is a product of names."""
+    """Return the text of a number, which may also be a product of names."""
     return _sum(of, {}, 0)
 
 

@@ -1,7 +1,8 @@
-"""A number as written and a type of floats in; the number of that type that it becomes, out.
+"""Work out which number of a float type a written number becomes.
 
-Only where every way to it ends at the same number: straight from what is written, or by way of f64
-and f32, which is how Python, Triton and torch bring a number to a narrower type.
+The number is written in a kernel or in an algorithm. The result counts as known only if all ways to
+it end at the same number. The ways are to round the written number directly, and to round it to f64
+and f32 first, as Python, Triton and torch do when they bring a number to a narrower type.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from itertools import product
 from dtpoly.verify import kinds
 from dtpoly.verify.terms import Apply, Literal, Term
 
-# The least number that has all the digits of its type, as a power of 2; and the largest.
+# For each type the smallest number that has all of the type's digits, as the exponent of a power of
+# 2; below it, LARGEST has the largest number of each type.
 NORMAL = {
     "tl.float8e4nv": -6,
     "tl.float8e5": -14,
@@ -33,7 +35,7 @@ LARGEST = {
     "tl.float32": Fraction(2**128 - 2**104),
     "tl.float64": Fraction(2**1024 - 2**971),
 }
-# What brings a number to these does not always take the nearest.
+# A number that is brought to one of these types does not always become the nearest one.
 COARSE = ("tl.float8e4nv", "tl.float8e5")
 WAYS = ("tl.float64", "tl.float32")
 # Arithmetic of numbers as written, which is exact.
@@ -42,30 +44,31 @@ CARRIED_OUT: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "sub": operator.sub,
     "mul": operator.mul,
 }
-# Finite in all types that have the range of f32, beyond all that have less; and the largest such.
+# FAR is finite in all types with the range of f32, and too large for all types with less range.
+# FARTHEST is the largest number of that kind.
 FAR = Fraction(2**127)
 FARTHEST = LARGEST["tl.bfloat16"]
 
 
 def finite(text: str) -> Fraction | None:
-    """The number that a text is; nothing of truths, nan, infinities and what has a name."""
+    """Return the number that a text stands for; None for truths, nan, infinities and names."""
     if not text.lstrip("-").replace("/", "", 1).isdigit():
         return None
     return Fraction(text)
 
 
 def is_in_range(value: Fraction) -> bool:
-    """Whether f32 has such a number, but for its last digits: none that becomes 0 or infinite."""
+    """Whether f32 holds the number up to rounding, so that it becomes neither 0 nor infinite."""
     return value == 0 or LEAST_NORMAL <= abs(value) <= LARGEST["tl.float32"]
 
 
 def is_single(value: Fraction) -> bool:
-    """Whether f32 has a number with all of its digits."""
+    """Whether f32 holds the number exactly."""
     return is_in_range(value) and nearest(value, "tl.float32") == value
 
 
 def nearest(value: Fraction, kind: str) -> Fraction | None:
-    """The nearest number of a type, of two the even one; nothing of what is too small or large."""
+    """Return the nearest number of a type, with ties to even; None if it is too small or large."""
     if value == 0:
         return value
     size = abs(value)
@@ -74,17 +77,18 @@ def nearest(value: Fraction, kind: str) -> Fraction | None:
     if exponent < NORMAL[kind]:
         return None
     step = Fraction(2) ** (exponent - kinds.DIGITS[kind] + 1)
-    # `round` of a fraction takes the even one of two.
+    # Python's `round` of a fraction breaks ties to even.
     found = round(value / step) * step
     return found if abs(found) <= LARGEST[kind] else None
 
 
 @cache
 def brought_to(kind: str, text: str) -> tuple[str, bool]:
-    """A number in a type, and True; or False, and a number that becomes the same in the type.
+    """Return the number that a written number becomes in a type, and whether that is known.
 
-    What is beyond a type, and no infinity on the way to it, becomes the same as all that is: the
-    largest, an infinity or a nan, whatever the type has.
+    If it is not known, the first part is a number that becomes the same in the type. All numbers
+    that are beyond the type, but are not infinite on the way to it, become the same: the largest
+    number of the type, an infinity or a nan, whichever the type has. FAR stands for all of these.
     """
     value = finite(text)
     if value is None or kind not in kinds.FLOATS:
@@ -98,7 +102,7 @@ def brought_to(kind: str, text: str) -> tuple[str, bool]:
 
 
 def _by_way(value: Fraction, kind: str) -> Fraction | None:
-    """By way of each wider type, one after the other."""
+    """Round a number to each wider type first, one after the other, and then to the type."""
     found: Fraction | None = value
     for one in (*WAYS, kind):
         if found is not None and (one == kind or kinds.DIGITS[one] > kinds.DIGITS[kind]):
@@ -108,10 +112,10 @@ def _by_way(value: Fraction, kind: str) -> Fraction | None:
 
 @cache
 def options(term: Term, *, is_sure: bool = False) -> frozenset[str]:
-    """All numbers that a term can be, if it is one as written that is or may be rounded.
+    """Return all numbers that a term can be, if it is a written number that is or may be rounded.
 
-    Nothing if it is no number, or if one of them is not known. If it has to be sure, those alone
-    that it can be whatever types callers decide.
+    The set is empty if the term is no number, or if one of the possible numbers is not known. With
+    `is_sure` the set has only numbers that are possible whatever types the callers decide.
     """
     match term:
         case Literal(text=text) if finite(text) is not None:
@@ -134,9 +138,10 @@ def options(term: Term, *, is_sure: bool = False) -> frozenset[str]:
 
 
 def results(term: Term) -> frozenset[str]:
-    """All numbers that arithmetic of numbers as written may come to, whatever callers decide.
+    """Return all numbers that arithmetic on written numbers may give.
 
-    Each may be rounded where the term says so, and nowhere else. Nothing if that is not known.
+    That is so whatever types the callers decide. Each number may be rounded where the term says so,
+    and nowhere else. The set is empty if the possible numbers are not known.
     """
     match term:
         case Apply(operation=operation, operands=(left, right)) if operation in CARRIED_OUT:
@@ -155,13 +160,16 @@ def results(term: Term) -> frozenset[str]:
 
 
 def is_whole(term: Term) -> bool:
-    """True for a number that is a whole one, whatever it is rounded to."""
+    """True if a term is a whole number, whatever it is rounded to."""
     found = options(term)
     return bool(found) and all("/" not in text for text in found)
 
 
 def _types(kind: str, *, may: bool, is_sure: bool) -> tuple[str, ...]:
-    """The types to which something is rounded; where it may be, also those that hold them."""
+    """Return the types to which a number is rounded.
+
+    If it only may be rounded (`may`), the types that hold all numbers of these are allowed as well.
+    """
     if kinds.members(kind):
         return () if is_sure else kinds.FLOATS
     reals = ("tl.float64",) if is_sure else ("tl.float32", "tl.float64")

@@ -1,7 +1,8 @@
-"""A proof in, what it rests on out: the part of a certificate that whoever checks it makes anew.
+"""Collect what a proof rests on: the part of a certificate that its checker produces again.
 
-For each function: the verdicts of its layers, every set that must be empty or have a point, the
-instances of lemmas, the licences taken.
+For each function that is the verdict of each layer, every set that must be empty or must have a
+point, the instances of lemmas that were used, and the licences that were taken. The writer of a
+certificate and its checker both call this module, so that they list the same things.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ VERSION = 2
 
 @dataclass(frozen=True)
 class Attempt:
-    """A proof of a function: what came of it, what it was told, and its sets by number."""
+    """The proof of one function: its verdicts, what the run recorded, and its sets by number."""
 
     function: Function
     run: Run
@@ -38,7 +39,7 @@ def attempts(
     seconds: float,
     answers: Callable[[str], Callable[[Region], bool]],
 ) -> list[Attempt]:
-    """The proofs of a file; `answers` says, by function, who is asked what is empty."""
+    """Prove all functions of a file; `answers` says, by function, who is asked what is empty."""
     runs: dict[str, Run] = {}
 
     def begin(func: str) -> Run:
@@ -57,7 +58,7 @@ def attempts(
 
 
 def heading(algorithm: str, kernel: str) -> dict[str, object]:
-    """What a certificate is about: the texts, by their hashes."""
+    """Return the head of a certificate, which names the two texts by their hashes."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -68,12 +69,12 @@ def heading(algorithm: str, kernel: str) -> dict[str, object]:
 
 
 def hash_of(text: str) -> str:
-    """The SHA-256 of a text's bytes."""
+    """Return the SHA-256 of a text's bytes."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def section(attempt: Attempt) -> dict[str, object]:
-    """What a proof of a function rests on, for JSON."""
+    """Return what the proof of one function rests on, in a form that JSON can hold."""
     function, run, table = attempt.function, attempt.run, attempt.table
     return {
         "name": function.name,
@@ -106,7 +107,7 @@ def _told(part: Part) -> object:
 
 
 def taken_away(region: Region, is_below: bool = False) -> Iterator[Without]:
-    """The projections among what is taken away from a set: each needs a witness to be decided."""
+    """Yield the projections inside of what is taken away from a set; each needs a witness."""
     match region:
         case Minus(left=left, right=right):
             yield from taken_away(left, is_below)

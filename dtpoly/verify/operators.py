@@ -1,4 +1,8 @@
-"""Python's operators over symbols: whole numbers exactly, conditions as formulas, else as terms."""
+"""Apply Python's operators to the symbolic values of a kernel.
+
+Whole numbers are computed exactly, comparisons of them become formulas, and everything else becomes
+a term. `machine` calls these functions for the expressions that it meets.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +67,7 @@ LONG = "tl.int64"
 DIVIDES = ("div", "floordiv", "rem")
 BITWISE = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
 BOTH = (Literal("True"), Literal("False"))
-# Words of the table where those of terms are others.
+# The table's words for operations, where terms have other words.
 NAMES = {"rem": "mod"}
 SIGNS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<",
@@ -83,7 +87,7 @@ COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "
 
 
 def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
-    """`left op right`."""
+    """Return `left op right`, for a binary operator of Python."""
     line: int = getattr(node, "lineno", 0)
     word = WORDS.get(type(op))
     match left, right:
@@ -94,7 +98,8 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
                 left, right = restored(left), restored(right)
             axes, (a, b) = aligned(machine, (left, right), line)
             if isinstance(a, Pointer) + isinstance(b, Pointer) == 1:
-                # An address has the type of what it points to, which meets no other.
+                # An address has the type of the elements it points to, which is not
+                # promoted.
                 exact(machine, right if isinstance(a, Pointer) else left, line)
                 kind = left.kind if isinstance(a, Pointer) else right.kind
             else:
@@ -125,10 +130,10 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
 
 
 def refuse_zero(divisor: Term, line: int) -> None:
-    """Refuse to divide whole numbers by what may be 0, also where nobody looks at the quotient.
+    """Refuse to divide whole numbers by what may be 0, also if nobody uses the quotient.
 
-    Compilers take it for granted that no divisor is 0, and leave out what asks whether it is. They
-    take the same of the least number by -1. Raises Unread.
+    Compilers assume that no divisor is 0, and remove tests that ask whether it is. They also assume
+    that the least number is never divided by -1. Raises Unread.
     """
     match divisor:
         case Literal(text=text) if text.lstrip("-").isdigit() and int(text) not in (0, -1):
@@ -154,7 +159,7 @@ def _is_0(term: Term, *, turned: bool = False) -> Term:
 def both_or_either(
     machine: Machine, op: ast.boolop, left: Value, right: Value, node: ast.expr
 ) -> Value:
-    """`left and right`, `left or right`: Python chooses one of two constants by its truth."""
+    """Read `left and right` or `left or right`; of constants, Python chooses one by its truth."""
     name, word = ("both", "and") if isinstance(op, ast.And) else ("either", "or")
     if not isinstance(left, Tile) or not isinstance(right, Tile):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
@@ -170,7 +175,10 @@ def both_or_either(
 def met(
     name: str, tiles: Sequence[Tile], items: Sequence[Item], word: str, line: int
 ) -> tuple[str, list[Item]]:
-    """The kind of a result, and operands in the type that it is computed in (see semantics)."""
+    """Return the kind of a result, and the operands in the type in which it is computed.
+
+    Both follow the table of Triton's operations (see semantics).
+    """
     found = meaning(name, [of_operand(*one) for one in zip(tiles, items, strict=True)], line)
     if name == "mod" and kinds.is_float(found.within):
         raise Unread(line, "a remainder of floats, whose quotient is rounded on a GPU")
@@ -192,14 +200,14 @@ def is_zero(item: Item) -> bool:
 
 
 def counted(item: Item) -> Item:
-    """A truth of Python's as the whole number that Python computes with: 1 or 0."""
+    """Return a truth of Python's as the whole number that Python computes with, 1 or 0."""
     if is_truth(item):
         return either(item, number(1), number(0))
     return number(int(item.text == "True")) if item in BOTH else item
 
 
 def in_type(item: Item, kind: str, within: str, word: str, line: int) -> Item:
-    """An operand in the type that an operation is done in."""
+    """Return an operand in the type that an operation is done in."""
     if isinstance(item, Pointer | Radix) or kind == within or within == kinds.WEAK:
         return leaving(item, kind, within, word)
     if within == kinds.LOST:
@@ -219,7 +227,10 @@ def in_type(item: Item, kind: str, within: str, word: str, line: int) -> Item:
 
 
 def widened(items: Sequence[Item], tiles: Sequence[Tile], within: str, line: int) -> list[Item]:
-    """Operands that meet in a type: a whole number that f32 may not hold is rounded before f64."""
+    """Return operands that meet in a type.
+
+    A whole number that f32 may not hold exactly is rounded to f32 before it becomes f64.
+    """
     return [
         rounded("tl.float32", as_term(item, line))
         if within == "tl.float64" and isinstance(item, Whole) and is_lossy(item, tile.kind)
@@ -229,9 +240,9 @@ def widened(items: Sequence[Item], tiles: Sequence[Tile], within: str, line: int
 
 
 def exact(machine: Machine, tile: Tile, line: int) -> None:
-    """Refuse a float as an index or a size: it may not hold what that is. Raises Unread.
+    """Refuse a float as an index or a size, since it may not hold that number. Raises Unread.
 
-    What was cut must have been no more than is left.
+    A number that was cut to 32 bits must have fitted into them.
     """
     if not is_exact(tile):
         raise Unread(line, "a float where a whole number counts")
@@ -240,38 +251,38 @@ def exact(machine: Machine, tile: Tile, line: int) -> None:
 
 
 def restored(tile: Tile) -> Tile:
-    """What was cut to 32 bits as the number that it was: `exact` sees that they hold it."""
+    """Return a number that was cut to 32 bits as it was before; `exact` sees that it fitted."""
     number_before = uncut(tile.item)
     return tile if number_before is None else replace(tile, item=number_before)
 
 
 def is_exact(tile: Tile) -> bool:
-    """Whether a whole number is in a type that holds it, however large; numbers as written are."""
+    """Whether a whole number has a type that holds it, however large; written numbers do."""
     known = isinstance(tile.item, Whole) and tile.item.constant is not None
     return known or not kinds.is_float(tile.kind)
 
 
 def is_part(item: Whole) -> bool:
-    """True for what may be a part of an address: products of sizes, and of strides."""
+    """True for a number that may be a part of an address: a product of sizes, or of a stride."""
     has_stride = item.plain is None and any(".stride(" in one for one in names_of(item))
     return has_stride or not is_affine(item)
 
 
 def _is_product(item: Item) -> bool:
-    """True for what may be a part of an address."""
+    """True for a number that has a product in it, as a part of an address may."""
     return isinstance(item, Whole) and any(len(monomial) > 1 for monomial, _ in item.terms)
 
 
-# What gives one of its operands, or a value that every type holds, rounds nothing.
+# These operations round nothing: their result is an operand, or a value that every type holds.
 EXACT = ("and", "or", "xor", "not", "neg", "abs", "maximum", "minimum", "ceil", "floor", "where")
-# But not of whole numbers: the least of a type has no opposite in it.
+# Of whole numbers these are not exact, since the least number of a type has no opposite in it.
 WRAPPING = ("neg", "abs")
-# Whole numbers below it are themselves in f32.
+# f32 holds all whole numbers below this exactly.
 MOST_EXACT = 2**SINGLE
 
 
 def in_kind(item: Item, kind: str, word: str, line: int) -> Item:
-    """The result of an operation in a type: rounded, if that is a narrow one."""
+    """Return the result of an operation in a type: it is rounded if the type is a narrow one."""
     if isinstance(item, Pointer | Radix | Whole):
         return item
     if word != "where":
@@ -283,13 +294,13 @@ def in_kind(item: Item, kind: str, word: str, line: int) -> Item:
 
 
 def not_in_eight(kind: str, line: int) -> None:
-    """Refuse to read what computes or compares in 8-bit floats: interpreters take their bits."""
+    """Refuse arithmetic and comparisons in 8-bit floats: interpreters take the bits for numbers."""
     if kinds.may_be_eight(kind):
         raise Unread(line, "arithmetic in what may be 8-bit floats, which Triton has not")
 
 
 def joined(machine: Machine, word: str, left: Item, right: Item, line: int) -> Item:
-    """Two values of one lane put together."""
+    """Apply a binary operator to two values at one lane."""
     match left, right:
         case Pointer(), Whole() if word in ("add", "sub"):
             return left.plus(right if word == "add" else -right)
@@ -318,12 +329,12 @@ def joined(machine: Machine, word: str, left: Item, right: Item, line: int) -> I
 
 
 def value_of(machine: Machine, word: str, operands: Sequence[Term]) -> Term:
-    """An operation on values; what is infinite decides more if all else is finite."""
+    """Apply an operation to values; infinite operands decide more if all else is finite."""
     return (decided if machine.launch.is_finite else applied)(word, operands)
 
 
 def formula(word: str, first: Truth, second: Truth) -> Truth:
-    """Two conditions put together."""
+    """Join two conditions by `and`, `or` or `xor`."""
     match word:
         case "and":
             return both(first, second)
@@ -334,7 +345,11 @@ def formula(word: str, first: Truth, second: Truth) -> Truth:
 
 
 def whole(machine: Machine, word: str, left: Whole, right: Whole, line: int) -> Item:
-    """Two whole numbers put together; division rounds down where the left is not negative."""
+    """Apply an operator to two whole numbers.
+
+    A division rounds down only where the left side is not negative, so `machine.divided` notes each
+    left side for which that must still be shown.
+    """
     match word:
         case "add":
             return left + right
@@ -358,12 +373,13 @@ def whole(machine: Machine, word: str, left: Whole, right: Whole, line: int) -> 
 
 
 def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) -> Value:
-    """`-x`, `~x`, `not x`."""
+    """Return `-x`, `+x`, `~x` or `not x`."""
     if not isinstance(operand, Tile):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     item = operand.item
     of = of_tile(operand)
-    # What has no type yet has one when it is denied: -2147483648 is written with 2147483648.
+    # A number may get a type only when its sign is put before it: -2147483648 is written with
+    # 2147483648, which has no type.
     found = meaning(UNARY[type(op)], ["int" if of == UNKNOWN else of], node.lineno)
     match op:
         case ast.USub():
@@ -381,15 +397,17 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
                         operand, item=in_kind(negative, operand.kind, "neg", node.lineno)
                     )
         case ast.Not() | ast.UAdd() if operand.axes or (isinstance(op, ast.UAdd) and operand.kind):
-            # Triton's interpreter asks Python, which takes all lanes for one truth or knows no `+`.
+            # Triton's interpreter asks Python, which takes all lanes as one truth, or
+            # knows no `+`.
             raise Unread(node.lineno, f"'{ast.unparse(node)}' of several lanes")
         case ast.UAdd() if is_truth(item):
-            # Python makes a whole number of it, which is no mask.
+            # Python turns the truth into a whole number, which cannot be a mask.
             raise Unread(node.lineno, f"'{ast.unparse(node)}' of a truth")
         case ast.Not():
             return replace(operand, item=_denied(item, node), kind=found.kind)
         case ast.Invert() if found.kind == kinds.WEAK and operand.kind == kinds.WEAK:
-            # Python does it: of a truth, too, it makes -1 less that, which is never 0.
+            # Python computes `~x` of a constant as -1 - x. It does so for a truth too,
+            # and the result is never 0 then.
             number_of = either(item, number(1), number(0)) if is_truth(item) else item
             if not isinstance(number_of, Whole):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
@@ -403,7 +421,7 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
 
 
 def _denied(item: Item, node: ast.expr) -> Item:
-    """That something is not so; of a number, that it is 0."""
+    """Return the negation of a condition; for a number, the condition that it is 0."""
     if is_truth(item):
         return negation(item)
     if isinstance(item, Whole):
@@ -412,7 +430,7 @@ def _denied(item: Item, node: ast.expr) -> Item:
 
 
 def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
-    """`left op right` as a condition, or as a term if it depends on data."""
+    """Return `left op right` as a condition, or as a term if it depends on data."""
     if isinstance(left, Type) and isinstance(right, Type):
         raise Unread(node.lineno, "a comparison of types")
     word = SIGNS.get(type(op))
@@ -443,9 +461,10 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
 
 
 def _in_floats(tile: Tile, item: Item, other: Item, line: int) -> Item:
-    """An index or a size that f32 is asked to compare: it is rounded to that, which may change it.
+    """Round an index or a size to f32 if f32 compares it; that may change it.
 
-    A whole number that is rounded once keeps its order to a number that has few digits.
+    A whole number that is rounded once keeps its order to a number that has few digits, so it can
+    stay as it is.
     """
     if not isinstance(item, Whole | Term) or not isinstance(other, Whole | Term):
         return item
@@ -460,14 +479,14 @@ def _in_floats(tile: Tile, item: Item, other: Item, line: int) -> Item:
 
 
 def settled_in(item: Item, kind: str, within: str, line: int) -> Item:
-    """An operand of a comparison: the one number that it is in the type that they meet in."""
+    """Return an operand of a comparison as one number, in the type in which the operands meet."""
     if is_truth(item) or within == kinds.LOST:
         return leaving(item, kind, kinds.BOOL, "")
     return in_type(leaving(item, kind, kinds.BOOL, ""), kind, within, "", line)
 
 
 def comparison(word: str, left: Item, right: Item, line: int) -> Item:
-    """A comparison of two values of one lane."""
+    """Compare two values at one lane."""
     if is_truth(left) and isinstance(right, Whole) and right.constant in (0, 1):
         right = TRUE if right.constant else FALSE
     if isinstance(left, Whole) and isinstance(right, Whole):
@@ -481,7 +500,7 @@ def comparison(word: str, left: Item, right: Item, line: int) -> Item:
 
 
 def chosen(condition: Item, yes: Item, no: Item, line: int) -> Item:
-    """`where(condition, yes, no)` at one lane."""
+    """Return `where(condition, yes, no)` at one lane."""
     if isinstance(condition, Whole):
         condition = compare("!=", condition, number(0))
     if not is_truth(condition):

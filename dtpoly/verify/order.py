@@ -1,4 +1,9 @@
-"""Accesses of a kernel in; those that meet in memory with no order between them, out."""
+"""Find accesses of a kernel that meet at one element of memory without an order between them.
+
+`layers` calls `order` for the layer of that name. Two programs run in any order, so they may never
+meet at an element that one of them writes. Lanes and iterations of one program may meet, but only
+with a barrier in between.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,10 @@ from dtpoly.verify.whole import (
 
 
 def order(proof: Proof) -> Iterator[Finding]:
-    """No two programs meet in memory, and lanes meet only with a barrier between."""
+    """Yield each pair of accesses that may meet at one element without an order between them.
+
+    Loads never conflict with each other, nor do atomic operations of one kind.
+    """
     for ran in proof.runs:
         for store in ran.accesses:
             if store.kind == "load":
@@ -79,7 +87,7 @@ def _meeting(proof: Proof, ran: Ran, store: Access, other: Access) -> Iterator[F
 def _unguarded(
     ran: Ran, pairs: Region, first: tuple[Whole, ...], second: tuple[Whole, ...]
 ) -> Region:
-    """The pairs of places in time between which no barrier stands."""
+    """Return the pairs of places in time that have no barrier between them."""
     for barrier in ran.barriers:
         if pairs.is_empty():
             break
@@ -89,7 +97,8 @@ def _unguarded(
             *(put_truth(ran.ranges[one], put) for one in barrier.loops),
             put_truth(barrier.where, put),
         )
-        # One after the other: each leaves few pairs, while all orders of three places are many.
+        # The conditions are applied one after the other, because each of them leaves few
+        # pairs; all orders of three places at once would be many.
         between = pairs
         for one in (runs, before(first, time), before(time, second)):
             between = between.intersect(set_of(one))

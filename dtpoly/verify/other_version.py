@@ -1,7 +1,7 @@
 """Say in a report that the file was written by another version of dtpoly.
 
-Such a file may have been right when it was written. What this verifier does not know of it, or
-would write otherwise today, is no mistake in it: so nothing of it is REFUTED.
+Such a file may have been right when it was written. If this verifier does not know something in it,
+or would write it in another way today, that is no mistake in the file: so nothing in it is REFUTED.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from dtpoly.verify.report import Function, Layer, Report, Verdict
 from dtpoly.verify.unit.texts import WORD, fingerprint
 
 WHY = "this file was written by another version of dtpoly: compile it again"
-OWN = "dt_"  # what the names of functions begin with that dtpoly writes into each file
+OWN = "dt_"  # begins the names of the functions that dtpoly writes into each file
 
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """What shows that another version wrote a file: the line, and what is different there."""
+    """The evidence that another version wrote a file: the line, and what is different there."""
 
     line: int
     what: str
 
 
 def of_other_version(report: Report, text: str, writer: str | None) -> Report:
-    """The report; if another version wrote the text, with that reason for all that is not proved.
+    """Return the report, with this reason for all that is not proved if another version wrote it.
 
     `writer` is the version that the first line of the file names, if dtpoly wrote the file.
     """
@@ -40,7 +40,10 @@ def of_other_version(report: Report, text: str, writer: str | None) -> Report:
 
 
 def _sign(text: str, writer: str) -> _Sign | None:
-    """Another version in the first line; or a shared function that this version does not write."""
+    """Return the evidence that another version wrote the file; None if there is none.
+
+    It is another version in the first line, or a shared function that this version does not write.
+    """
     if writer != __version__:
         return _Sign(1, f"its first line names dtpoly {writer}, and this is dtpoly {__version__}")
     found = next(_strangers(text), None)
@@ -51,15 +54,15 @@ def _sign(text: str, writer: str) -> _Sign | None:
 
 
 def _strangers(text: str) -> Iterator[tuple[int, str]]:
-    """The functions of dtpoly in a file whose text is not the known one, the simplest first.
+    """Yield the functions of dtpoly in a file whose text is not the known one, the simplest first.
 
-    A function of Triton that is known by no text, such as `dt_max`, is read as any other is: so
-    whatever is found of it is true of this file, whoever wrote it.
+    A function of Triton that has no known text, such as `dt_max`, is read like any other function:
+    so whatever is found about it is true of this file, whoever wrote it.
     """
     lines, texts, jitted = _texts(text)
     own = [one for one in texts if one.startswith(OWN) and (_known(one) or one not in jitted)]
     unknown = {one for one in own if fingerprint(texts, one) != _known(one)}
-    # What uses a function that is unknown is unknown, too.
+    # A function that uses an unknown function has an unknown text, too.
     used = {one: len(unknown.intersection(WORD.findall(texts[one]))) for one in unknown}
     for one in sorted(unknown, key=lambda name: (used[name], lines[name])):
         yield lines[one], one
@@ -70,9 +73,9 @@ def _known(name: str) -> str | None:
 
 
 def _texts(text: str) -> tuple[Mapping[str, int], Mapping[str, str], frozenset[str]]:
-    """The first line and the text of each function and constant, and which are functions of Triton.
+    """Return the first line and the text of each definition, and which are functions of Triton.
 
-    Of a file that Python cannot read there is nothing.
+    For a file that Python cannot read, all of these are empty.
     """
     rows = text.splitlines()
     try:

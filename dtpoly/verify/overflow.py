@@ -1,9 +1,11 @@
-"""The whole numbers of a kernel in; those that their type may not hold, out.
+"""Find whole numbers of a kernel that their type may not hold.
 
-A size has 32 bits if it fits, else 64; `offset` has 32 only if the wrapper found every index below
-2^30 - 2^20. An address stays below what the wrapper found the reach of the tensor to be, wherever
-it is inside, and so does each part of it that is not negative; elsewhere it is masked, and its
-value does not matter (lemma 5 of docs/proofs.md).
+`layers` calls `overflow` for the layer of that name. A size has 32 bits if it fits into them, and
+64 otherwise. `offset`, the type of what is added to addresses, has 32 bits only if the wrapper
+found every index to be below 2^30 - 2^20. An address stays below the reach of the tensor, which the
+wrapper has looked at, wherever the address is inside of the tensor; the same holds for each of its
+parts that is not negative. Elsewhere the access is masked, so that the value of the address does
+not matter (lemma 5 of docs/proofs.md).
 """
 
 from __future__ import annotations
@@ -41,20 +43,21 @@ from dtpoly.verify.whole import (
 )
 
 HALF = 2**31
-# Sizes that are less than this below 2^31 are refused.
+# Sizes from 2^31 - 2^20 up to 2^31 are refused.
 NEAR = 2**20
-# From here on the wrapper takes 64 bits for offsets: two of them together fit, with some lanes.
+# From this index on the wrapper takes 64 bits for offsets. Below it the sum of two offsets still
+# fits into 32 bits, with some lanes added.
 LARGE = 2**30 - 2**20
 LONG = "tl.int64"
-# No memory holds a tensor of so many elements, and no launch has so many programs.
+# No memory holds a tensor with so many elements, and no launch has so many programs.
 MOST = 2**48
 LONG_HALF = 2**63
-# Of products of more extents of a grid it is not said that they are small.
+# Products of more extents of a grid than this are not stated to be small.
 MOST_EXTENTS = 6
 
 
 def overflow(proof: Proof) -> Iterator[Finding]:
-    """Each whole number that is computed fits its type."""
+    """Yield each whole number that a kernel computes and that may not fit its type."""
     for ran in proof.runs:
         seen: set[Computed] = set()
         for one in ran.computed:
@@ -75,13 +78,16 @@ def overflow(proof: Proof) -> Iterator[Finding]:
 
 
 def _parts_of_addresses(proof: Proof, ran: Ran) -> Iterator[Finding]:
-    """No part of an address that is used is below 0: so none is larger than the whole."""
+    """Yield the addresses in use that have a part below 0.
+
+    If no part is below 0, then no part is larger than the whole address, which fits.
+    """
     for access in ran.accesses:
         array = proof.arrays[access.tensor]
         for part in dict.fromkeys(access.parts):
             apart = apart_from(array.strides, unshifted(ran.shifts, part))
             factors = [] if apart is None else [*apart[0], apart[1]]
-            # An index is not below 0: that is another layer's care.
+            # Another layer shows that no index is below 0.
             left = [factor for factor in factors if factor not in access.indices]
             negative = one_of(*(compare("<", factor, number(0)) for factor in left if factor.terms))
             where = set_of(both(proof.facts, domain(ran, access), negative))
@@ -152,9 +158,10 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
 
 
 def _long_overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
-    """A number of 64 bits, where each size is below 2^48.
+    """Yield a number that may not fit into 64 bits, where each size is below 2^48.
 
-    A product of several is part of an address, or no set that is asked about has it in it.
+    A product of several names is passed over: it is part of an address, or else no set that a proof
+    asks about has it in it.
     """
     if not is_affine(one.value) or _is_moderate(one.value):
         return
@@ -172,7 +179,7 @@ def _long_overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
 
 
 def _is_moderate(value: Whole) -> bool:
-    """True for a sum of names with small factors: each name is below 2^48."""
+    """True for a sum of names with factors so small that 64 bits hold it: names are below 2^48."""
     is_plain = all(isinstance(atom, str) for monomial, _ in value.terms for atom in monomial)
     return is_plain and MOST * sum(abs(times) for _, times in value.terms) < LONG_HALF
 
@@ -182,17 +189,18 @@ def _is_size(one: str) -> bool:
 
 
 def _is_run(ran: Ran) -> Truth:
-    """That the launch has a program: where it has none, nothing is computed."""
+    """The condition that the launch has a program: without one nothing is computed."""
     return ranged(ran.programs, ran.ranges, ran.programs)
 
 
 def _few_programs(launch: Launch) -> Truth:
-    """That an axis has less than 2^31 programs, and where there is one, parts of their number too.
+    """The condition that an axis of the grid has less than 2^31 programs.
 
-    A part is a product of some extents. Only those are said that are linear in sizes.
+    Where there is a program, no extent is 0, so each product of some of the extents is below 2^31
+    too. Only the products that are linear in sizes are put into the condition.
     """
     parts: dict[Whole, None] = {}
-    # Blocks that programs take in turn are as few (see launching).
+    # The number of blocks that programs take in turn is below 2^31 too (see launching).
     for extents in (*_extents(launch), launch.turns or ()):
         for count in range(1, min(len(extents), MOST_EXTENTS) + 1):
             parts |= dict.fromkeys(
@@ -203,25 +211,27 @@ def _few_programs(launch: Launch) -> Truth:
 
 
 def _extents(launch: Launch) -> list[list[Whole]]:
-    """What the number of programs along each axis is the product of."""
+    """Return for each axis of the grid the factors whose product is its number of programs."""
     return [
         [part for one in axis for part in launch.factors.get(one, (one,))] for axis in launch.grid
     ]
 
 
 def _is_part_of_blocks(value: Whole, turns: Sequence[Whole]) -> bool:
-    """True for a product of some of the numbers whose product is that of blocks taken in turn.
+    """True for a product of some of the factors of the number of blocks that programs take in turn.
 
-    That is below 2^31, and where a program runs none of them is 0: so each part is at most it.
+    The number of blocks is below 2^31. Where a program runs, none of the factors is 0, so a product
+    of some of them is at most the number of blocks.
     """
     parts = (some for count in range(2, len(turns)) for some in combinations(turns, count))
     return any(_product(number(1), some) == value for some in parts)
 
 
 def _is_small(proof: Proof, ran: Ran, one: Computed) -> bool:
-    """True if it fits with the constant in the place of each smaller of a number and a constant.
+    """True if the number fits even with each `min(c, x)`, where c is constant, replaced by c.
 
-    Sound since all factors are proved not to be negative: a product of larger ones is larger.
+    This is sound because all factors are proved not to be negative: then larger factors make a
+    larger product.
     """
     largest = Whole(())
     for monomial, coefficient in one.value.terms:
@@ -256,9 +266,9 @@ def _limit(atom: Atom, factor: Whole) -> Whole:
 
 
 def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
-    """True for a part of addresses that are all below 2^31.
+    """True for a part of an address into tensors whose addresses are all below 2^31.
 
-    What is added up to an address is nowhere negative, so each part is at most the whole.
+    No part of such an address is negative, so each part is at most the whole.
     """
     used = {access.tensor for access in ran.accesses}
     owners = [name for name in sorted(used) if _parts(one.value, proof.arrays[name].strides)]
@@ -271,12 +281,18 @@ def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
 
 
 def _is_in_address(ran: Ran, value: Whole) -> bool:
-    """True for some of the terms of a part of an address: where that is used, it is below it."""
+    """True if the number is made of terms of a part of an address.
+
+    Where the address is used, the number is then below it.
+    """
     return any({*value.terms} <= {*part.terms} for one in ran.accesses for part in one.parts)
 
 
 def _is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int) -> bool:
-    """True for a product that is promised to be below a number, and what fits beside it."""
+    """True if the number is a product that the caller promises to be below a bound, and a rest.
+
+    The rest must be so small that it fits beside the bound.
+    """
     rest = one.value - product
     if not is_affine(rest):
         return False
@@ -286,7 +302,7 @@ def _is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int)
 
 
 def _parts(value: Whole, strides: Sequence[Whole]) -> list[Whole]:
-    """The factors of strides and the rest; nothing if it is no part of such an address."""
+    """Return the factors of the strides, and the rest; nothing if it is no part of an address."""
     apart = apart_from(strides, value)
     if apart is None or not any(factor.terms for factor in apart[0]):
         return []
@@ -300,9 +316,10 @@ def _strides_in(value: Whole) -> set[str]:
 
 
 def _factors(value: Whole, launch: Launch) -> tuple[Whole, ...] | None:
-    """Extents of the grid, which are not 0, that make it a number that was looked at.
+    """Return extents of the grid that make the value a number which the wrapper has looked at.
 
-    Where programs take blocks in turn, none of the numbers of these is 0 either.
+    The product of the value and these extents is then known to be small, and no extent is 0 where a
+    program runs. Where programs take blocks in turn, none of the factors of these is 0 either.
     """
     extents = [extent for axis in (*_extents(launch), launch.turns or ()) for extent in axis]
     for count in range(len(extents) + 1):
@@ -319,7 +336,7 @@ def _product(value: Whole, factors: Sequence[Whole]) -> Whole:
 
 
 def _bits(ran: Ran, one: Computed) -> Truth:
-    """That the number has 32 bits: the type that it has if all that it is made of has."""
+    """The condition that the number has 32 bits: all numbers that it is made of have 32 bits."""
     if one.kind == kinds.OFFSET:
         parts = (part for part in ran.launch.largest if is_affine(part))
         return both(*(compare("<", part, number(LARGE)) for part in parts))
@@ -328,23 +345,25 @@ def _bits(ran: Ran, one: Computed) -> Truth:
         for value in ran.launch.arguments.values()
         if isinstance(value, Tile) and isinstance(value.item, Whole)
     ]
-    # A size may be 64 bits wide by itself, and so is a loop that goes to it, but no program id;
-    # one that is a value of 32 bits is the algorithm's.
+    # A size may itself be 64 bits wide, and so may the counter of a loop that goes up to it,
+    # but not a program id. A size that the algorithm uses as a value of 32 bits is the
+    # algorithm's own matter.
     used = names_of(ranged({}, ran.ranges, names_of(one.value))) | names_of(one.value)
     return both(*(_is_short(by, given) for by in sorted(used)))
 
 
 def _is_short(by: str, given: Sequence[Whole]) -> Truth:
-    """That one of the numbers which a kernel is given and which depend on a name has 32 bits.
+    """The condition that a given number with this name in it has 32 bits.
 
-    Nothing says which of them a number with that name in it was computed from.
+    Several of the numbers that the kernel is given may depend on the name. It is enough that one of
+    them has 32 bits: nothing says from which of them the number at hand was computed.
     """
     depend = [size for size in given if by in names_of(size) and is_affine(size)]
     return one_of(*(compare("<", size, number(HALF)) for size in depend)) if depend else TRUE
 
 
 def _is_address(of: Whole) -> bool:
-    """True if every product in it is one of an index and a stride."""
+    """True if every product in the number is a product of an index and a stride."""
     return all(
         len(monomial) < 2
         or sum(isinstance(atom, str) and ".stride(" in atom for atom in monomial) == 1

@@ -1,9 +1,10 @@
-"""Stores of a value and of where it was found, in; the two that keep one pair in two tensors, out.
+"""Find the two stores that keep the two parts of one pair, a value and its place, in two tensors.
 
-`argmax` accumulates a pair: value and place lie in two tensors, and change together. They are taken
-for one tensor of pairs only if they are in step: each store of the one has one of the other at the
-same instances, elements and place in the text, and no other access to either stands between.
-Then both have at any time taken in the same pairs, and each holds its part of their reduction.
+`argmax` accumulates a pair: its value and its place lie in two tensors, and change together. The
+verifier may treat the two tensors as one tensor of pairs, but only if they are in step: each store
+to the one has a store to the other at the same instances, the same elements and the same place in
+the text, with no other access to either tensor between the two. Then both tensors have taken in the
+same pairs at any time, and each holds its own part of their reduction.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from dtpoly.verify.whole import All, Truth
 
 
 def partner(ran: Ran, store: Access) -> Access | None:
-    """The store that puts the other part of the same pair into another tensor."""
+    """Return the store that puts the other part of the same pair into another tensor.
+
+    The result is None if there is no such store, or if the two are not in step.
+    """
     match store.value:
         case ValueOf(pair=pair):
             wanted: Term = PlaceOf(pair)
@@ -31,7 +35,7 @@ def partner(ran: Ran, store: Access) -> Access | None:
 
 
 def are_in_step(ran: Ran, ones: Sequence[Access]) -> bool:
-    """True if accesses happen at the same instances, to the same indices, with none between."""
+    """True if accesses happen at the same instances and indices, with no other one between."""
     first = ones[0]
     for one in ones[1:]:
         if (one.loops, one.indices, one.time[:-1]) != (first.loops, first.indices, first.time[:-1]):
@@ -51,12 +55,16 @@ def are_in_step(ran: Ran, ones: Sequence[Access]) -> bool:
 
 
 def _place(of: Access) -> int:
-    """Where it stands in the text, in the innermost loop around it."""
+    """Return where the access stands in the text, within the innermost loop around it."""
     return of.time[-1].constant or 0
 
 
 def taken(pair: Term, value: Access, place: Access, found: list[Element]) -> list[Term] | None:
-    """Of `argmax(argmax(old, a), b)` [a, b]: the old pair is what is in the elements."""
+    """Return the pairs that a store adds to the old pair: for `argmax(argmax(old, a), b)`, [a, b].
+
+    The old pair must be what the two elements hold already; these elements are added to `found`.
+    The result is None if the term is not of that form.
+    """
     match pair:
         case Apply(operation=operation, operands=(left, right)) if operation in EXTREMES:
             for old, new in ((left, right), (right, left)):
@@ -72,7 +80,7 @@ def taken(pair: Term, value: Access, place: Access, found: list[Element]) -> lis
 
 
 def _is_old(term: Term, value: Access, place: Access, found: list[Element]) -> bool:
-    """True for what the elements held; a mask of the loads must be one of the stores."""
+    """True if the term is what the elements held; a mask of the loads must be one of the stores."""
     match term:
         case Choose(condition=condition, yes=yes) if _parts(condition) <= _parts(value.where):
             return _is_old(yes, value, place, found)
@@ -95,7 +103,10 @@ def _parts(of: Truth) -> set[Truth]:
 def beginnings(
     ran: Ran, own: Iterable[Access], others: Iterable[Access]
 ) -> dict[Access, Access] | None:
-    """Of each store that is no accumulation the one of the other tensor; None if some has none."""
+    """Return for each store that is no accumulation its partner in the other tensor.
+
+    The result is None if a store of either tensor has no partner, or has several.
+    """
     left = list(others)
     found: dict[Access, Access] = {}
     for one in own:

@@ -1,9 +1,10 @@
-"""A kernel that calls two others, some programs one and the rest the other, in; these calls, out.
+"""Read a kernel whose programs split up between two other kernels, as in this example.
 
     if tl.program_id(0) < before: first(...) else: second(..., before, ...)
 
-It is taken for two launches, one after the other: of `before` programs, and of the others, whose
-ids count from there. That is right if neither touches what the other one stores.
+The verifier reads one launch of such a kernel as two launches, one after the other: the first has
+`before` programs, and the second has the remaining ones, whose ids count from `before`. That is
+right if neither kernel touches what the other one stores, which `check_apart` looks at.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ COUNTED = ast.dump(ast.parse(PROGRAM, mode="eval").body)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the two: its definition, and what each of its parameters is given, by name."""
+    """One of the two kernels, and which parameter of the caller each of its parameters is given."""
 
     definition: ast.FunctionDef
     given: dict[str, str]
@@ -31,14 +32,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Both, and the parameter that says how many programs are of the first one."""
+    """Both kernels, and the parameter that says how many programs run the first one."""
 
     before: str
     parts: tuple[Part, Part]
 
 
 def pair_of(file: Unit, definition: ast.FunctionDef) -> Pair | None:
-    """The two that a kernel calls; None for a kernel that does something itself."""
+    """Return the two kernels that a kernel calls; None for a kernel that does something itself."""
     match definition.body:
         case [
             ast.If(
@@ -58,7 +59,7 @@ def pair_of(file: Unit, definition: ast.FunctionDef) -> Pair | None:
 
 
 def _part(file: Unit, definition: ast.FunctionDef, call: ast.Call) -> Part:
-    """One call: it is given parameters as they are, in order."""
+    """Read one of the two calls: it passes parameters of the calling kernel unchanged, in order."""
     called = file.jitted.get(call.func.id) if isinstance(call.func, ast.Name) else None
     if called is None or called is definition or call.keywords:
         raise Unread(call.lineno, f"'{ast.unparse(call)}'")
@@ -82,12 +83,12 @@ def _annotation(one: ast.arg) -> str:
 
 
 def _passed_on(part: Part, word: str) -> list[str]:
-    """The parameters of a part that are given this one."""
+    """Return the parameters of a part that are given the caller's parameter `word`."""
     return [one for one, given in part.given.items() if given == word]
 
 
 def check_apart(runs: Sequence[Ran]) -> None:
-    """Of two in one launch, neither may touch what the other one stores. Raises Unread."""
+    """Refuse two kernels of one launch if one touches what the other stores. Raises Unread."""
     for one, other in pairwise(runs):
         if not other.launch.before:
             continue

@@ -1,15 +1,16 @@
-"""A loop of a wrapper over panels of a size in; what it launches, read as if for all of it, out.
+"""Read a loop of a wrapper over panels of a size, as if its launches were for the whole size.
 
     for panel in range(0, n_size, 2048):
         n_part = min(2048, n_size - panel)
         x_part = dt_part(x, 1, panel, n_part)
         ...
 
-What is proved of launches is proved for all sizes: so also for n_part in the place of n_size, and
-for each x_part in that of its tensor. So the part of the result is what the algorithm gives for
-the parts of its inputs. That this is the part of what it gives for all of them, is looked at here,
-and that no panel stores what another one touches: then it does not matter whether launches of two
-of them run at the same time.
+What is proved of launches is proved for all sizes, so it also holds with n_part in place of n_size,
+and with each x_part in place of its tensor. Hence each part of the result is what the algorithm
+gives for the parts of its inputs. This module checks two more things. The first is that what the
+algorithm gives for the parts is the part of what it gives for the whole. The second is that no
+panel stores what another one touches: then it does not matter if launches for two panels run at the
+same time.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import All, Truth, compare, name, names_of, number
 
-# A part is so small that no end of its last tile is near to what 32 bits hold.
+# A part has at most so many indices, so that the end of its last tile is far from 2^31.
 MOST = 2**20
 
 ReadStatement = Callable[[Wrapper, ast.stmt], bool]
 
 
 def over_panels(wrapper: Wrapper, node: ast.For, read: ReadStatement) -> None:
-    """Read the body once, as for all of the size. Raises Unread."""
+    """Read the body of the loop once, as if for the whole size. Raises Unread."""
     match node:
         case ast.For(
             target=ast.Name(id=start),
@@ -94,7 +95,7 @@ def over_panels(wrapper: Wrapper, node: ast.For, read: ReadStatement) -> None:
         body = body[1:]
     _check_names(node, outside, [start, part, *inside])
     _check_axes(wrapper, node, parts, alike)
-    # What is known of the size, and need not hold of a part, is known no more.
+    # A fact about the whole size that need not hold of a part is forgotten.
     wrapper.facts[:] = [fact for fact in known if _holds_of_parts(fact, alike)]
     if len(wrapper.facts) < len(known):
         wrapper.skipped.append(node.lineno)
@@ -116,7 +117,7 @@ def over_panels(wrapper: Wrapper, node: ast.For, read: ReadStatement) -> None:
 
 
 def _check_names(node: ast.For, outside: Mapping[str, Held], own: Sequence[str]) -> None:
-    """No name that is needed in the next round, or after the loop, is bound in it again."""
+    """Refuse a loop that binds again a name that the next round, or what follows, needs."""
     bound = [one.id for one in ast.walk(node) if _is_bound(one)]
     if not outside.keys().isdisjoint(bound) or any(bound.count(one) > 1 for one in own):
         raise Unread(node.lineno, "a loop of the wrapper that binds a name again")
@@ -125,7 +126,7 @@ def _check_names(node: ast.For, outside: Mapping[str, Held], own: Sequence[str])
 
 
 def _check_axes(wrapper: Wrapper, node: ast.For, parts: Mapping[str, int], alike: set[str]) -> None:
-    """A tensor that is cut along an axis has no other one of that size."""
+    """Refuse a tensor that is cut along one axis and has another axis of the same size."""
     for one, axis in parts.items():
         shape = wrapper.arrays[one].shape
         if any(names_of(extent) & alike for extent in shape[:axis] + shape[axis + 1 :]):
@@ -137,7 +138,7 @@ def _is_bound(node: ast.AST) -> TypeGuard[ast.Name]:
 
 
 def _apart(facts: Iterable[Truth]) -> Iterator[Truth]:
-    """Each fact, and each part of those that say that all of some hold."""
+    """Yield each fact; a conjunction is taken apart, and each of its parts is a fact of its own."""
     for fact in facts:
         if isinstance(fact, All):
             yield from _apart(fact.parts)
@@ -146,7 +147,7 @@ def _apart(facts: Iterable[Truth]) -> Iterator[Truth]:
 
 
 def _part(wrapper: Wrapper, node: ast.stmt, start: str, part: str) -> tuple[str, Array, int] | None:
-    """The name, the tensor and the axis of a part of a tensor; None for another statement."""
+    """Return the name, the tensor and the axis of a `dt_part`; None for another statement."""
     match node:
         case ast.Assign(
             targets=[ast.Name(id=one)],
@@ -171,7 +172,7 @@ def _part(wrapper: Wrapper, node: ast.stmt, start: str, part: str) -> tuple[str,
 
 
 def _holds_of_parts(fact: Truth, alike: set[str]) -> bool:
-    """Whether what is known holds where sizes are those of parts, which have at least one index."""
+    """Whether a fact also holds if sizes are those of a part, which has at least one index."""
     if all(_is_fixed(one, alike) for one in names_of(fact)):
         return True
     sizes = [name(one) for one in sorted(alike)]
@@ -181,13 +182,13 @@ def _holds_of_parts(fact: Truth, alike: set[str]) -> bool:
 
 
 def _is_fixed(one: str, alike: set[str]) -> bool:
-    """Whether a name stands for the same for each part: an extent that is not cut, or a stride."""
+    """Whether a name means the same for each part: it is a stride, or an extent that is not cut."""
     is_given = ".stride(" in one or ".shape[" in one or (one.endswith("_size") and "(" not in one)
     return is_given and one not in alike
 
 
 def _is_the_same(held: Held, alike: set[str]) -> bool:
-    """Whether what a name holds is the same for each part."""
+    """Whether the value that a name holds is the same for each part."""
     match held:
         case TensorOf(array=array):
             names = frozenset[str]().union(*(names_of(extent) for extent in array.shape))
@@ -205,7 +206,7 @@ def _is_the_same(held: Held, alike: set[str]) -> bool:
 
 
 def check_panels(wrapper: Wrapper, runs: Sequence[Ran], meaning: Meaning, func: str) -> None:
-    """No panel needs another one, of what kernels do and of what the algorithm says."""
+    """Refuse panels that need one another, in what kernels do or in what the algorithm says."""
     panels = wrapper.panels
     if panels is None:
         return
@@ -238,7 +239,7 @@ def check_panels(wrapper: Wrapper, runs: Sequence[Ran], meaning: Meaning, func: 
 
 
 def _crosses(func: Func, label: str, places: Mapping[str, int]) -> Iterator[bool]:
-    """For all that is in its body, whether it needs more than the same index of the label."""
+    """Yield for each node of a Func's body whether it needs more than one index of the label."""
     for node in walk(func.body):
         match node:
             case Index(label=one) | Size(label=one):

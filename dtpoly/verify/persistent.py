@@ -1,11 +1,11 @@
-"""A loop that goes on from a program's id by the number of programs in; its body run, out.
+"""Run the body of a loop in which the programs of a kernel share out the iterations.
 
     for i in range(program_id, high, num_programs): ...
 
-Each i of 0 .. high - 1 is met once, by the program i % num_programs: so it is taken for a
-coordinate of a program that does nothing else. That says less about order than is true, and no
-more: iterations of one program are then not known to come one after the other. It holds only if
-nothing else in the kernel depends on the program, and if no iteration needs another.
+Each i in 0 .. high - 1 is met exactly once, by the program i % num_programs. So the verifier reads
+i as a coordinate of a program of its own that does nothing but this iteration. That claims less
+about order than is true: it forgets that iterations of one program come one after the other. It is
+right only if nothing else in the kernel depends on the program, and no iteration needs another.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from dtpoly.verify.whole import TRUE, Whole, compare, name, names_of, number, on
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
-# Calls that change nothing but types.
+# Calls that change only the type of a value.
 ONLY_TYPE = ("tl.full", "tl.cast")
 WHY = "is set in another iteration of a loop over programs"
 
 
 @dataclass(frozen=True, slots=True)
 class OverPrograms:
-    """A loop over programs: the id it starts at, how many accesses are in it, where it stands."""
+    """A loop over programs: the id it starts at, the number of accesses in it, and its line."""
 
     program: str
     accesses: int
@@ -41,17 +41,18 @@ class OverPrograms:
 
 
 def program_of(machine: Machine, low: Whole, step: Whole) -> str | None:
-    """The program id that a loop starts at, if it goes on by the number of programs."""
+    """Return the program id that a loop starts at, if its step is the number of programs."""
     for axis, extents in enumerate(machine.launch.grid):
         own = machine.digits.whole[f"program_{axis}"].name
-        # A loop inside of one over the same programs is given no new ones to be shared out among.
+        # Inside of such a loop, a second loop from the same program id has no programs left
+        # that could share out its iterations.
         if extents == (step,) and low.plain == own and own not in machine.shared_out:
             return own
     return None
 
 
 def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.For) -> None:
-    """Run the body once, as a program of its own."""
+    """Run the body once, as if each iteration were a program of its own."""
     low, high, step = ends
     if machine.loops or machine.where != TRUE or machine.accesses:
         raise Unread(node.lineno, "a loop over programs that is not all that a kernel does")
@@ -59,7 +60,7 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
     factors = _written(machine, node, high)
     if not factors:
         factors = (high,) if is_affine(high) else _factors(machine, high, node.lineno)
-    # Where there is nothing to do, there need be no programs.
+    # There must be a program, unless there is no iteration to do.
     some = one_of(
         compare(">=", step, number(1)), *(compare("<=", one, number(0)) for one in factors)
     )
@@ -90,11 +91,12 @@ def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: 
 
 
 def _again(body: list[ast.stmt], counter: str) -> dict[str, ast.expr]:
-    """Names that each iteration makes from what they were, as `x = tl.full((), x, tl.float32)`.
+    """Return the names that each iteration computes anew from their own old values.
 
-    If f(f(x)) is f(x), then after its statement x is f of what it was before the loop in every
-    iteration, by induction; so it must not be looked at before it, or be set in another place.
-    What else is in f must be the same in every iteration, and do nothing to memory.
+    An example is `x = tl.full((), x, tl.float32)`, so that x becomes f(x). If f(f(x)) is f(x), then
+    by induction x is, after that statement, f of its value before the loop, in every iteration. So
+    no iteration needs another, if nothing looks at x before that statement or sets x in another
+    place. Everything else in f must be the same in every iteration, and must do nothing to memory.
     """
     found: dict[str, ast.expr] = {}
     changes = {*assigned(body), counter}
@@ -145,9 +147,11 @@ def _names(access: Access) -> frozenset[str]:
 
 
 def _written(machine: Machine, node: ast.For, high: Whole) -> tuple[Whole, ...]:
-    """The factors of a product as it is written, if what counts them is divided by one of them.
+    """Return the factors of a product as the kernel writes it.
 
-    Where all but one are numbers, the product is linear in one size, and no longer shows them.
+    That is done only if the body divides something, as a rule its counter, by what is no constant.
+    Where all factors but one are constants, the product is linear in one size, and no longer shows
+    its factors.
     """
     divisors = (
         one.right
@@ -185,7 +189,7 @@ def _multiplied(node: ast.expr) -> list[ast.expr]:
 
 
 def _factors(machine: Machine, product: Whole, line: int) -> tuple[Whole, ...]:
-    """What a product of sizes is the product of."""
+    """Return the sizes whose product the number is."""
     match product.terms:
         case ((monomial, 1),):
             factors = tuple(Whole((((atom,), 1),)) for atom in monomial)

@@ -1,4 +1,8 @@
-"""A reduction in, the bag of what it reduces out; and terms without choices, with where each is."""
+"""Take a reduction apart into the bag of values that it reduces, and a term into its cases.
+
+`value` compares reductions as bags: the order of the values does not count, but how often a value
+is in the bag may. A case is a part of a set on which a term has no choices left.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +34,17 @@ from dtpoly.verify.whole import TRUE, Truth, both, negation
 
 @dataclass(frozen=True)
 class Piece:
-    """Values of a bag: one for each choice of the bound names for which the domain holds."""
+    """A part of a bag: it has one value for each choice of the bound names within the domain."""
 
     bound: tuple[str, ...]
     domain: Truth
     body: Term
-    # The bound names that reductions bind; the others say which store is seen.
+    # The bound names that reductions bind; the other bound names say which store is seen.
     own: tuple[str, ...] = ()
 
 
 def pieces(operation: str, term: Term) -> list[Piece]:
-    """The bag that a term reduces; what is not a reduction is a bag of one."""
+    """Return the bag that a term reduces; a term that is no reduction is a bag of one value."""
     return list(_pieces(operation, term))
 
 
@@ -73,7 +77,7 @@ def _pieces(operation: str, term: Term) -> Iterator[Piece]:
 
 @dataclass(frozen=True)
 class Case:
-    """A term without choices, and where the whole is it."""
+    """A term without choices, and the set of points where it is what the whole term is."""
 
     bound: tuple[str, ...]
     where: Region
@@ -81,14 +85,15 @@ class Case:
 
 
 def cases(term: Term, where: Region) -> list[Case]:
-    """The term at each part of a set; choices inside of reductions stay."""
+    """Take a term apart into its cases on a set; choices inside of reductions stay as they are."""
     return [] if where.is_empty() else list(_cases(term, where, ()))
 
 
 def _cases(term: Term, where: Region, bound: tuple[str, ...]) -> Iterator[Case]:
-    """The cases on a set that may have points.
+    """Yield the cases on a set that may have points.
 
-    Where a choice is decided everywhere, the set stays as it is: it has fewer parts so.
+    If a choice is decided in one way everywhere, the set is not cut, because it has fewer parts
+    then.
     """
     check_time()
     split = _choice(term)
@@ -116,7 +121,7 @@ def _cases(term: Term, where: Region, bound: tuple[str, ...]) -> Iterator[Case]:
 
 @cache
 def _choice(term: Term) -> Choose | Stored | None:
-    """The first choice, not inside of a reduction."""
+    """Return the first choice in a term that is not inside of a reduction."""
     match term:
         case Choose() | Stored():
             return term
@@ -142,9 +147,10 @@ def _swapped(term: Term, old: Term, new: Term) -> Term:
 
 @cache
 def _folded(term: Term) -> Term:
-    """Arithmetic of numbers, carried out: it is exact, and what is masked is often 0 * 0.
+    """Carry out arithmetic on written numbers, if the result is exact.
 
-    What is infinite in f32, or nothing, is none of it: that less itself is a nan.
+    It is useful because masked lanes often come to 0 * 0. A number that is infinite in f32, or a
+    nan, is left alone: infinity less itself is a nan.
     """
     match term:
         case Apply(operation=("add" | "sub" | "mul") as operation, operands=operands):

@@ -1,7 +1,8 @@
-"""Two numbers with products of names in them, and a set; whether they are the same there, out.
+"""Prove that two numbers with products of names in them are the same everywhere on a set.
 
-Sets have no products. So numbers are brought to one polynomial: what is put in the place of a name
-or of a factor is proved to be the same number on the set first, and equal polynomials are equal.
+Sets cannot hold products of names. So this module rewrites both numbers until they are one
+polynomial, and equal polynomials are equal numbers. Before it replaces a name or a factor by
+something else, it proves that both are the same number on the set.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _is_same(mine: Whole, theirs: Whole, where: Region) -> bool:
 
 
 def decided(value: Whole, where: Region) -> Whole:
-    """The same number without the choices in it that are made in one way everywhere on a set."""
+    """Return the number without those choices that are made in one way everywhere on a set."""
     return exchanged(value, {atom: _decided(atom, where) for atom in atoms_of(value)})
 
 
@@ -73,7 +74,8 @@ def _decided(atom: Atom, where: Region) -> Whole:
             return either(condition, decided(yes, where), decided(no, where))
         case Floor(operand=operand, divisor=divisor):
             inside = decided(operand, where)
-            # Written in one way: 1 + (a // 3) is (a + 3) // 3.
+            # Such a number is always written in the same way: 1 + (a // 3) for (a + 3)
+            # // 3.
             least = sum(factor for monomial, factor in inside.terms if not monomial) // divisor
             return (inside - number(least * divisor)).floor(divisor) + number(least)
         case str():

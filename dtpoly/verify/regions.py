@@ -1,8 +1,9 @@
-"""Formulas in, sets of points out, and the one question of proofs: whether a set is empty.
+"""Describe sets of points by formulas, and ask of them what proofs ask: whether a set is empty.
 
-A region is a tree over formulas, and names are its axes; nothing is computed before the question,
-and then by whoever answers (see `asking`). "Not empty" proves nothing: it ends in a finding, or in
-another attempt.
+A region is a tree whose leaves are formulas; the names in these are its axes. Nothing is computed
+before the question is asked, and then it is computed by whoever answers (see `asking`): isl in a
+proof, or a certificate in its checker. The answer "not empty" proves nothing. It leads to a
+finding, or to another attempt.
 """
 
 from __future__ import annotations
@@ -32,38 +33,38 @@ from dtpoly.verify.whole import (
     put_whole,
 )
 
-# What the names of program ids begin with.
+# The names of program ids begin so.
 ID = "id of "
 
 
 class NotAffine(Exception):
-    """A product of two names: sets have no word for it."""
+    """Raised for a product of two names, which the language of sets cannot express."""
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A set of points: values of these names, and any of all others."""
+    """A set of points: each point gives values to these names, and all other names are free."""
 
     names: frozenset[str]
 
     def intersect(self, other: Region) -> Region:
-        """The points of both."""
+        """Return the points that are in both sets."""
         return Meet(self.names | other.names, self, other)
 
     def union(self, other: Region) -> Region:
-        """The points of either."""
+        """Return the points that are in at least one of the sets."""
         return Join(self.names | other.names, self, other)
 
     def subtract(self, other: Region) -> Region:
-        """The points that the other has not."""
+        """Return the points that are not in the other set."""
         return Minus(self.names | other.names, self, other)
 
     def is_empty(self) -> bool:
-        """True if it has no points."""
+        """Ask whether the set has no points (see `asking`)."""
         return asking.is_empty(self)
 
     def is_disjoint(self, other: Region) -> bool:
-        """True if they have no point together."""
+        """True if the sets have no point in common."""
         return self.intersect(other).is_empty()
 
     def is_subset(self, other: Region) -> bool:
@@ -73,14 +74,14 @@ class Region:
 
 @dataclass(frozen=True, eq=False)
 class Holds(Region):
-    """Where a formula holds."""
+    """The points where a formula holds."""
 
     truth: Truth
 
 
 @dataclass(frozen=True, eq=False)
 class Meet(Region):
-    """The points of both."""
+    """The points that are in both sets."""
 
     left: Region
     right: Region
@@ -88,7 +89,7 @@ class Meet(Region):
 
 @dataclass(frozen=True, eq=False)
 class Join(Region):
-    """The points of either."""
+    """The points that are in at least one of two sets."""
 
     left: Region
     right: Region
@@ -96,7 +97,7 @@ class Join(Region):
 
 @dataclass(frozen=True, eq=False)
 class Minus(Region):
-    """The points of the first that the second has not."""
+    """The points of the left set that are not in the right one."""
 
     left: Region
     right: Region
@@ -104,7 +105,7 @@ class Minus(Region):
 
 @dataclass(frozen=True, eq=False)
 class Without(Region):
-    """Where there are values of some names, such that it is a point."""
+    """A projection: the points that are in the set for some values of the `gone` names."""
 
     of: Region
     gone: tuple[str, ...]
@@ -112,48 +113,54 @@ class Without(Region):
 
 @dataclass(frozen=True, eq=False)
 class Twins(Region):
-    """Two points that are apart in some names, and in no others; the second has new ones."""
+    """Pairs of points of one set that differ in some names, and agree in all others.
+
+    `new` has for each name in which they differ the name that the second point uses for it.
+    """
 
     of: Region
     new: tuple[tuple[str, str], ...]
 
     @property
     def apart(self) -> Truth:
-        """That they are two."""
+        """The condition that the two points differ."""
         return one_of(*(compare("!=", name(old), name(new)) for old, new in self.new))
 
 
 @cache
 def set_of(of: Truth) -> Region:
-    """Where the formula holds."""
+    """Return the points where the formula holds."""
     if not is_affine(of):
         raise NotAffine(of)
     return Holds(names_of(of), of)
 
 
 def everywhere() -> Region:
-    """No condition."""
+    """Return the set of all points."""
     return set_of(TRUE)
 
 
 def nowhere() -> Region:
-    """A condition that nothing meets."""
+    """Return the empty set."""
     return set_of(FALSE)
 
 
 def same(left: Whole, right: Whole) -> Region:
-    """Where two numbers are the same."""
+    """Return the points where two numbers are the same."""
     return set_of(compare("==", left, right))
 
 
 def without(of: Region, names: Iterable[str]) -> Region:
-    """The set with some names projected out: where there is a value for each."""
+    """Project some names out of a set: the result has a point where there is a value for each."""
     gone = tuple(one for one in dict.fromkeys(names) if one in of.names)
     return Without(of.names.difference(gone), of, gone) if gone else of
 
 
 def without_ids(of: Region) -> Region:
-    """The set without program ids as numbers: the coordinates of a program say which it is."""
+    """Project the program ids out of a set.
+
+    The coordinates of a program already say which program it is.
+    """
     return without(of, sorted(one for one in of.names if one.startswith(ID)))
 
 
@@ -168,9 +175,9 @@ def equal(left: Whole, right: Whole, where: Region) -> bool:
 
 
 def is_single(of: Region, bound: Iterable[str]) -> bool:
-    """True if there is at most one choice of some names for each choice of the others.
+    """True if there is at most one choice of the bound names for each choice of the others.
 
-    Program ids as numbers need not be looked at: the coordinates say which program it is.
+    The program ids need not be looked at, because the coordinates say which program it is.
     """
     new = {one: fresh(one) for one in bound if not one.startswith(ID)}
     if not new:
@@ -181,7 +188,7 @@ def is_single(of: Region, bound: Iterable[str]) -> bool:
 
 @cache
 def is_affine(of: Whole | Truth) -> bool:
-    """True if it has no product of names."""
+    """True if the number or formula has no product of names."""
     match of:
         case Whole(terms=terms):
             return all(
@@ -207,7 +214,10 @@ def _is_affine(of: Atom) -> bool:
 
 
 def said(of: Region) -> dict[str, Whole]:
-    """What formulas of a set say that names are, over the others; it is not proved here."""
+    """Return what the formulas of a set say that names are, as numbers over the other names.
+
+    The formulas are only read here; whoever uses the result proves it.
+    """
     found: dict[str, Whole] = {}
     for one in _equations(of):
         left = put_whole(one, found)
@@ -223,7 +233,7 @@ def said(of: Region) -> dict[str, Whole]:
 
 
 def _equations(of: Region) -> Iterator[Whole]:
-    """Numbers that are 0 on a set."""
+    """Yield numbers that are 0 everywhere on a set."""
     match of:
         case Holds(truth=truth):
             for part in truth.parts if isinstance(truth, All) else (truth,):

@@ -1,4 +1,7 @@
-"""What is known of a file: plain data, as it is shown, kept, and read again."""
+"""Hold the result of verifying a file as plain data, which is shown, kept in caches and read again.
+
+A report has one part for each function of the file, and a function has one verdict for each layer.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 
 from dtpoly.frozen import dataclass
 
-# In the order in which they are told, with what each says.
+# The layers of a proof, in the order in which they are shown, with what each of them claims.
 LAYERS: Mapping[str, str] = {
     "stores": "each element of the output is stored exactly once",
     "loads": "each load is an access of the algorithm",
@@ -20,12 +23,13 @@ LAYERS: Mapping[str, str] = {
     "value": "what is stored is what the algorithm says",
     "overflow": "whole numbers fit their types",
 }
-# These three are found by one comparison of terms: what it finds first, it finds in one of them.
+# One comparison of terms decides these three layers. The first difference that it finds belongs to
+# one of them.
 COMPARED = ("loads", "lanes", "value")
 
 
 class Verdict(StrEnum):
-    """What is known of a layer; a test cannot prove, it can only refute."""
+    """The result for one layer. Tests alone give TESTED or REFUTED, and never PROVED."""
 
     PROVED = "proved"
     TESTED = "tested"
@@ -35,7 +39,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One run of a line: which program, which iterations, which lane."""
+    """One run of a line of a kernel: the program, the iterations of its loops, and the lane."""
 
     program: tuple[int, ...] = ()
     loops: tuple[tuple[str, int], ...] = ()
@@ -44,10 +48,10 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A call for which it goes wrong, and where in it.
+    """A call for which something goes wrong, and the place in it where that happens.
 
-    `what` is the access with its indices, as in `stores out[1, 0]`. Where two runs of a line
-    meet, or where something is reduced, `other` is the second one, or what is reduced.
+    `what` is the access with its indices, such as `stores out[1, 0]`. Where two runs of a line
+    meet, `other` is the second one; where something is reduced, `other` is what is reduced.
     """
 
     sizes: tuple[tuple[str, int], ...]
@@ -58,16 +62,20 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What is known of one layer of a function; if not proved, the line, the reason, an example."""
+    """The result for one layer of a function.
+
+    If the layer is not proved, it has the line, the reason and an example.
+    """
 
     name: str
     verdict: Verdict
     line: int = 0
     why: str = ""
-    # Sizes, program, lanes and iterations for which it goes wrong; the smallest sizes that do.
+    # Sizes, program, lanes and iterations for which it goes wrong, with the sizes as small as
+    # can be.
     example: Mapping[str, int] | None = None
     witness: Witness | None = None
-    # Whether more time might say more.
+    # Whether the proof ended for want of time, so that more time might help.
     is_late: bool = False
     # What the user can do about it, if that is known.
     way: str = ""
@@ -75,39 +83,39 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """What is known of one function of the file."""
+    """The result for one function of the file."""
 
     name: str
     layers: tuple[Layer, ...]
     seconds: float
-    # What the file itself says that callers promise.
+    # What callers promise, as the file itself says in its `# assume:` lines.
     assumed: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
-        """REFUTED if a layer is, PROVED if all are but those that are tested."""
+        """REFUTED if some layer is, PROVED if all layers are that are not merely tested."""
         return _together(self.layers)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is known of a file."""
+    """The result for a whole file."""
 
     functions: tuple[Function, ...]
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """Those of all functions."""
+        """The layers of all functions."""
         return tuple(layer for function in self.functions for layer in function.layers)
 
     @property
     def verdict(self) -> Verdict:
-        """REFUTED if a layer is, PROVED if all are but those that are tested, and there is one."""
+        """REFUTED if some layer is, PROVED if all are that are not merely tested, and one is."""
         return _together(self.layers)
 
     @property
     def is_late(self) -> bool:
-        """Whether more time might say more."""
+        """Whether a proof ended for want of time, so that more time might help."""
         return any(layer.is_late for layer in self.layers)
 
 
@@ -120,12 +128,12 @@ def _together(layers: tuple[Layer, ...]) -> Verdict:
 
 
 def as_json(report: Report) -> str:
-    """The report as text; `from_json` reads it back."""
+    """Return the report as text, which `from_json` reads back."""
     return json.dumps(asdict(report)["functions"])
 
 
 def from_json(text: str) -> Report:
-    """What `as_json` wrote."""
+    """Return the report that `as_json` wrote."""
     return Report(tuple(_function(one) for one in json.loads(text)))
 
 

@@ -1,4 +1,8 @@
-"""A tile in, the same lanes in the same order on other axes out."""
+"""Model `tl.reshape` and `tl.split`: the same lanes in the same order, but on other axes.
+
+An axis is known by the name of its lane's index. So a reshape writes the index of each old axis as
+a number over the indices of the new axes.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +24,11 @@ Sized = list[tuple[str, int]]
 
 
 def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: int) -> Tile:
-    """`tl.reshape`: the same lanes in the same order, the last axis fastest, on other axes.
+    """Model `tl.reshape`: the lanes stay in their order, with the last axis fastest, on new axes.
 
-    Where extents are numbers, an old index is what is left of the place in a group of axes,
-    divided by the extents behind it. One whose extent is no number stays as it is.
+    If the extents are constants, neighbouring axes are taken together: the place of a lane among
+    all lanes of the old axes is the same as among those of the new ones, and divisions by the
+    extents take the old indices out of it. An axis whose extent is no constant stays as it is.
     """
     put: dict[str, Whole] = {}
     for old, new in _runs(machine, tile.axes, axes, line):
@@ -42,7 +47,10 @@ def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: i
 
 
 def halves(machine: Machine, tile: Tile, line: int) -> tuple[Tile, Tile]:
-    """`tl.split`: what stands at each of the two lanes of the last axis, without that axis."""
+    """Model `tl.split`: return what stands at each of the two lanes of the last axis.
+
+    The results are tiles without that axis.
+    """
     *axes, last = tile.axes or (None,)
     if last is None or not axes or machine.extents[last] != number(2):
         raise Unread(line, "a split of what has no last axis of two lanes beside others")
@@ -54,7 +62,10 @@ def halves(machine: Machine, tile: Tile, line: int) -> tuple[Tile, Tile]:
 def _runs(
     machine: Machine, old: Axes, new: Axes, line: int
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Names of lanes that correspond: neighbours whose extents are numbers, and single others."""
+    """Yield old and new names of lanes that correspond to each other.
+
+    They are neighbouring axes whose extents are constants, or single axes with any other extent.
+    """
     wanted, given = (merged(_extents(machine, axes)) for axes in (old, new))
     if wanted != given:
         _lay_out(machine, new, _extents(machine, old))
@@ -77,7 +88,7 @@ def _extents(machine: Machine, axes: Axes) -> Extents:
 
 
 def _lay_out(machine: Machine, axes: Axes, others: Extents) -> None:
-    """Begin anew if the other side of a reshape shows other factors of an axis than we thought."""
+    """Start over if the other side of a reshape shows that an axis has other factors."""
     left = list(others)
     for axis in axes:
         if axis is None:
@@ -97,7 +108,10 @@ def _lay_out(machine: Machine, axes: Axes, others: Extents) -> None:
 def _groups(
     machine: Machine, old: Sequence[str], new: Sequence[str], line: int
 ) -> Iterator[tuple[Sized, Sized]]:
-    """Neighbouring axes, and those that have as many lanes, as few as possible at a time."""
+    """Yield groups of neighbouring old and new axes with equally many lanes.
+
+    Each group is as small as possible.
+    """
 
     def sized(axes: Sequence[str]) -> Sized:
         extents = ((axis, machine.extents[axis].constant) for axis in axes)

@@ -1,4 +1,9 @@
-"""Whole numbers of 32 and 64 bits: wrapped where a value leaves its type, and nowhere before."""
+"""Decide where whole numbers of 32 and 64 bits wrap: only where a value leaves its type.
+
+Sums, differences and products of wrapped numbers are right modulo 2^n without wrapping in between.
+So a term keeps the exact number as long as only such operations follow, and it is wrapped once,
+when something else looks at the value (lemma 7 of docs/proofs.md).
+"""
 
 from __future__ import annotations
 
@@ -22,20 +27,20 @@ from dtpoly.verify.terms import (
 from dtpoly.verify.values import Item, Pointer, Radix, Unread, as_term, is_truth
 from dtpoly.verify.whole import Whole
 
-# Types whose values are kept as residues: narrower ones are wrapped at once.
+# The types whose values are kept as residues. Values of narrower types are wrapped at once.
 LONG = ("tl.int32", "tl.int64", kinds.SIZE, kinds.OFFSET)
-# Of these a size, with which callers call, says how many bits there are.
+# How many bits these types have depends on the sizes that a caller passes.
 AMBIGUOUS = (kinds.SIZE, kinds.OFFSET)
-# Operations of which residues of the operands give that of the result.
+# Operations where the residues of the operands determine the residue of the result.
 RING = ("add", "sub", "mul", "neg", "fma")
-# The type of which a GPU does not wrap an opposite where that becomes a value of another type.
+# The type whose opposites a GPU does not wrap where they become values of another type.
 SHORT = "tl.int16"
-# Operations that give a number of a type if their operands are such.
+# Operations whose result is a number of a type if their operands are numbers of that type.
 KEEPS = ("maximum", "minimum", "rem", "mod", "or", "and", "xor")
 
 
 def settled(kind: str, term: Term) -> Term:
-    """A value that lives in a type, as the one number that it is there (lemma 7)."""
+    """Return a value that lives in a type as the one number that it is there (lemma 7)."""
     if kind not in LONG or _is_one(kind, term):
         return term
     match term:
@@ -44,7 +49,8 @@ def settled(kind: str, term: Term) -> Term:
         case Apply(operation="where", operands=(condition, yes, no)):
             return Apply("where", (condition, settled(kind, yes), settled(kind, no)))
         case _ if kind in AMBIGUOUS:
-            # Triton gives a size 32 bits where these hold it, and so to what is computed with it.
+            # Triton gives a size 32 bits if it fits into them, and then also what is
+            # computed with it.
             what = "what may be a number of 32 bits or of 64, in which it wraps"
             raise Unread(0, f"a value that is made of data and of a size: {what}")
         case _:
@@ -52,9 +58,10 @@ def settled(kind: str, term: Term) -> Term:
 
 
 def _is_one(kind: str, term: Term) -> bool:
-    """True for what is a number of the type already, if it lives in it.
+    """True if a value that lives in the type already is a number of the type.
 
-    What is loaded is one: where a stored value is put in its place, that is wrapped (see memory).
+    An element that is loaded is such a number: if a stored value is put in its place, `memory`
+    wraps that value.
     """
     match term:
         case Literal(text=text):
@@ -80,7 +87,10 @@ def _is_one(kind: str, term: Term) -> bool:
 
 
 def leaving(item: Item, kind: str, to: str, word: str) -> Item:
-    """An operand of an operation that is done in a type; wrapped, unless residues are enough."""
+    """Return an operand of an operation that is done in the type `to`.
+
+    It is wrapped, unless residues are enough for the operation.
+    """
     is_value = not (isinstance(item, Whole | Pointer | Radix) or is_truth(item))
     if kind == SHORT and is_value and (kind != to or word not in (*RING, "where")):
         refuse_opposite(as_term(item, 0))
@@ -90,15 +100,15 @@ def leaving(item: Item, kind: str, to: str, word: str) -> Item:
 
 
 def is_less(kind: str, to: str) -> bool:
-    """True if residues of one type give those of another: that has at most as many bits."""
+    """True if residues of one type give those of the other, which then has at most as many bits."""
     bits = kinds.WIDTHS.get(kind, kinds.LEAST_WIDTH if kind in LONG else 0)
     return 0 < kinds.WIDTHS.get(to, 0) <= bits
 
 
 def refuse_opposite(term: Term) -> None:
-    """Refuse an i16 that may be an opposite, where that becomes another type. Raises Unread.
+    """Refuse an i16 that may be an opposite where it becomes another type. Raises Unread.
 
-    Of -32768 a GPU makes 32768 then, since what converts it negates it at the same time.
+    A GPU converts and negates in one instruction, so the opposite of -32768 becomes 32768 there.
     """
     if _is_opposite(term):
         what = "the opposite or the size of an i16 as another value, which a GPU does not wrap"
@@ -106,7 +116,7 @@ def refuse_opposite(term: Term) -> None:
 
 
 def _is_opposite(term: Term) -> bool:
-    """True for what Triton's compiler may make a negation, or the size, of a number of 16 bits."""
+    """True if Triton's compiler may compute the term by negating, or by `abs`, in 16 bits."""
     match term:
         case Choose(yes=yes, no=no) | Apply(operation="where", operands=(_, yes, no)):
             return _is_opposite(yes) or _is_opposite(no)

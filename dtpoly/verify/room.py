@@ -1,4 +1,8 @@
-"""Sizes in; those for which the result does not fit into any memory, left out."""
+"""Leave out sizes for which the result would not fit into any memory.
+
+`overflow` calls this module before it reports a number that does not fit its type: a call whose
+result has more than 2^48 elements cannot happen.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,17 @@ from dtpoly.verify.findings import Proof
 from dtpoly.verify.regions import Region, is_affine, set_of
 from dtpoly.verify.whole import both, compare, number
 
-# A result has no two elements in one place, and so many bytes no machine can address.
+# A result has no two elements in one place, and no machine can address 2^48 bytes.
 BITS = 48
-# Of numbers of which nothing is known but that they are below 2^31.
+# The bits of a number about which we only know that it is below 2^31.
 WIDTH = 31
 
 
 def with_room(proof: Proof, where: Region) -> Region:
-    """The calls that are left: if it is not empty, two sizes of the result are below 2^48 together.
+    """Return the calls that are possible: where the result has elements, it has less than 2^48.
 
-    Sets have no products, so it is asked for each power of two: not both a < 2^k and b < 2^(48 - k)
-    fail.
+    That is asked of each pair of its sizes. Sets have no products, so it is asked for each power of
+    two: a size of at least 2^k and another of at least 2^(48 - k) are too large together.
     """
     sizes = proof.arrays[proof.result].shape
     if not all(is_affine(size) for size in sizes):

@@ -1,4 +1,8 @@
-"""Where terms are rounded: what the algorithm allows is laid over what the kernel does."""
+"""Compare where the kernel rounds values with where the algorithm allows it.
+
+A term says `round T` where a value is rounded to the type T, and `may T` where the algorithm gives
+leave to round it to T. `value` uses these functions when it compares the two terms.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from dtpoly.verify.terms import Apply, Literal, Place, Term, Total, children, re
 
 @cache
 def rounds(term: Term) -> frozenset[str]:
-    """The types to which something in the term is rounded."""
+    """Return the types to which some part of the term is rounded."""
     found = frozenset[str]().union(*(rounds(one) for one in children(term)))
     word, kind = split(term)
     return found | {kind} if word == "round" else found
@@ -20,13 +24,13 @@ def rounds(term: Term) -> frozenset[str]:
 
 @cache
 def literals(term: Term) -> frozenset[str]:
-    """The numbers as written in the term."""
+    """Return the written numbers in the term."""
     own = frozenset((term.text,)) if isinstance(term, Literal) else frozenset[str]()
     return own.union(*(literals(one) for one in children(term)))
 
 
 def split(term: Term) -> tuple[str, str]:
-    """`round` or `may`, and the type; nothing of other terms."""
+    """Return `round` or `may` with the type that the term names; two empty texts for others."""
     if isinstance(term, Apply):
         word, _, kind = term.operation.partition(" ")
         if word in ("round", "may"):
@@ -38,10 +42,11 @@ def split(term: Term) -> tuple[str, str]:
 def without_may(
     term: Term, kept: frozenset[str] = frozenset(), texts: frozenset[str] = frozenset()
 ) -> Term:
-    """The term without leave to round, but where the kernel may use it.
+    """Return the term without its leaves to round, except for those that the kernel may use.
 
-    That is for one of these types; or of a number as written that is another one then, if the
-    kernel has numbers as written: what the kernel has may be computed from that one.
+    The kernel may use a leave for one of the `kept` types. It may also use the leave of a written
+    number that rounding changes, if the kernel itself has written numbers: those may have been
+    computed from the rounded one.
     """
     parts = tuple(without_may(one, kept, texts) for one in children(term))
     word, kind = split(term)
@@ -49,9 +54,10 @@ def without_may(
         is_other = isinstance(parts[0], Literal) and options(term) - {parts[0].text}
         return term if texts and is_other else parts[0]
     if isinstance(term, Apply) and term.operation in SIGNS and any(map(_is_index, parts)):
-        # Beside an index only the number itself is carried out, unless the kernel has another.
+        # Beside an index arithmetic is carried out only with the number itself, unless the
+        # kernel has another number.
         parts = tuple(_as_written(one, texts) for one in parts)
-    # Without it, arithmetic of whole numbers can be carried out.
+    # With the leave gone, arithmetic of whole numbers can be carried out.
     return applied(term.operation, parts) if isinstance(term, Apply) else rebuilt(term, parts)
 
 
@@ -60,7 +66,7 @@ def _is_index(term: Term) -> bool:
 
 
 def _as_written(term: Term, texts: frozenset[str]) -> Term:
-    """A number without leave to round, unless it may be one of these."""
+    """Return a number without its leave to round, unless rounding may give one of these texts."""
     match term:
         case Apply(operands=(Literal() as number,)) if split(term)[0] == "may":
             return term if options(term) - {number.text} & texts else number
@@ -69,7 +75,10 @@ def _as_written(term: Term, texts: frozenset[str]) -> Term:
 
 
 def without_steps(operation: str, term: Term) -> Term:
-    """A reduction without leave to round what is reduced by the same operation inside of it."""
+    """Return a reduction without leaves to round partial results.
+
+    Such a leave stands around a reduction by the same operation inside of this one.
+    """
     match term:
         case Apply(operation=own) | Total(operation=own) if own == operation:
             return rebuilt(term, tuple(without_steps(operation, one) for one in children(term)))
@@ -82,5 +91,5 @@ def without_steps(operation: str, term: Term) -> Term:
 
 
 def allows(may: str, kind: str) -> bool:
-    """True if a value may be rounded to a type where the language allows another."""
+    """True if a value may be rounded to `kind`, where the algorithm lets it be rounded to `may`."""
     return may == kind or kinds.holds(kind, may)

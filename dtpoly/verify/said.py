@@ -1,4 +1,8 @@
-"""The text of a hand-written file in; what its `# verify:` and `# assume:` lines say, out."""
+"""Read the `# verify:` and `# assume:` lines of a hand-written file.
+
+Such a file has no wrappers. A `# verify:` line says how a kernel is launched, and an `# assume:`
+line says what callers promise.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ FORM = (
 
 @dataclass(frozen=True)
 class Said:
-    """What one line says: a launch, or what callers promise."""
+    """One of these lines: a launch, or a promise of the callers."""
 
     word: str
     what: ast.expr
@@ -28,12 +32,12 @@ class Said:
 
 
 def is_by_hand(text: str) -> bool:
-    """Whether a file says how its kernels are launched, so that it has no functions for that."""
+    """Whether a file says itself how its kernels are launched, so that it has no wrappers."""
     return any(LINE.fullmatch(line.strip()) is not None for line in text.splitlines())
 
 
 def said_in(text: str) -> tuple[Said, ...]:
-    """Every such line, in order; one whose brackets are open goes on in the comment below it."""
+    """Return all such lines, in order; a line with an open bracket goes on in the comment below."""
     if LINE.search(text) is None:
         return ()
     try:

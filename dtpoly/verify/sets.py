@@ -1,4 +1,8 @@
-"""Regions in, isl sets out, and isl's answers: every name is a parameter, so sets meet by name."""
+"""Turn regions into sets of isl, and ask isl about them.
+
+All names become parameters of isl's sets, so isl matches the names of two sets by itself. `verify`
+asks isl through this module; the checker of certificates does not use it.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +32,11 @@ from dtpoly.verify.whole import (
 
 PARAM = isl.dim_type.param
 CONTEXT = isl.DEFAULT_CONTEXT
-# What isl does in a second: little where coefficients are large, more where they are small.
+# Operations that isl does in a second: few with large coefficients, more with small ones.
 RATES = (100_000, 400_000, OPERATIONS_A_SECOND)
 
 
-# What regions were found to be.
+# The sets of isl that regions were turned into.
 _found: WeakKeyDictionary[Region, isl.Set] = WeakKeyDictionary()
 
 
@@ -53,7 +57,7 @@ def _constant(value: int) -> isl.PwAff:
 
 @cache
 def variable(name: str) -> isl.PwAff:
-    """A name as a number."""
+    """Return a name as a number of isl's."""
     space = isl.Space.create_from_names(CONTEXT, set=[], params=[name])
     local = isl.LocalSpace.from_space(space.params())
     return isl.PwAff.from_aff(isl.Aff.var_on_domain(local, PARAM, 0))
@@ -61,7 +65,7 @@ def variable(name: str) -> isl.PwAff:
 
 @cache
 def _number_of(of: Whole) -> isl.PwAff:
-    """The number as isl's."""
+    """Return the number as isl's; raise NotAffine if it has a product of names."""
     total: isl.PwAff | None = None
     for monomial, coefficient in of.terms:
         if len(monomial) > 1:
@@ -94,10 +98,11 @@ def _of_atom(atom: Atom) -> isl.PwAff:
 
 @cache
 def points_of(of: Truth) -> isl.Set:
-    """Where the formula holds."""
+    """Return the set of isl where the formula holds."""
     match of:
         case Sign(operand=operand, exactly=False) if (found := _extreme_in(operand)) is not None:
-            # isl's own maximum of many numbers has a piece for each order of them.
+            # isl's own maximum of many numbers has a piece for each order that they can
+            # have.
             is_any, ones = found
             first, second = (points_of(Sign(one, False)) for one in ones)
             return (first.union(second) if is_any else first.intersect(second)).coalesce()
@@ -120,40 +125,45 @@ def points_of(of: Truth) -> isl.Set:
 
 @cache
 def _all_of(parts: tuple[Truth, ...]) -> tuple[isl.Set, tuple[isl.Set, ...]]:
-    """Where those of some formulas hold that are one polyhedron; and the sets of the others.
+    """Return where those formulas hold whose points are one polyhedron, and the sets of the others.
 
-    Formulas begin alike, as they begin with what holds of a kernel: so what is known of the first
-    of them is kept.
+    Lists of formulas often begin alike, with the facts about a kernel. So the result for all
+    formulas but the last is kept and used again.
     """
     if not parts:
         return _everywhere(), ()
     result, several = _all_of(parts[:-1])
     last = points_of(parts[-1])
     if last.n_basic_set() > 1:
-        # Its names come first, as they do where sets are intersected one by one.
+        # The names of the last set come first, as they do if sets are intersected one by
+        # one.
         return result.align_params(last.get_space()), (*several, last)
     return _met(result, last), several
 
 
 def _met(left: isl.Set, right: isl.Set) -> isl.Set:
-    """The points of both. Of two polyhedra isl is not asked here whether they have any."""
+    """Return the points of both sets; of two polyhedra isl is not asked whether there are any."""
     one, other = _only(left), _only(right)
     if one is None or other is None:
         return left.intersect(right)
-    # In the order of names in which isl itself puts them.
+    # The names get the order into which isl itself puts them.
     one = one.align_params(other.get_space())
     other = other.align_params(one.get_space())
     return isl.Set.from_basic_set(one.intersect(other))
 
 
 def _only(of: isl.Set) -> isl.BasicSet | None:
-    """The polyhedron that a set is, if it is one."""
+    """Return the polyhedron that a set is, or None if it is not a single one."""
     parts = of.get_basic_sets()
     return parts[0] if len(parts) == 1 else None
 
 
 def _extreme_in(of: Whole) -> tuple[bool, tuple[Whole, Whole]] | None:
-    """Two numbers instead of one with an extreme in it: if any, or if both, are not negative."""
+    """Return two numbers in place of one that has an extreme in it; None if it has none.
+
+    The first part of the result is True if the number is not negative where either of the two is
+    not, and False if it is not negative only where both are not.
+    """
     for monomial, coefficient in of.terms:
         match monomial:
             case (Extreme(largest=largest, left=left, right=right) as atom,):
@@ -166,16 +176,17 @@ def _extreme_in(of: Whole) -> tuple[bool, tuple[Whole, Whole]] | None:
 
 
 def params_of(of: isl.Set) -> list[str]:
-    """The names of a set, in its order."""
+    """Return the names of a set, in isl's order."""
     return [str(of.get_dim_name(PARAM, i)) for i in range(of.dim(PARAM))]
 
 
 def is_empty(of: Region) -> bool:
-    """What isl says; it raises isl.Error if one question takes all the time that is left.
+    """Return whether isl finds no point; raise isl.Error if a question takes all the time left.
 
-    Time is looked at between questions alone, so each has a number of operations. With large
-    coefficients isl does few in a second, and then it does not see that the time is over. So a
-    question has few at first, and is asked again with more where these were done quickly.
+    isl counts operations, and time is looked at only between two questions. So each question may
+    take a number of operations. With large coefficients isl does few of them in a second, and then
+    it does not notice that the time is over. So a question gets few operations at first, and is
+    asked again with more if it used these up quickly.
     """
     check_time()
     seconds = left()
@@ -201,7 +212,8 @@ def _is_empty(of: Region) -> bool:
         case Twins(of=inner, new=new):
             points = polyhedra_of(inner)
             bound = [old for old, _ in new]
-            # What holds of a larger set, which is one polyhedron, holds of this one too.
+            # The hull is a larger set, and one polyhedron. If it is single-valued, so
+            # is this set.
             hull = isl.Set.from_basic_set(points.unshifted_simple_hull())
             return points.is_empty() or any(
                 isl.Map.from_range(as_points(one, bound)).is_single_valued()
@@ -212,7 +224,7 @@ def _is_empty(of: Region) -> bool:
 
 
 def polyhedra_of(of: Region) -> isl.Set:
-    """The region as isl's set."""
+    """Return the region as a set of isl."""
     found = _found.get(of)
     if found is None:
         found = _found[of] = _polyhedra_of(of)
@@ -239,10 +251,10 @@ def _polyhedra_of(of: Region) -> isl.Set:
 
 
 def _without(of: isl.Set, names: Sequence[str]) -> isl.Set:
-    """The values of the other names for which there are some of these.
+    """Project some names out of a set.
 
-    All at once: isl tidies up after each step, and what it makes of a few steps may have
-    coefficients with which a question is never answered.
+    All names go at once. isl simplifies after each step, and after several single steps the set may
+    have coefficients with which isl never answers a question.
     """
     there = [one for one in names if of.find_dim_by_name(PARAM, one) >= 0]
     return as_points(of, there).params() if there else of
@@ -257,7 +269,7 @@ def _renamed(of: isl.Set, new: Mapping[str, str]) -> isl.Set:
 
 
 def as_points(of: isl.Set, dims: Sequence[str]) -> isl.Set:
-    """A set of tuples of these names' values; the other names stay parameters."""
+    """Turn these names of a set into coordinates; its other names stay parameters."""
     for one in dims:
         if of.find_dim_by_name(PARAM, one) < 0:
             of = of.align_params(variable(one).get_domain_space())
@@ -269,7 +281,7 @@ def as_points(of: isl.Set, dims: Sequence[str]) -> isl.Set:
 
 
 def smallest(of: isl.Set, first: Sequence[str]) -> dict[str, int] | None:
-    """A small point of the set, the named first made as small as can be; None if it is empty."""
+    """Return a small point of the set, or None if it is empty; the `first` names are smallest."""
     if of.is_empty():
         return None
     rest = [one for one in params_of(of) if one not in first]
@@ -285,7 +297,10 @@ def smallest(of: isl.Set, first: Sequence[str]) -> dict[str, int] | None:
 
 
 def _least(of: isl.Set, order: Sequence[str], bound: int) -> dict[str, int]:
-    """The least point, name by name: isl's own search may take for ever, and cannot be stopped."""
+    """Return the least point, found name by name with bisection.
+
+    isl has its own search for it, but that may run for ever and cannot be stopped.
+    """
     point: dict[str, int] = {}
     for one in order:
         low, high = -bound, bound

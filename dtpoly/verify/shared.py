@@ -1,23 +1,27 @@
-"""Nodes that exist once: equal ones are one object, so comparing and hashing costs nothing."""
+"""Keep one object for all equal nodes, so that comparing and hashing nodes costs nothing.
+
+The nodes are those of terms, whole numbers and formulas. Two nodes are equal if and only if they
+are the same object.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from typing import Any, Self, cast
 
-# Every node by its class and parts; the parts of each; and what was asked of its rank.
+# Every node by its class and parts, the parts of each node, and the ranks asked for so far.
 _made: dict[tuple[object, ...], Any] = {}
 _parts: dict[object, tuple[object, ...]] = {}
 _ranks: dict[object, str] = {}
 
 
 class Shared:
-    """A frozen node made of frozen parts. Give its parts in order, all of them."""
+    """A frozen node made of frozen parts, which must all be given, in their order."""
 
     __slots__ = ()
 
     def __new__(cls, *parts: object) -> Self:
-        """The node of these parts."""
+        """Return the node of these parts, which is made if it is not there yet."""
         key = (cls, *parts)
         found = _made.get(key)
         if found is None:
@@ -27,7 +31,10 @@ class Shared:
 
 
 def rank(node: Shared) -> str:
-    """A text that no other node has, to put nodes in an order: the same in every process."""
+    """Return a text by which nodes are put in order.
+
+    No two nodes have the same text, and a node has the same text in every process.
+    """
     found = _ranks.get(node)
     if found is None:
         text = f"{type(node).__name__}{_told(_parts[node])}"

@@ -1,10 +1,10 @@
-"""Lines that begin anywhere, in; by how much lanes are shifted to where memory is aligned, out.
+"""Model kernels that shift their lanes to where memory is aligned, for lines that begin anywhere.
 
-`dt_shift(first, stride, unit)` is some number from 0 to below the unit, the same for the same
-first element, and 0 unless the stride is 1; `dt_line` is the first element less that. No more is
-known of it, and no more is needed (lemma 8 of docs/proofs.md): so it is a name, which stands for
-the shift of the program at hand. That is sound only where programs are told apart by more than
-their shifts, which is looked at when the kernel has been run.
+`dt_shift(first, stride, unit)` is some number from 0 to unit - 1. It is the same for the same first
+element, and it is 0 unless the stride is 1. `dt_line` is the first element less that shift. Nothing
+else is known of a shift, and nothing else is needed (lemma 8 of docs/proofs.md): so it becomes a
+name that stands for the shift of the program at hand. This is sound only where programs are told
+apart by more than their shifts; `check` looks at that when the kernel has been run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_shift(one: str) -> bool:
 
 
 def called(machine: Machine, meaning: str, values: list[Value], line: int) -> Value:
-    """The shift of a line, or where it begins less that."""
+    """Return what a call of `dt_shift` or `dt_line` gives."""
     match values:
         case [
             Tile(axes=(), item=Whole() as first, kind=kind),
@@ -45,13 +45,14 @@ def called(machine: Machine, meaning: str, values: list[Value], line: int) -> Va
 
 
 def _named(machine: Machine, first: Whole, stride: Whole, unit: Whole, line: int) -> str:
-    """The name of a shift: the same line has the same."""
+    """Return the name of a shift; the same line always has the same name."""
     along, by = stride.plain, unit.constant
     if along is None or ".stride(" not in along or by is None or by <= 0 or by & (by - 1):
         raise Unread(line, "a shift that is not one to a power of two along a stride")
     if machine.loops or machine.over_programs:
         raise Unread(line, "a shift in a loop")
-    # Each program has one line: what else it may depend on is the same everywhere.
+    # Each program has one line: everything that the line may depend on is the same in all
+    # lanes.
     if names_of(first) & {*machine.ranges, *machine.digits.numbers}:
         raise Unread(line, "a shift that is not the same in all lanes of a program")
     shift = Shift(first, along, by)
@@ -73,7 +74,10 @@ def _named(machine: Machine, first: Whole, stride: Whole, unit: Whole, line: int
 
 
 def along_strides(shifts: Mapping[str, Shift], array: Array, offset: Whole) -> Whole:
-    """The offset with `shift * stride` for `shift`: it is 0 or the stride is 1."""
+    """Return the offset with `shift * stride` in place of `shift`.
+
+    Both are the same number, because the shift is 0 or the stride is 1.
+    """
     strides = {stride.plain for stride in array.strides}
     for one in names_of(offset) & shifts.keys():
         along = shifts[one].stride
@@ -84,7 +88,10 @@ def along_strides(shifts: Mapping[str, Shift], array: Array, offset: Whole) -> W
 
 
 def unshifted(shifts: Mapping[str, Shift], part: Whole) -> Whole:
-    """What a part of an address is at most: where a line begins, for what is less by its shift."""
+    """Return the largest number that a part of an address can be.
+
+    For a part that is the beginning of a line less its shift, that is the beginning of the line.
+    """
     for one in names_of(part) & shifts.keys():
         if part + name(one) == shifts[one].first:
             return shifts[one].first
@@ -92,10 +99,10 @@ def unshifted(shifts: Mapping[str, Shift], part: Whole) -> Whole:
 
 
 def check(machine: Machine) -> None:
-    """Refuse shifts where an element does not tell which program's they are. Raises Unread.
+    """Refuse shifts if an element does not tell which program's shifts they are. Raises Unread.
 
-    In all accesses to a tensor that the kernel writes, what a line depends on of the program must
-    be an index by itself, of the same axis: then of one element there is one shift.
+    In all accesses to a tensor that the kernel writes, each coordinate of the program that a line
+    depends on must be an index by itself, of the same axis. Then one element has one shift.
     """
     if not machine.shifts:
         return

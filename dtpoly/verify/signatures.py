@@ -1,7 +1,7 @@
-"""How a call of Triton's is written in; Unread, where Triton does not take it so.
+"""Check that Triton accepts a call as it is written, with its arguments by place and by name.
 
-Python binds what is given by place and by name, and Triton looks at some of it only while it
-compiles. What nobody looks at must be a word or a number as written: any other text could do more.
+Python binds the arguments, and Triton looks at some of them only while it compiles. An argument
+that neither looks at must be a word or a number as written, since any other text could do more.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from dtpoly.verify.values import Unread
 
-# Which options a call may have; any other is not understood.
+# The options that a call may have. A call with another option is not understood.
 OPTIONS = {
     "program_id": {"axis"},
     "num_programs": {"axis"},
@@ -30,7 +30,7 @@ OPTIONS = {
     "maximum": {"propagate_nan"},
     "minimum": {"propagate_nan"},
 }
-# What is given by place, where that may be given by name instead.
+# The arguments that are given by place, where they may be given by name instead.
 PLACED = {
     "program_id": ("axis",),
     "num_programs": ("axis",),
@@ -43,7 +43,7 @@ PLACED = {
     "dot": ("input", "other", "acc"),
     **dict.fromkeys(("maximum", "minimum"), ("x", "y", "propagate_nan")),
 }
-# How much may be given by place at most, where that is not looked at elsewhere.
+# The most arguments that may be given by place, where nothing else looks at that.
 PLACES = {
     **{word: len(names) for word, names in PLACED.items()},
     **dict.fromkeys(("arange", "cdiv", "multiple_of", "max_contiguous"), 2),
@@ -51,8 +51,8 @@ PLACES = {
 }
 ATOMIC = {"sem": ("acquire", "release", "acq_rel", "relaxed")}
 EVICTION = ("", "evict_first", "evict_last")
-# What is said of the cache and of the order of other memory changes no value. It is one of these
-# words as it is written, since nothing else looks at it.
+# Options about the cache, or about the order of other memory, change no value. Each must be one of
+# these words as written, since nothing else looks at it.
 WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "load": {"eviction_policy": EVICTION, "cache_modifier": ("", ".ca", ".cg", ".cv")},
     "store": {"eviction_policy": EVICTION, "cache_modifier": ("", ".wb", ".cg", ".cs", ".wt")},
@@ -63,7 +63,7 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 def check_written(
     word: str, args: list[ast.expr], named: dict[str, ast.expr], node: ast.Call
 ) -> None:
-    """Triton takes what is given, by place and by name. Raises Unread."""
+    """Refuse a call whose arguments Triton does not take. Raises Unread."""
     text = f"'{ast.unparse(node)}'"
     if set(named) - OPTIONS.get(word, set()):
         raise Unread(node.lineno, text)
@@ -90,7 +90,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _is_number(node: ast.expr) -> bool:
-    """True for a whole number as written, a name, and a list of these: a constant of the kernel."""
+    """True for a constant of the kernel: a written whole number, a name, or a list of these."""
     match node:
         case ast.Constant(value=int()) | ast.Name():
             return True

@@ -1,7 +1,8 @@
-"""A kernel some of whose warps may load for the others, in; what it does then as always, out.
+"""Read a kernel that can be launched with warps that load data for the other warps.
 
-Where it is launched so, it makes its descriptors itself. They must be those that the launch has:
-then it matters to no value which of both it loads through.
+If it is launched so, it makes its tensor descriptors itself, in its first statement. These must be
+the descriptors that the launch passes otherwise: then no value depends on which of the two it loads
+through, and the rest of the kernel is read as always.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def is_told(file: Unit, definition: ast.FunctionDef) -> bool:
 
 
 def besides_making(file: Unit, definition: ast.FunctionDef) -> list[ast.stmt]:
-    """A kernel's statements but for that which makes descriptors: that one is looked at."""
+    """Return a kernel's statements without the one that makes descriptors, which is read apart."""
     head = definition.body[:2] if is_told(file, definition) else []  # it may wait before
     return [one for one in definition.body if one not in head or not is_making(one)]
 
@@ -44,7 +45,7 @@ def is_making(statement: ast.stmt) -> bool:
 
 
 def after_making(machine: Machine, body: list[ast.stmt]) -> list[ast.stmt]:
-    """What a kernel does after it made its descriptors. Raises Unread."""
+    """Check the descriptors that a kernel makes, and return the statements after. Raises Unread."""
     first, *rest = body
     if not isinstance(first, ast.If) or not is_making(first):
         raise Unread(first.lineno, "a kernel that makes no descriptors where it should first")
@@ -56,13 +57,13 @@ def after_making(machine: Machine, body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _checked(machine: Machine, statement: ast.stmt) -> str:
-    """The name of a descriptor that takes the place of one that is the same, where it is there."""
+    """Return the name of a descriptor that is replaced by an equal one, where it exists."""
     match statement:
         case ast.Assign(
             targets=[ast.Name(id=one)], value=ast.Call(func=func, args=args, keywords=[]) as made
         ) if ast.unparse(func) == "tl.make_tensor_descriptor":
             old, outside = machine.names.get(one), machine.where
-            # It is launched so only if the launch has this descriptor.
+            # A specialized launch happens only if the launch has this descriptor.
             machine.where = both(outside, old.there) if isinstance(old, Descriptor) else outside
             new = descriptors.made(machine, args, {}, made)
             machine.where = outside
@@ -74,7 +75,7 @@ def _checked(machine: Machine, statement: ast.stmt) -> str:
 
 
 def _is_same(machine: Machine, old: Value | None, new: Descriptor) -> bool:
-    """The last stride is 1 where there is a descriptor, whatever it is called."""
+    """Whether two descriptors are the same; the last stride is 1 in each, under any name."""
     if not isinstance(old, Descriptor) or (old.pointer, old.block) != (new.pointer, new.block):
         return False
     mine, others = ((*one.shape, *one.strides[:-1]) for one in (old, new))

@@ -1,4 +1,7 @@
-"""The values that a kernel stores in; where they are not those of the algorithm, out."""
+"""Compare the values that a kernel stores with those that the algorithm asks for.
+
+`layers` calls `value` for the layer of that name; it yields a finding for each store that differs.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,11 @@ from dtpoly.verify.whole import both, compare, name, put_truth, put_whole
 
 
 def value(proof: Proof) -> Iterator[Finding]:
-    """What is stored is what the algorithm says: Func by Func if that is enough, else in one."""
+    """Yield where what is stored is not what the algorithm says.
+
+    The comparison is first done Func by Func. If that is not enough for a proof, it is done again
+    with all Funcs in one.
+    """
     known = with_known(proof)
     try:
         if known is not None and next(_value(known), None) is None:
@@ -43,7 +50,8 @@ def _value(proof: Proof) -> Iterator[Finding]:
         about(access.line, "stores what the algorithm says")
         wanted = value_of(proof.meaning, proof.func, access.indices)
         if atomics:
-            # What atomic operations begin with must change nothing.
+            # The value that an element has before the atomic operations must be their
+            # identity.
             operation = ATOMIC[atomics[0][2].kind]
             wanted = IDENTITY[operation]
             if any(at >= later for later, _, _ in atomics):
@@ -60,7 +68,7 @@ def _value(proof: Proof) -> Iterator[Finding]:
 
 
 def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Finding]:
-    """An element is what it began as, and the reduction of all that is put to it."""
+    """Check that an element is its first value, reduced with all that atomic operations add."""
     operation = ATOMIC[atomics[0][2].kind]
     outputs = proof.outputs
     parts: list[Total] = []
@@ -93,6 +101,6 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
 
 
 def terms(kernel: Term, algorithm: Term) -> tuple[Term, Term, frozenset[str]]:
-    """Both, and the types to which the algorithm lets values be rounded."""
+    """Return both terms, with the types to which the algorithm lets values be rounded."""
     kinds = (split(one) for one in walk(algorithm))
     return kernel, algorithm, frozenset(kind for word, kind in kinds if word == "may")

@@ -1,4 +1,7 @@
-"""An address in, the indices that it means out: a sum of index times stride, taken apart."""
+"""Find the indices that an address means, by taking a sum of index times stride apart.
+
+`accessing` calls `indices_of` for each load and store; the layers speak of indices only.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from dtpoly.verify.whole import Whole, linear_in, number
 
 
 def indices_of(array: Array, offset: Whole, line: int) -> tuple[Whole, ...]:
-    """The index of each axis."""
+    """Return the index of each axis that an offset into a tensor means. Raises Unread."""
     apart = apart_from(array.strides, offset)
     if apart is None:
         raise Unread(line, "an offset that multiplies strides")
@@ -30,7 +33,7 @@ def indices_of(array: Array, offset: Whole, line: int) -> tuple[Whole, ...]:
 
 
 def _way_out(array: Array, factors: Sequence[Whole]) -> str:
-    """What to do where lanes are added to an address as if the last stride were 1."""
+    """Say what to do where lanes are added to an address as if the last stride were 1."""
     stride = array.strides[-1].plain if array.strides else None
     if not stride or factors[-1].terms:
         return ""
@@ -41,10 +44,10 @@ def _way_out(array: Array, factors: Sequence[Whole]) -> str:
 
 
 def apart_from(strides: Sequence[Whole], offset: Whole) -> tuple[list[Whole], Whole] | None:
-    """The factor of each stride but 1, and the rest; None if strides are multiplied.
+    """Return the factor of each stride but 1, and the rest; None if strides are multiplied.
 
-    Of a contiguous tensor a stride is a product of sizes: the longest is taken out first. A
-    number is none of these.
+    The strides of a contiguous tensor are products of sizes, and the longest product is taken out
+    first. A stride that is a constant is left to the caller.
     """
     named = {stride.plain: axis for axis, stride in enumerate(strides) if stride.plain}
     factors = [number(0)] * len(strides)
@@ -64,7 +67,7 @@ def _degree(of: Whole) -> int:
 
 
 def _divided(of: Whole, by: Whole) -> tuple[Whole, Whole]:
-    """Quotient and rest of a division by the longest product in a number."""
+    """Divide a number by the longest product in another; return the quotient and the rest."""
     leading, coefficient = max(by.terms, key=lambda term: len(term[0]))
     quotient = number(0)
     for monomial, times in of.terms:
@@ -80,7 +83,7 @@ def _divided(of: Whole, by: Whole) -> tuple[Whole, Whole]:
 
 
 def _borrowed(array: Array, indices: list[Whole]) -> tuple[Whole, ...]:
-    """Of a contiguous tensor: an index that is below 0 borrows a line from the axis before it.
+    """Correct the indices of a contiguous tensor: one below 0 borrows a line from the axis before.
 
     So `(rows - i) * columns - 1 - j` is the last column but j of the row before.
     """

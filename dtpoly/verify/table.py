@@ -1,4 +1,7 @@
-"""Regions in, a table of sets out that JSON can hold: each set once, after those it is made of."""
+"""Turn regions into a numbered table of sets that JSON can hold, as certificates need it.
+
+Each set is in the table once, behind the sets that it is made of.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from dtpoly.verify.regions import Holds, Join, Meet, Minus, Region, Twins, Witho
 
 @dataclass
 class Table:
-    """Sets by number. An entry is a word and what the set is made of, numbers of other sets."""
+    """Sets by number. An entry is a word, followed by the numbers of the sets that it joins."""
 
     entries: list[list[object]] = field(default_factory=list[list[object]])
     _numbers: dict[str, int] = field(default_factory=dict[str, int])
@@ -21,12 +24,12 @@ class Table:
 
     @classmethod
     def of(cls, entries: Sequence[list[object]]) -> Table:
-        """A table that was read."""
+        """Return the table that was read from a certificate."""
         numbers = {json.dumps(entry): at for at, entry in enumerate(entries)}
         return cls(list(entries), numbers)
 
     def find(self, region: Region) -> int | None:
-        """The number of a set, if it is here."""
+        """Return the number of a set, or None if it is not in the table."""
         if region not in self._known:
             parts = [self.find(part) for part in parts_of(region)]
             here = [part for part in parts if part is not None]
@@ -36,7 +39,7 @@ class Table:
         return self._known[region]
 
     def add(self, region: Region) -> int:
-        """The number of a set, which is here from now on."""
+        """Return the number of a set, which is put into the table if it is not there yet."""
         found = self._known.get(region)
         if found is None:
             entry = _entry(region, [self.add(part) for part in parts_of(region)])
@@ -49,7 +52,7 @@ class Table:
 
 
 def parts_of(region: Region) -> tuple[Region, ...]:
-    """The sets that a set is made of."""
+    """Return the sets that a set is made of."""
     match region:
         case Meet(left=left, right=right) | Join(left=left, right=right):
             return (left, right)

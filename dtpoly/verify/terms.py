@@ -1,7 +1,8 @@
-"""Values as terms: what a lane computes, and what the algorithm asks for, in one language.
+"""Define terms, in which both the values of a kernel and those of an algorithm are written.
 
-A term is a function of names: lanes, loops, program coordinates, sizes; for the algorithm,
-its labels. Casts between floats are left out (see docs/proofs.md, precision).
+A term is a function of names. For a kernel these are lanes, loops, program coordinates and sizes;
+for the algorithm they are its labels. Casts between floats are left out (see docs/proofs.md,
+precision).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from dtpoly.verify.whole import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal(Shared):
-    """A number as written: of an int, a float or a bool its repr, so that nan equals nan."""
+    """A written number: the `repr` of an int, a float or a bool, so that nan equals nan."""
 
     text: str
 
@@ -56,8 +57,8 @@ class Element(Shared):
 
     tensor: str
     indices: tuple[Whole, ...]
-    # Which load of its kernel it is, and at which lanes and iterations; 0 and nothing for the
-    # algorithm's own reads.
+    # The number of its load in the kernel, and the lanes and iterations of that load. For the
+    # algorithm's own reads these are 0 and empty.
     load: int
     at: tuple[Whole, ...]
 
@@ -72,7 +73,7 @@ class Apply(Shared):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choose(Shared):
-    """One value where a formula over names holds, else another."""
+    """A choice: one value where a formula over names holds, and another elsewhere."""
 
     condition: Truth
     yes: Term
@@ -91,20 +92,24 @@ class Total(Shared):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored(Shared):
-    """What memory holds: the value of the one case, at the one choice of its names, that holds."""
+    """What memory holds at an element: the value of the one case that holds.
+
+    A case has bound names, a condition and a value; it holds for just one choice of its names.
+    """
 
     cases: tuple[Case, ...]
 
 
-# Reductions of pairs, and by what the value of the pair is found. Those of truths have names of
-# their own: what changes nothing there, False or True, is a value like others among numbers.
+# Reductions of pairs, with the operation by which the value of a pair is found. Reductions of
+# truths have names of their own: their identity is False or True, and among numbers that is a value
+# like any other.
 EXTREMES = {"argmax": "maximum", "argmin": "minimum", "argany": "or", "argall": "and"}
 EXTREMES_OF_TRUTHS = {"argmax": "argany", "argmin": "argall"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair(Shared):
-    """A value and where it was found; what `argmax` reduces."""
+    """A value and the place where it was found; `argmax` reduces such pairs."""
 
     value: Term
     place: Term
@@ -126,7 +131,7 @@ class ValueOf(Shared):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Carried(Shared):
-    """What a variable held when an iteration of a loop began, at some lanes."""
+    """The value that a variable had when an iteration of a loop began, at some lanes."""
 
     variable: str
     loop: str
@@ -151,17 +156,20 @@ Case = tuple[tuple[str, ...], Truth, Term]
 
 
 def put(term: Term, values: Put) -> Term:
-    """The term with numbers in the place of names."""
+    """Return the term with numbers in place of names."""
     return _Putting(values).term(term) if names(term).intersection(values) else term
 
 
 def fresh(like: str) -> str:
-    """A name that nothing in this proof has yet; what stands before the dot says what for."""
+    """Return a name that nothing in this proof has yet.
+
+    The part before the dot is taken from `like`, and says what the name is for.
+    """
     return f"{like.split('.')[0]}.{asking.new_number()}"
 
 
 def renamed(total: Total) -> Total:
-    """The same reduction with fresh names for those that it binds."""
+    """Return the same reduction with fresh bound names."""
     new = {old: fresh(old) for old in total.bound}
     values = {old: name(to) for old, to in new.items()}
     domain = put_truth(total.domain, values)
@@ -169,7 +177,7 @@ def renamed(total: Total) -> Total:
 
 
 def renamed_case(case: Case) -> Case:
-    """The same case of a stored value with fresh names for those that it binds."""
+    """Return the same case of a stored value with fresh bound names."""
     bound, where, value = case
     new = {old: fresh(old) for old in bound}
     values = {old: name(to) for old, to in new.items()}
@@ -177,7 +185,7 @@ def renamed_case(case: Case) -> Case:
 
 
 class _Putting:
-    """One substitution; terms are shared, so each is done once."""
+    """A substitution of numbers for names; terms are shared, so it does each term only once."""
 
     def __init__(self, values: Put) -> None:
         self.values = values
@@ -191,7 +199,10 @@ class _Putting:
         return found
 
     def case(self, case: Case) -> Case:
-        """One case of a stored value; its names are renamed if the new numbers have them."""
+        """Return a case after the substitution.
+
+        The names that the case binds are renamed first, if the new numbers have these names too.
+        """
         bound, where, value = renamed_case(case) if self.taken.intersection(case[0]) else case
         return bound, put_truth(where, self.values), self.term(value)
 
@@ -228,7 +239,7 @@ class _Putting:
 
 
 def choose(condition: Truth, yes: Term, no: Term) -> Term:
-    """One value where the formula holds, else the other."""
+    """Return one value where the formula holds, and the other elsewhere, simplified if possible."""
     if condition == TRUE or yes == no:
         return yes
     if condition == FALSE:
@@ -243,7 +254,7 @@ def choose(condition: Truth, yes: Term, no: Term) -> Term:
 
 
 def pair(value: Term, place: Term) -> Term:
-    """A value and where it was found."""
+    """Return a pair of a value and where it was found, simplified if possible."""
     match value, place:
         case (ValueOf(pair=first), PlaceOf(pair=second)) if first == second:
             return first
@@ -254,7 +265,7 @@ def pair(value: Term, place: Term) -> Term:
 
 
 def children(term: Term) -> tuple[Term, ...]:
-    """The terms right below."""
+    """Return the terms right below a term."""
     match term:
         case Literal() | Given() | Place() | Element() | Carried():
             return ()
@@ -273,7 +284,7 @@ def children(term: Term) -> tuple[Term, ...]:
 
 
 def rebuilt(term: Term, parts: tuple[Term, ...]) -> Term:
-    """The term with others in the place of those right below."""
+    """Return the term with other terms in place of those right below it."""
     if parts == children(term):
         return term
     match term:
@@ -298,7 +309,7 @@ def rebuilt(term: Term, parts: tuple[Term, ...]) -> Term:
 
 
 def walk(term: Term) -> Iterator[Term]:
-    """The term and all below it, each once."""
+    """Yield the term and all terms below it, each of them once."""
     seen: set[Term] = set()
     pending = [term]
     while pending:
@@ -311,13 +322,13 @@ def walk(term: Term) -> Iterator[Term]:
 
 @cache
 def weight(term: Term) -> int:
-    """How many parts it has, as it is written out."""
+    """Return how many parts the term has when it is written out."""
     return 1 + sum(weight(one) for one in children(term))
 
 
 @cache
 def sources(term: Term) -> frozenset[str]:
-    """The tensors and scalars that the value is made of."""
+    """Return the tensors and scalars that the value is made of."""
     match term:
         case Element(tensor=one) | Given(name=one):
             return frozenset((one,))
@@ -327,7 +338,7 @@ def sources(term: Term) -> frozenset[str]:
 
 @cache
 def names(term: Term) -> frozenset[str]:
-    """The names that the value depends on; not those that it binds."""
+    """Return the names that the value depends on, without those that it binds."""
     found: set[str] = set()
     for one in children(term):
         found |= names(one)
@@ -355,7 +366,7 @@ def names(term: Term) -> frozenset[str]:
 
 
 def truth_of(term: Term) -> Truth | None:
-    """A term of truth as a formula over names, if it is one."""
+    """Return a term of truth as a formula over names; None if it depends on data."""
     match term:
         case Literal(text="True"):
             return TRUE
@@ -371,5 +382,5 @@ def truth_of(term: Term) -> Truth | None:
 
 
 def of_truth(truth: Truth) -> Term:
-    """A formula over names as a term."""
+    """Return a formula over names as a term."""
     return choose(truth, Literal("True"), Literal("False"))

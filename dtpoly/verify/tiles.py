@@ -1,4 +1,4 @@
-"""Tiles brought to one shape: broadcasting, new axes."""
+"""Bring tiles to one shape, as Triton's broadcasting does, and read `x[:, None]`."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def at_rank(tile: Tile, rank: int) -> Tile:
-    """The tile with axes of one lane in front."""
+    """Return the tile with so many axes, by putting axes of one lane in front."""
     return replace(tile, axes=(*(None,) * (rank - len(tile.axes)), *tile.axes))
 
 
 def aligned(
     machine: Machine, tiles: Sequence[Tile], line: int, *, is_made: bool = True
 ) -> tuple[tuple[str | None, ...], list[Item]]:
-    """The axes that tiles have together, and their values over the lanes of those.
+    """Return the axes that some tiles have together, and the value of each tile over these lanes.
 
-    `is_made` says that Triton makes a tile with these lanes, and of a product of matrices it makes
-    none.
+    `is_made` says that Triton makes a tile with all of these lanes. For a product of matrices it
+    makes no such tile.
     """
     rank = max(len(tile.axes) for tile in tiles)
     raised = [at_rank(tile, rank) for tile in tiles]
@@ -59,7 +59,7 @@ def aligned(
 
 
 def subscripted(machine: Machine, value: Value, index: ast.expr, node: ast.expr) -> Value:
-    """`x[:, None]` and the like; `shape[0]`."""
+    """Read a subscript of a tile, as in `x[:, None]`, or of a tuple, as in `shape[0]`."""
     match value, index:
         case Group(parts=parts), ast.Constant(value=int() as at) if 0 <= at < len(parts):
             return parts[at]

@@ -1,7 +1,8 @@
-"""The branch of a wrapper in which torch sees one operator; that it is this wrapper, out.
+"""Read the branch of a wrapper that runs while torch traces, and that calls one torch operator.
 
-The operator runs the wrapper, so it computes what that does. What torch is told of the result
-before it runs, by the function beside it, must be what the wrapper makes.
+The operator runs the wrapper itself, so it computes what the wrapper computes. Before it runs, the
+function beside it tells torch what the result is like; that must be what the wrapper makes. This
+module checks both.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ OPERATORS = {"dt_operator": 4, "dt_operator_with_numbers": 5}
 
 
 def look_at_operator(wrapper: Wrapper, test: ast.Call, again: ast.Call) -> None:
-    """Note the function that says what the result is like. Raises Unread."""
+    """Check the call of the operator, and note the function that describes the result.
+
+    It raises Unread if the operator is not one that runs this wrapper.
+    """
     line = test.lineno
     wrapper.must_know("dt_is_traced", line)
     read = [one for one in wrapper.parameters if one in wrapper.arrays]
@@ -52,7 +56,7 @@ def look_at_operator(wrapper: Wrapper, test: ast.Call, again: ast.Call) -> None:
 
 
 def _operators(wrapper: Wrapper) -> Iterator[str]:
-    """The names of all operators of the file."""
+    """Yield the names of all operators of the file."""
     for one in wrapper.file.values.values():
         match one:
             case ast.Call(func=ast.Name(id=made), args=[called, *_]) if made in OPERATORS:
@@ -64,10 +68,14 @@ def _operators(wrapper: Wrapper) -> Iterator[str]:
 def _check_schema(
     wrapper: Wrapper, schema: ast.expr, given: Sequence[str], are_tensors: bool
 ) -> None:
-    """The arguments, in their order, and what they are; numbers may be tensors."""
+    """Refuse a schema that does not declare the wrapper's parameters in their order.
+
+    `are_tensors` is for the second schema, in which numbers are tensors.
+    """
     text = schema.value if isinstance(schema, ast.Constant) else None
     words = text.split(", ") if isinstance(text, str) else []
-    # Where names alone bind arguments, a star says so, in the text as in the wrapper.
+    # A star stands before the arguments that are given by name only, in the schema as in the
+    # wrapper.
     named = [one.arg for one in wrapper.file.plain[wrapper.wanted].args.kwonlyargs]
     stars = [given.index(one) for one in given if one in named][:1]
     if [at for at, one in enumerate(words) if one == "*"] != stars:
@@ -78,7 +86,7 @@ def _check_schema(
 
 
 def _declared(wrapper: Wrapper, one: str, are_tensors: bool) -> str:
-    """How a parameter may be declared."""
+    """Return how a parameter may be declared in a schema."""
     if one in wrapper.arrays:
         return f"Tensor {one}"
     if one in wrapper.scalars:
@@ -89,23 +97,23 @@ def _declared(wrapper: Wrapper, one: str, are_tensors: bool) -> str:
         return "Device? device=None"
     if isinstance(wrapper.names.get(one), Maybe):
         return f"SymInt? {one}=None"
-    # A size, or a tensor that nothing reads.
+    # The parameter is a size, or a tensor that nothing reads.
     return f"SymInt {one}" if one in wrapper.names else f"Tensor? {one}"
 
 
 def check_like(wrapper: Wrapper, started: Mapping[str, Held], made: Array) -> None:
-    """What torch is told of the result is what the wrapper makes. Raises Unread."""
+    """Refuse a result that torch is told of and the wrapper does not make. Raises Unread."""
     definition = wrapper.file.plain.get(wrapper.like)
     if definition is None:
         raise Unread(1, f"there is no function '{wrapper.like}'")
     parameters = [one.arg for one in (*definition.args.args, *definition.args.kwonlyargs)]
     wanted = [one for one in wrapper.parameters if one != OUT]
-    # A name that Python needs has an underscore here.
+    # Here a name that Python needs for itself ends in an underscore.
     if [one.removesuffix("_") for one in parameters] != [one.removesuffix("_") for one in wanted]:
         raise Unread(definition.lineno, f"the parameters of '{wrapper.like}'")
     own = {a: started[b] for a, b in zip(parameters, wanted, strict=True) if b in started}
     names = {
-        # What would be refused has no result.
+        # A size that would be refused has no result, so it counts as checked here.
         a: replace(held, is_checked=True) if isinstance(held, Maybe) else held
         for a, held in {**started, **own}.items()
     }
@@ -139,7 +147,7 @@ def check_like(wrapper: Wrapper, started: Mapping[str, Held], made: Array) -> No
 
 
 def _of_sizes(wrapper: Wrapper) -> list[Truth]:
-    """That no size is negative."""
+    """Return the facts that no size is negative."""
     sizes = [extent for array in wrapper.arrays.values() for extent in array.shape]
     sizes += [name(size_name(label)) for label in wrapper.left_out]
     return [compare(">=", size, number(0)) for size in sizes]

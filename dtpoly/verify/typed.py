@@ -1,7 +1,8 @@
-"""The table of Triton's operations, asked about kinds: which concrete types they can stand for.
+"""Ask the table of Triton's operations about kinds, which may stand for several concrete types.
 
-A symbolic kind is accepted for a result only where it is right whatever types callers decide: for
-each way to decide them, the table's entry gives the type that the kind stands for then.
+A kind is symbolic where a caller decides the type of an input. It is accepted for a result only if
+it is right whatever types the callers decide: for each way to decide them, the table's entry gives
+the type that the kind then stands for.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from dtpoly.verify.terms import Literal
 from dtpoly.verify.values import Group, Item, Tile, Unread, Value, is_truth
 from dtpoly.verify.whole import Whole
 
-# How a size with lanes is called here: that is a tensor, and no constant.
+# The kind of a size with lanes: such a size is a tensor, and never a constant.
 LANES = "a size with lanes"
-# What is not one type for all tensors and numbers of a kind, but any of these for each.
+# Each tensor or number of one of these kinds may have any of the types listed for it.
 ANY_OF = {
     kinds.SIZE: ("tl.int32", "tl.int64", "int"),  # Triton makes a constant of a size of 1
     kinds.OFFSET: ("tl.int32", "tl.int64"),
@@ -32,28 +33,31 @@ ANY_OF = {
     kinds.TRUTH: (kinds.BOOL, "bool"),
     kinds.NUMBER: ("tl.float32", "float"),
 }
-# What such a kind is where there are lanes, which no constant of Python's has.
+# The kind of a value with lanes, in place of one that may also be a constant without lanes.
 WITH_LANES = {kinds.SIZE: LANES, kinds.TRUTH: kinds.BOOL, kinds.NUMBER: "tl.float32"}
-# Of more inputs whose types callers decide, not all ways to decide them are tried.
+# With more inputs than this whose types callers decide, the ways to decide are too many to try.
 MOST_INPUTS = 4
 _ORDER = kinds.FLOATS
 WIDE_CONSTANTS = ("long", "double")
 HALF = 2**31
-# Of a constant whose type differs between versions of Triton, or that no type has.
+# The type of a constant that has different types in versions of Triton, or fits into none.
 UNKNOWN = "a constant of no known type"
 Decided = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The kind of a result, and the kind to which operands are brought first."""
+    """The kind of a result, and the kind to which the operands are brought first."""
 
     kind: str
     within: str
 
 
 def meaning(name: str, operands: Sequence[str], line: int) -> Meaning:
-    """What the table says of an operation on such kinds, or types of constants. Raises Unread."""
+    """Return what the table says of an operation on operands of these kinds. Raises Unread.
+
+    An operand may also be a constant of Python, which is given by its type.
+    """
     groups = _groups(operands)
     first = {one: group[0] for group in groups for one in group}
     found = _meaning(
@@ -66,9 +70,10 @@ def meaning(name: str, operands: Sequence[str], line: int) -> Meaning:
 
 
 def _groups(operands: Sequence[str]) -> list[list[str]]:
-    """Inputs that each kind has all of or none of: together they are like one input.
+    """Group inputs that each kind depends on together, or not at all: a group is like one input.
 
-    For a kind only asks for the narrowest type that holds theirs, and that may be any type.
+    For a kind only asks for the narrowest type that holds the types of all of its inputs, and for a
+    group that may be any type.
     """
     found: dict[tuple[bool, ...], list[str]] = {}
     members = [kinds.members(kind) for kind in operands]
@@ -78,7 +83,7 @@ def _groups(operands: Sequence[str]) -> list[list[str]]:
 
 
 def _with_members(kind: str, others: Callable[[str], Sequence[str]]) -> str:
-    """A kind with other inputs in the place of those that decide about it."""
+    """Return a kind with other inputs in place of those that decide about it."""
     parts = kinds.members(kind)
     if not parts:
         return kind
@@ -87,19 +92,19 @@ def _with_members(kind: str, others: Callable[[str], Sequence[str]]) -> str:
 
 
 def of_tile(tile: Tile) -> str:
-    """The kind of a value, or the type that a constant of Python's has."""
+    """Return the kind of a value, or the type of a constant of Python."""
     return of_operand(tile, tile.item)
 
 
 def of_operand(tile: Tile, item: Item) -> str:
-    """The kind of an operand, which is a value with its lanes beside those of another."""
+    """Return the kind of an operand, whose value may have been given lanes by another operand."""
     if tile.axes and tile.kind in WITH_LANES:
         return WITH_LANES[tile.kind]
     return of_item(tile.kind, item)
 
 
 def of_item(kind: str, item: Item) -> str:
-    """The kind, or the type of a constant: a truth, a whole number, or a float."""
+    """Return the kind, or the type of a constant: a truth, a whole number or a float."""
     if kind != kinds.WEAK:
         return kind
     if is_truth(item) or (isinstance(item, Literal) and item.text in ("True", "False")):
@@ -117,9 +122,10 @@ def of_item(kind: str, item: Item) -> str:
 
 
 def kept(value: Value) -> Value:
-    """What a name holds that is set to a value: Triton makes a tensor of a constant.
+    """Return what a name holds after it is set to a value.
 
-    Its interpreter does not. So it is one or the other, and read where that makes no difference.
+    Triton makes a tensor of a constant there, but its interpreter does not. So the result may be
+    one or the other, and it is read only where that makes no difference.
     """
     match value:
         case Group(parts=parts):
@@ -168,7 +174,8 @@ def _meaning(name: str, operands: tuple[str, ...]) -> Meaning | str:
             row = entry(name, types)
             if row.is_refused:
                 continue
-            # Of two constants Python makes one whose value says whether it is a wide one.
+            # From two constants Python computes one whose value decides whether its
+            # type is wide.
             ways = row.result.split("|")
             found = {one for one in ways if not (one in WIDE_CONSTANTS and len(ways) > 1)}
             made |= found
@@ -186,7 +193,7 @@ def _meaning(name: str, operands: tuple[str, ...]) -> Meaning | str:
 
 
 def _ways(inputs: Sequence[str]) -> Iterator[Decided]:
-    """All types that callers can decide for inputs, and that of floats in general."""
+    """Yield all choices of types that callers can make for inputs, and for floats in general."""
     for types in product(_ORDER, repeat=len(inputs)):
         eights = [one for one in types if one in kinds.EIGHTS]
         reals = ("tl.float64",) if "tl.float64" in types else ("tl.float32", "tl.float64")
@@ -196,7 +203,7 @@ def _ways(inputs: Sequence[str]) -> Iterator[Decided]:
 
 
 def _stands_for(kind: str, decided: Decided) -> tuple[str, ...]:
-    """The types, of tensors or of constants, that a kind stands for; nothing of an unknown one."""
+    """Return the types, of tensors or constants, that a kind stands for; none if it is unknown."""
     if kind in ANY_OF:
         return ANY_OF[kind]
     if kind in TYPES:
@@ -217,17 +224,20 @@ def _stands_for(kind: str, decided: Decided) -> tuple[str, ...]:
 
 
 def _is_refused(kind: str, decided: Decided) -> bool:
-    """Whether inputs are decided so that nothing holds their values together.
+    """Whether no type holds the values of all inputs, as their types are decided here.
 
-    A type of 8 bits promotes with nothing but itself: a call in which a wrapper would have to
-    promote it is refused by `dt_promoted`.
+    A type of 8 bits can only be promoted to itself. A call in which a wrapper would have to promote
+    it to another type is refused by `dt_promoted`.
     """
     types = {decided.get(one, one) for one in kinds.members(kind)}
     return len(types) > 1 and not types.isdisjoint(kinds.EIGHTS)
 
 
 def _promoted(types: Sequence[str]) -> str | None:
-    """The narrowest type of floats that holds all, as torch promotes; None beside what is none."""
+    """Return the narrowest type of floats that holds all of these, as torch promotes them.
+
+    The result is None if there is none, as beside a type that is no float.
+    """
     holding = (
         one for one in _ORDER if all(kinds.holds(one, other) or one == other for other in types)
     )
@@ -235,7 +245,7 @@ def _promoted(types: Sequence[str]) -> str | None:
 
 
 def _kind_of(found: Sequence[tuple[Decided, frozenset[str]]], operands: Sequence[str]) -> str:
-    """The kind that stands for what was found, however types are decided; LOST if none does."""
+    """Return a kind that stands for these types, however callers decide; LOST if none does."""
     every = frozenset[str]().union(*(types for _, types in found))
     operands = [kinds.SIZE if kind == LANES else kind for kind in operands]
     if every <= set(CONSTANTS):
@@ -244,10 +254,10 @@ def _kind_of(found: Sequence[tuple[Decided, frozenset[str]]], operands: Sequence
         return next(iter(every))
     parts = (kinds.members(kind) or frozenset((kind,)) for kind in operands)
     together = kinds.stored(frozenset[str]().union(*parts))
-    # An offset beside a size has 64 bits where either has: where it has 32, both have.
+    # An offset together with a size has 64 bits if one of them has. If it has 32, both have.
     first = (kinds.OFFSET,) if kinds.OFFSET in operands else ()
-    # What numbers are computed in comes before a type that is the same for all callers: into that
-    # values would have to be rounded, which the algorithm need not allow.
+    # The kind in which real numbers are computed comes before a type that is the same for all
+    # callers: values would have to be rounded to that type, which the algorithm may not allow.
     ordered = (*first, kinds.REAL, *operands, kinds.OFFSET, kinds.SIZE, kinds.TRUTH, together)
     for kind in ordered:
         if all(_is_right(kind, decided, types) for decided, types in found):

@@ -1,6 +1,9 @@
-"""A branch that changes nothing where it is taken: what it rounds to multiples are multiples.
+"""Read a branch of a kernel that changes nothing where it is taken.
 
-Kernels say so of their rows, for Triton to see it, if their launch says that it is so.
+    if fours: a = a // 4 * 4
+
+Kernels have such branches so that Triton sees that a number is a multiple. The branch is taken only
+if its launch says that the number is one, and then rounding it changes nothing.
 """
 
 from __future__ import annotations
@@ -16,21 +19,21 @@ from dtpoly.verify.whole import Truth, Whole
 if TYPE_CHECKING:
     from dtpoly.verify.machine import Machine
 
-# A launcher passes it as it is, or as False; it does so whatever it does with other truths.
+# A launcher may pass this flag as it is, or as False. It decides that apart from other truths.
 FOURS = "fours"
 DOUBT = "it is not seen that what is rounded to multiples is a multiple"
 
 
 def is_rounding(test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> bool:
-    """Whether a branch is such a one, and may as well not be taken."""
+    """Whether a branch only rounds to multiples under the flag, so that it may be left out."""
     is_flag = isinstance(test, ast.Name) and test.id == FOURS and not orelse
     return is_flag and all(name for name, _ in map(_rounded, body))
 
 
 def changes_nothing(machine: Machine, condition: Truth, body: Sequence[ast.stmt]) -> bool:
-    """Whether all that is rounded are multiples, where the condition holds.
+    """Whether all numbers that the branch rounds are multiples where the condition holds.
 
-    However Triton rounds a quotient: there is nothing to round.
+    It does not matter how Triton rounds a quotient, since nothing is left to round.
     """
     if not is_affine(condition):
         return False
@@ -46,7 +49,7 @@ def changes_nothing(machine: Machine, condition: Truth, body: Sequence[ast.stmt]
 
 
 def _rounded(statement: ast.stmt) -> tuple[str, int]:
-    """The name and the number of `a = a // n * n`; a name of nothing if it is not that."""
+    """Return the name and the number of `a = a // n * n`; an empty name for other statements."""
     match statement:
         case ast.Assign(
             targets=[ast.Name(id=one)],

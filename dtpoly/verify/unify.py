@@ -1,4 +1,8 @@
-"""Two bodies of reductions in; what the algorithm's bound names may be in the kernel's, out."""
+"""Guess what the algorithm's bound names are in terms of the kernel's, for two reductions.
+
+The kernel may cut an index k into `32 * i + lane`, for example. `value` asks for guesses, tries one
+after the other, and proves that a guess is right before it uses it.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +37,10 @@ MOST_PRODUCTS = 4096
 def guesses(
     kernel: Piece, algorithm: Piece, equal: Sequence[Whole] = ()
 ) -> Iterator[dict[str, Whole]]:
-    """Numbers over the kernel's names for the algorithm's; none is proved here.
+    """Yield numbers over the kernel's names for each of the algorithm's; nothing is proved here.
 
-    What is `equal` to 0 where the kernel reduces tells how a number is divided without a rest.
+    `equal` holds numbers that are 0 where the kernel reduces. They help to divide a number without
+    a remainder.
     """
     tried: set[tuple[tuple[str, Whole], ...]] = set()
     alone = {
@@ -55,7 +60,11 @@ def guesses(
 
 
 def _likeliest(choices: Sequence[Sequence[Whole]]) -> list[tuple[Whole, ...]]:
-    """One number of each list: those first that stand far in front in all of them."""
+    """Return choices of one number from each list, the likeliest first.
+
+    Numbers stand in each list with the likeliest in front, so a choice is likely if all of its
+    numbers stand far in front.
+    """
     ways = product(*(range(len(one)) for one in choices))
     ordered = sorted(islice(ways, MOST_PRODUCTS), key=lambda way: (sum(way), max(way, default=0)))
     return [
@@ -64,7 +73,10 @@ def _likeliest(choices: Sequence[Sequence[Whole]]) -> list[tuple[Whole, ...]]:
 
 
 def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
-    """What a name may be that the values do not show: what is below the same size, or sums."""
+    """Return what a bound name may be if the values do not show it.
+
+    These are numbers that stay below the same size, or sums of the kernel's own names.
+    """
     found: dict[Whole, int] = {}
     for part in inequalities(algorithm.domain):
         factor = dict(part.operand.terms).get((unknown,))
@@ -76,8 +88,8 @@ def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
             number = name(unknown) + (apart if factor > 0 else -apart).floor(abs(factor))
             if unknown not in names_of(number) and names_of(number) & {*kernel.bound}:
                 found[number] = found.get(number, 0) + 1
-    # Those that have the same bounds first, without sizes, and of the most names: a value that
-    # shows none is there for each.
+    # Numbers without sizes, with the same bounds and with the most names come first: a value
+    # that shows none of the names is there for each choice of them.
     own, bound = {*kernel.own}, {*kernel.bound}
     likely = sorted(
         found,
@@ -100,7 +112,10 @@ def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
 
 
 def _equations(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
-    """Every way to lay one term over the other: pairs of numbers, the algorithm's first."""
+    """Yield every way to lay one term over the other.
+
+    A way is a list of pairs of numbers that must be equal; the algorithm's number is the first.
+    """
     if split(kernel)[0] or split(algorithm)[0]:
         yield from _equations(*(_unrounded(one) for one in (kernel, algorithm)))
         return
@@ -128,7 +143,8 @@ def _equations(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
         case ValueOf(pair=a), ValueOf(pair=b):
             yield from _equations(a, b)
         case _:
-            # Reductions inside, and what does not match at all, say nothing here.
+            # Reductions inside, and terms that do not match at all, give no equations
+            # here.
             yield from _inside(kernel, algorithm)
 
 
@@ -184,9 +200,9 @@ def _solved(
 
 
 def _divided(value: Whole, by: int, equal: Sequence[Whole]) -> Whole:
-    """The value divided; another number for it, where that one has no rest.
+    """Return the value divided by a number; if that leaves a remainder, try an equal value first.
 
-    The names of `g[z]` may hide that z is `3 * x + 5 * y`, of which a fifth less `3 * x` is y.
+    For example, `g[z]` may hide that z is `3 * x + 5 * y`; then a fifth of z less `3 * x` is y.
     """
     if not _has_rest(value, by):
         return value.floor(by)
@@ -208,7 +224,7 @@ def _has_rest(value: Whole, by: int) -> bool:
 
 
 def equal_to_0(where: Region) -> Iterator[Whole]:
-    """The sums of names alone that a region says to be 0, in so many words."""
+    """Yield the sums of plain names that a region's formulas say are 0."""
     match where:
         case Holds(truth=truth):
             yield from _equal_in(truth)

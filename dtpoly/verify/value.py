@@ -1,9 +1,11 @@
-"""A kernel's term and the algorithm's in; what they differ in, and where, out.
+"""Compare a kernel's term with the algorithm's, and say where and in what they differ.
 
-Nothing means that they are proved equal.
+`stored` calls `difference` for each value that a kernel stores; no difference means that the two
+are proved equal.
 
-Licences taken, and no others: reductions may be done in any order; numbers are real; casts
-between floats are left out; operands of a commutative operation may change places.
+The comparison takes these licences and no others: reductions may be done in any order; numbers are
+real numbers; casts between floats are left out; the operands of a commutative operation may change
+places.
 """
 
 from __future__ import annotations
@@ -46,25 +48,26 @@ from dtpoly.verify.terms import (
 from dtpoly.verify.unify import COMMUTATIVE, equal_to_0, guesses
 from dtpoly.verify.whole import Whole, name, names_of
 
-# Of pieces without choices: with more of them, it is tried first with the choices left in.
+# If there are more pairs of pieces without choices than this, the pieces with choices are tried
+# first.
 MOST_PAIRS = 12
 IDEMPOTENT = {"maximum", "minimum", "and", "or", *EXTREMES}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two terms are not proved equal, and what they are there."""
+    """A place where two terms are not proved equal, and what each of them is there."""
 
     where: Region
     kernel: Term
     algorithm: Term
     why: str
-    # To which layer it belongs.
+    # The layer that the difference belongs to.
     layer: str = "value"
 
 
 def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
-    """The first difference found on a set."""
+    """Return the first difference that is found on a set, or None if the terms are proved equal."""
     return compared(kernel, algorithm, where, lambda: _first(kernel, algorithm, where))
 
 
@@ -132,11 +135,13 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
 
 
 def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference | None] | None:
-    """The difference of values one of which may be rounded; nothing if neither is.
+    """Return the difference of two values of which one is or may be rounded.
 
-    The first leave that allows what the kernel rounds to is taken for it, and stays for what is
-    rounded further inside. That loses nothing: what later leaves allow they allow as well after
-    it; only where the algorithm itself rounds is the other way tried too.
+    The result is a tuple, since the difference itself may be None; it is None if neither is
+    rounded. If the algorithm gives several leaves to round, the first one that allows what the
+    kernel rounds to is taken, and it stays for what is rounded further inside. That loses nothing,
+    because later leaves still allow what they allow. Only where the algorithm itself rounds is the
+    other way tried as well.
     """
     own, kind = split(kernel)
     word, allowed = split(algorithm)
@@ -177,7 +182,7 @@ def _pair_operation(term: Term) -> str | None:
 
 
 def _is_bag(operation: str, term: Term) -> bool:
-    """True if something in it is reduced by the operation, or changes nothing in it."""
+    """True if the term has a reduction by the operation in it, or the operation's identity."""
     match term:
         case Total(operation=own):
             return own == operation
@@ -202,7 +207,7 @@ def _numbers(
 
 
 def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region) -> Difference | None:
-    # What is small first: if that differs, the rest need not be looked at.
+    # Small operands come first: if they differ, the others need not be looked at.
     for one, other in sorted(zip(mine, theirs, strict=True), key=lambda pair: weight(pair[1])):
         found = difference(one, other, where)
         if found is not None:
@@ -215,7 +220,8 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
     mine = _reduced(operation, kernel, where)
     theirs = _reduced(operation, algorithm, where)
     if len(mine) * len(theirs) > MOST_PAIRS:
-        # With their choices in them, there are fewer; equal terms choose alike.
+        # With the choices left in them there are fewer pieces, and equal terms choose
+        # alike.
         few, fewer = (_unsplit(operation, term, where) for term in (kernel, algorithm))
         if _laid_over(operation, few, fewer, (kernel, algorithm), is_thorough=False) is None:
             return None
@@ -224,7 +230,7 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
         few, fewer = _shown(mine), _shown(theirs)
         found = _laid_over(operation, few, fewer, (kernel, algorithm), is_thorough=True)
     if found is not None:
-        # What is reduced in two steps may be rounded between them, and need not be.
+        # A reduction in two steps may be rounded between the steps, but need not be.
         bare = without_steps(operation, algorithm)
         if bare != algorithm and _bags(operation, kernel, bare, where) is None:
             return None
@@ -233,7 +239,7 @@ def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Diffe
 
 Bag = list[tuple[Piece, Region]]
 Guess = dict[str, Whole]
-# And of the names that a piece binds those that are in it.
+# A guess, and those of the names bound by the kernel's piece that occur in it.
 Learned = tuple[Guess, frozenset[str]]
 
 
@@ -241,10 +247,11 @@ def _laid_over(
     operation: str, mine: Bag, theirs: Bag, whole: tuple[Term, Term], *, is_thorough: bool
 ) -> Difference | None:
     kernel, algorithm = whole
-    # For each of the algorithm's pieces what of it the kernel has so far.
+    # For each piece of the algorithm, the part of it that the kernel has reduced so far.
     got: list[Region | None] = [None] * len(theirs)
     learned: list[Learned] = []
-    # Values that show which instance they are come first: the others are laid beside them.
+    # Values that show which instance they are come first. What they teach helps with the
+    # others.
     for piece, domain in sorted(mine, key=lambda one: names(one[0].body).isdisjoint(one[0].bound)):
         left = domain
         for at, (wanted, wanted_domain) in enumerate(theirs):
@@ -253,7 +260,8 @@ def _laid_over(
             if not _may_be_alike(piece.body, wanted.body):
                 continue
             ways = _ways(piece, wanted, learned, domain)
-            # Thorough: a value that has been found may be another of the algorithm's too.
+            # A thorough search also looks whether a value that was found is another of
+            # the algorithm's values too.
             of = domain if is_thorough else left
             taken = _matched(
                 operation, piece, of, wanted, wanted_domain, got[at], ways, is_thorough
@@ -267,7 +275,8 @@ def _laid_over(
                 left = left.intersect(rest) if is_thorough else rest
         if not left.is_empty():
             why = "something is reduced that is not in the algorithm's reduction"
-            # The rest of what was found in part, or a number: that is what no mask kept out.
+            # If a part of the piece was found, or if it is a number, then a mask is
+            # missing.
             is_outside = left is not domain or (bool(piece.bound) and not sources(piece.body))
             layer = "lanes" if is_outside else "value"
             return Difference(left, piece.body, algorithm, why, layer)
@@ -280,15 +289,16 @@ def _laid_over(
 
 
 def _is_nothing(operation: str, algorithm: Term, where: Region) -> bool:
-    """True if an operand is one that changes nothing, as soon as the leave to round is taken.
+    """True if an operand changes nothing in the reduction once the leave to round is used.
 
-    Sound since the kernel may compute it so. A value of data is none: `0 * A[x]` may be a nan.
+    This is sound because the kernel may round it so. A value of data never counts: `0 * A[x]` may
+    be a nan.
     """
     return not sources(algorithm) and difference(IDENTITY[operation], algorithm, where) is None
 
 
 def _reduced(operation: str, term: Term, where: Region) -> Bag:
-    """The bag of a term on a set, in pieces without choices; what changes nothing is left out."""
+    """Return the bag of a term on a set, in pieces without choices and without identities."""
     found: list[tuple[Piece, Region]] = []
     for piece in pieces(operation, term):
         inside = where.intersect(set_of(piece.domain))
@@ -301,10 +311,10 @@ def _reduced(operation: str, term: Term, where: Region) -> Bag:
 
 
 def _shown(bag: Bag) -> Bag:
-    """The same values, of which each piece has only the names that they depend on.
+    """Return the same values, where each piece has only the names that its values depend on.
 
-    That is enough where what is reduced twice changes nothing: { A[x] : x, y in D } and
-    { A[x] : x in D for some y } are one set.
+    That is enough where reducing a value twice changes nothing: { A[x] : x, y in D } and { A[x] : x
+    in D for some y } are one set.
     """
     found: Bag = []
     for piece, where in bag:
@@ -317,7 +327,10 @@ def _shown(bag: Bag) -> Bag:
 
 
 def _unsplit(operation: str, term: Term, where: Region) -> Bag:
-    """The bag of a term on a set, in pieces that may choose; each is a value where it is."""
+    """Return the bag of a term on a set, in pieces that may still have choices in them.
+
+    Each piece is a value wherever it is in the bag.
+    """
     found = ((one, where.intersect(set_of(one.domain))) for one in pieces(operation, term))
     return [(piece, domain) for piece, domain in found if not domain.is_empty()]
 
@@ -332,13 +345,18 @@ def _matched(
     ways: Iterable[Guess],
     is_thorough: bool,
 ) -> tuple[Region, Region, Guess] | None:
-    """What of the wanted piece a piece is, over its bound names; what of it is left; and how."""
+    """Match a piece of the kernel with one of the algorithm's; None if no guess fits.
+
+    The result has the part of the wanted piece that the kernel's piece is, over the wanted piece's
+    bound names, the part of the kernel's piece that is left, and the guess that fitted first.
+    """
     images: Region | None = None
     fits: Guess = {}
     rest = domain
     for guess in ways:
         where = domain
-        # `wanted_domain` in the kernel's names: its bound names are numbers now.
+        # This brings `wanted_domain` in. The names that it binds are numbers over the
+        # kernel's now.
         for one, value in guess.items():
             where = where.intersect(same(name(one), value))
         where = where.intersect(wanted_domain)
@@ -358,7 +376,7 @@ def _matched(
         rest = rest.subtract(here)
         if operation not in IDEMPOTENT:
             break
-        # What is reduced twice changes nothing where the operation has it so: any guess counts.
+        # This operation may reduce a value twice, so every guess that fits counts.
         if rest.is_empty() and (not is_thorough or wanted_domain.is_subset(images)):
             break
     return None if images is None else (images, rest, fits)
@@ -367,10 +385,10 @@ def _matched(
 def _ways(
     piece: Piece, wanted: Piece, learned: Sequence[Learned], domain: Region
 ) -> Iterator[Guess]:
-    """Numbers over a piece's names for those of the wanted one; none is proved here.
+    """Yield guesses of numbers over a piece's names for the wanted piece's; none is proved here.
 
-    What fitted a piece of the same names comes first: a number as written does not show which
-    instance it is, but what stands beside it in the same reduction may.
+    Guesses that fitted another piece with the same names come first. A written number does not show
+    which instance it is, but a value beside it in the same reduction may.
     """
     again = [
         guess for guess, own in learned if guess.keys() == {*wanted.bound} and own <= {*piece.bound}
@@ -381,6 +399,6 @@ def _ways(
 
 
 def _may_be_alike(kernel: Term, algorithm: Term) -> bool:
-    """False for values of other tensors: that saves time, and decides nothing."""
+    """False for values of different tensors. This only saves time: it decides nothing."""
     mine, theirs = sources(kernel), sources(algorithm)
     return not mine or not theirs or bool(mine & theirs)

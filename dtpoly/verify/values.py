@@ -1,4 +1,8 @@
-"""What a name of a kernel can hold: tiles of whole numbers, conditions, pointers and terms."""
+"""Define the values that a name of a kernel can hold while the verifier runs the kernel.
+
+Most of them are tiles of whole numbers, conditions, pointers or terms. `Unread` is also defined
+here; it is raised for anything in a file that the verifier does not understand.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +16,14 @@ from dtpoly.verify.building import place
 from dtpoly.verify.terms import Term, of_truth
 from dtpoly.verify.whole import TRUE, All, Not, Put, Sign, Some, Truth, Whole, put_truth, put_whole
 
-# What stands between the names of an axis that has several.
+# The separator between the names of an axis that has several.
 TOGETHER = " "
-# Of more lanes than this, Triton makes no tile.
+# Triton makes no tile with more lanes than this.
 MOST_LANES = 2**20
 
 
 class Unread(Exception):
-    """Something in the text that the verifier does not understand: where, and what.
+    """Raised for something in the text that the verifier does not understand: where, and what.
 
     `way` says what the user can do about it, if that is known.
     """
@@ -43,13 +47,13 @@ class Pointer:
     parts: tuple[Whole, ...] = field(default=(), compare=False)
 
     def plus(self, by: Whole) -> Pointer:
-        """The address so many elements further."""
+        """Return the address that many elements further."""
         return Pointer(self.tensor, self.offset + by, (*self.parts, by))
 
 
 @dataclass(frozen=True, slots=True)
 class Radix:
-    """A program id that is not yet taken apart: below the product of the extents."""
+    """A program id that has not yet been taken apart; it is below the product of the extents."""
 
     name: str
     extents: tuple[Whole, ...]
@@ -57,35 +61,35 @@ class Radix:
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """An element type: of Triton, or a name that the wrapper passes."""
+    """An element type of Triton, or the name under which the wrapper passes one."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A piece of text, as an option of a call."""
+    """A piece of text, given as an option of a call."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A tuple."""
+    """A tuple of values."""
 
     parts: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What a name holds after a loop or a branch that leaves open which value it is."""
+    """The value of a name whose value a loop or a branch leaves open; `why` says how."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """None."""
+    """The value None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,31 +104,36 @@ Item = Whole | Truth | Term | Pointer | Radix
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A value at each lane. An axis is the name of its lanes, or None where there is one lane.
+    """A value at each lane.
 
-    An axis whose lanes are numbered by several names together has all of these as its name.
+    An axis is the name of its lanes, or None if it has only one lane. If several names together
+    number the lanes of an axis, the axis has all of these names as its own.
     """
 
     axes: tuple[str | None, ...]
     item: Item
-    # Its element type (see kinds); nothing for a number as written.
+    # The element type (see kinds); it is empty for a written number.
     kind: str = ""
-    # Whether it is a whole number that was cut to 32 bits, or made of one: as a value it is what
-    # the algorithm says in 32 bits; where the number itself counts, it must have had so many.
+    # Whether it is a whole number that was cut to 32 bits, or was made of such a number. Used
+    # as a value, it is what the algorithm says in 32 bits. Where the number itself counts, as
+    # in an index, it must have fitted into 32 bits before.
     is_cut: bool = False
-    # Whether it is a counter of a loop, which is a number of Python's in Triton's interpreter.
+    # Whether it is the counter of a loop; in Triton's interpreter that is a number of Python.
     is_counter: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """A tensor with a shape, whose blocks are loaded and stored: what is outside is 0, or left."""
+    """A tensor descriptor, through which blocks are loaded and stored.
+
+    Elements outside of its shape are loaded as 0, and are not stored.
+    """
 
     pointer: Tile
     shape: tuple[Whole, ...]
     strides: tuple[Whole, ...]
     block: tuple[int, ...]
-    # Where there is such a descriptor at all.
+    # The condition under which there is such a descriptor at all.
     there: Truth = TRUE
 
 
@@ -132,7 +141,7 @@ Value = Tile | Type | Text | Group | Lost | Nothing | Function | Descriptor
 
 
 def scalar(item: Item, kind: str = "") -> Tile:
-    """A value without lanes."""
+    """Return a value without lanes."""
     return Tile((), item, kind)
 
 
@@ -142,7 +151,7 @@ def is_truth(item: object) -> TypeGuard[Truth]:
 
 
 def as_term(item: Item, line: int) -> Term:
-    """The value as a term."""
+    """Return the value as a term; refuse an address or a program id. Raises Unread."""
     match item:
         case Whole():
             return place(item)
@@ -155,7 +164,7 @@ def as_term(item: Item, line: int) -> Term:
 
 
 def put_item(item: Item, values: Put) -> Item:
-    """The item with numbers in the place of names."""
+    """Return the item with numbers put in the place of names."""
     match item:
         case Whole():
             return put_whole(item, values)
@@ -171,5 +180,5 @@ def put_item(item: Item, values: Put) -> Item:
 
 
 def lanes_of(axes: Sequence[str | None]) -> tuple[str, ...]:
-    """The names of the axes that have more than one lane."""
+    """Return the names of the lanes of those axes that have more than one lane."""
     return tuple(part for axis in axes if axis is not None for part in axis.split(TOGETHER))

@@ -1,4 +1,9 @@
-"""A Program and the text of a file in; for each function of the file what is proved of it, out."""
+"""Prove, for each function of a kernel file, that it computes what the Program says.
+
+`verify` is the entry to the verifier. It reads the file, runs its kernels on symbols, and asks the
+arguments in `layers` for findings. A layer without findings is proved. A finding with an example of
+a real call refutes its layer, and any other finding leaves it unknown.
+"""
 
 from __future__ import annotations
 
@@ -47,16 +52,16 @@ __all__ = ["SECONDS", "Function", "Layer", "Report", "Verdict", "verify"]
 
 SECONDS = 10.0
 MOST_SIZES = 6
-# Where smaller sizes show no difference.
+# Least sizes that are tried where smaller sizes show no difference.
 LARGER = (9, 33, 129)
-# Of the time for a proof, what it may take to look at single sizes: one in so many parts.
+# To look at single sizes may take this fraction (1 / PART) of the time for a proof.
 PART = 4
-# Whatever a text makes go wrong in reading it, it is not proved.
+# Errors that a strange text may cause while it is read; the text then counts as not proved.
 CONFUSED = (LookupError, ValueError, TypeError, AttributeError, AssertionError, ArithmeticError)
 
 
 def asking_isl(_: str) -> Run:
-    """A proof of a function that rests on what isl says."""
+    """Begin a proof of a function that rests on the answers of isl."""
     return Run(is_empty)
 
 
@@ -66,9 +71,10 @@ def verify(
     seconds: float = SECONDS,
     run_of: Callable[[str], Run] = asking_isl,
 ) -> Report:
-    """What is proved of every function of a file that computes a Func; it raises nothing.
+    """Prove what can be proved of each function in a file that computes a Func; it never raises.
 
-    `run_of` begins the proof of a function, by name: who is asked, and where it is written down.
+    `run_of` begins the proof of a function, given its name: it says who is asked about sets, and
+    where the questions are written down.
     """
     began = time.monotonic()
     try:
@@ -89,7 +95,7 @@ def verify(
 def _hand_written(
     program: Program, file: Unit, seconds: float, run_of: Callable[[str], Run]
 ) -> Report:
-    """A file that says itself how its kernels are launched."""
+    """Verify a file that says itself how its kernels are launched."""
     wanted = results(program, file.said)
     if not wanted:
         why = "no kernel is given a Func to compute"
@@ -101,10 +107,11 @@ def _hand_written(
 
 
 def _refuted_somewhere(program: Program, file: Unit, found: Function, seconds: float) -> Function:
-    """What is known of a function; if that is little, it is looked at for some sizes alone.
+    """Return what is known of a function; where that is little, look at some sizes alone.
 
-    There strides of contiguous tensors are numbers, and it is known what is outside of memory: so
-    what is refuted is looked at again too.
+    At fixed sizes the strides of contiguous tensors are numbers, and it is known what lies outside
+    of memory. For the same reason a layer that is already refuted is looked at again with the very
+    sizes of its witness.
     """
     layers = (_looked_at_again(program, file, found, one, seconds) for one in found.layers)
     found = replace(found, layers=tuple(layers))
@@ -132,7 +139,7 @@ def _unknown(
 def _looked_at_again(
     program: Program, file: Unit, found: Function, layer: Layer, seconds: float
 ) -> Layer:
-    """What is refuted, if it is for these very sizes."""
+    """Return the layer; a refuted one becomes unknown if it is not refuted at its own sizes."""
     if layer.verdict is not Verdict.REFUTED or layer.witness is None:
         return layer
     sizes = dict(layer.witness.sizes)
@@ -168,7 +175,7 @@ def _function(
 
 
 def _doubted(layer: Layer, wrapper: Wrapper) -> Layer:
-    """What is known of a layer, if there are calls that were not looked at."""
+    """Return the layer; a proved one becomes unknown if some calls were not looked at."""
     if layer.verdict is not Verdict.PROVED or not wrapper.doubts:
         return layer
     line, why = wrapper.doubts[0]
@@ -176,7 +183,7 @@ def _doubted(layer: Layer, wrapper: Wrapper) -> Layer:
 
 
 def _compared(found: Layer) -> dict[str, Layer]:
-    """The layers that the comparison of terms is about, from what it found."""
+    """Return the layers that the comparison of terms decides, from what it found."""
     if found.verdict is Verdict.PROVED:
         return {one: replace(found, name=one) for one in COMPARED}
     why = f"not looked at: see '{found.name}'"
@@ -187,7 +194,10 @@ def _compared(found: Layer) -> dict[str, Layer]:
 def proof_of(
     program: Program, file: Unit, func: str, sizes: Mapping[str, int] | None = None
 ) -> tuple[Wrapper, Proof]:
-    """Everything that the layers look at; of a hand-written file also for some sizes alone."""
+    """Read a function and run its kernels; return the wrapper, and what the layers look at.
+
+    A hand-written file may also be looked at for some sizes alone.
+    """
     if file.said:
         program = typed(program)
     ranks = {r.tensor: len(r.indices) for f in program.funcs for r in reads(f.body)}
@@ -225,7 +235,10 @@ def proof_of(
 
 
 def _check_some_call(file: Unit, func: str, facts: Truth) -> None:
-    """Raises Unread if there is no call at all that a proof would be about."""
+    """Refuse a function that accepts no call. Raises Unread.
+
+    Nothing could be proved of it.
+    """
     line = file.said[0].line if file.said else file.plain[func].lineno
     about(line, "some call is accepted")
     if not has_a_point(set_of(facts)):
@@ -235,7 +248,7 @@ def _check_some_call(file: Unit, func: str, facts: Truth) -> None:
 
 
 def _layer(name: str, wrapper: Wrapper, proof: Proof, run: Run) -> Layer:
-    """What one argument comes to: its first finding that is sure, else its first."""
+    """Return the result of one argument: its first sure finding, or else its first finding."""
     found: Layer | None = None
     run.part = name
     try:
@@ -258,7 +271,7 @@ def _is_late(error: BaseException) -> bool:
 
 
 def _told(error: BaseException) -> tuple[int, str]:
-    """Where it went wrong, and why."""
+    """Return the line where something went wrong, and why."""
     match error:
         case Unread():
             return error.line, error.what
@@ -277,7 +290,7 @@ def _told(error: BaseException) -> tuple[int, str]:
 
 
 def _judged(finding: Finding, wrapper: Wrapper, proof: Proof) -> Layer:
-    """A finding with an example; it is sure if the example is one of a real call."""
+    """Turn a finding into a layer with an example; it is refuted if the example is a real call."""
     there = polyhedra_of(finding.where)
     examples = [smallest(where, _sizes_first(where)) for where in _tried(there)]
     example, what = examples[0], finding.what
@@ -302,7 +315,7 @@ def _judged(finding: Finding, wrapper: Wrapper, proof: Proof) -> Layer:
 
 
 def _tried(where: isl.Set) -> Iterator[isl.Set]:
-    """The set; and where sizes differ, if they can, and are larger than 1."""
+    """Yield the set, and the part of it where sizes differ and are larger than 1, if possible."""
     yield where
     sizes = _sizes_first(where)[:MOST_SIZES]
     for one in sizes:
@@ -313,7 +326,10 @@ def _tried(where: isl.Set) -> Iterator[isl.Set]:
 
 
 def _larger(where: isl.Set) -> Iterator[isl.Set]:
-    """Where sizes are larger than a tile; what goes wrong in the second one only is seen there."""
+    """Yield parts of the set where sizes are larger than a tile.
+
+    Some mistakes show in the second tile only.
+    """
     for least in LARGER:
         larger = where
         for one in _sizes_first(where)[:MOST_SIZES]:
@@ -327,7 +343,7 @@ def _if_any(where: isl.Set, condition: Truth) -> isl.Set:
 
 
 def _sizes_first(where: isl.Set) -> list[str]:
-    """Sizes before all else, so that they are small."""
+    """Return the names of sizes, which come first in the search for a small point."""
     return [one for one in params_of(where) if _is_size(one)]
 
 

@@ -1,4 +1,7 @@
-"""A whole number that may not fit its type in; what the user can do about it, out."""
+"""Tell the user what to do about a whole number that may not fit its type.
+
+`verify` shows this way out with a finding of the layer `overflow`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ LARGE = 2**30  # sizes from here on are those that a promise can exclude
 
 
 def way_to_fit(proof: Proof, finding: Finding, witness: Witness | None) -> str:
-    """Either 64 bits or a promise, written as the user would write it; nothing if neither helps."""
+    """Return the way out as the user would write it, or nothing if there is none.
+
+    It is to compute in 64 bits, or to promise something about a tensor or a size.
+    """
     if finding.layer != "overflow":
         return ""
     tensors = [] if finding.number is None else _tensors(proof, finding.number)
@@ -28,9 +34,10 @@ def way_to_fit(proof: Proof, finding: Finding, witness: Witness | None) -> str:
 
 
 def _tensors(proof: Proof, number: Whole) -> list[str]:
-    """The tensors into which a kernel may go so far: the number is a multiple of a stride.
+    """Return the tensors into which a kernel may go so far.
 
-    What is linear in sizes is none: how far a tensor reaches says little of one size.
+    The number is then a multiple of a stride of the tensor. A number that is linear in sizes gives
+    no tensor, because the reach of a tensor says little about a single size.
     """
     if is_affine(number) and not any(".stride(" in one for one in names_of(number)):
         return []

@@ -1,4 +1,8 @@
-"""An argument of a launcher in; what the launcher may pass instead, of which less is known, out."""
+"""Read an argument of a launcher, which may pass something weaker in its place.
+
+A launcher may pass False for a truth, or no descriptor. So a proof may use such an argument only
+under the condition that the launcher has kept it, and each condition is a name of its own.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,13 @@ from dtpoly.verify import expressions
 from dtpoly.verify.held import Blocks, Held, Wrapper
 from dtpoly.verify.whole import All, Not, Sign, Some, both, compare, name, number
 
-# Whether a launcher passes on what is true, of rows by itself, and descriptors.
+# The names that say whether a launcher passes on truths, the truth about rows (`fours`) apart from
+# the others, and descriptors.
 KEPT, KEPT_FOURS, KEPT_BLOCKS = "kept.truths", "kept.fours", "kept.blocks"
 
 
 def weakened(wrapper: Wrapper, node: ast.expr) -> Held:
-    """The value of an argument; a truth may be passed as False instead."""
+    """Return the value of an argument; a truth may be passed as False instead."""
     match expressions.value(wrapper, node):
         case Blocks(there=there) as blocks:
             is_kept = compare(">=", name(KEPT_BLOCKS), number(1))
@@ -24,7 +29,10 @@ def weakened(wrapper: Wrapper, node: ast.expr) -> Held:
 
 
 def kept(held: Held, whether: str) -> Held:
-    """A truth that may be passed as False, all those together that say the same of whether."""
+    """Return a truth that may be passed as False.
+
+    All truths with the same `whether` are kept, or passed as False, together.
+    """
     match held:
         case Sign() | All() | Some() | Not() as truth:
             return both(truth, compare(">=", name(whether), number(1)))

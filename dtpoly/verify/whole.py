@@ -1,7 +1,7 @@
-"""Whole numbers and conditions as symbols: polynomials over names, and formulas over them.
+"""Write whole numbers and conditions as symbols: polynomials over names, and formulas over these.
 
-They are plain data, cheap to rename and to compare. `sets` turns into isl what is affine;
-products of names (an index times a stride) stay symbols, and `strides` takes them apart.
+They are plain data, cheap to rename and to compare. `sets` turns affine ones into sets of isl.
+Products of names (an index times a stride) stay symbols, and `strides` takes them apart.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dtpoly.verify.shared import Shared, rank
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Floor(Shared):
-    """`operand` divided by a positive number, rounded down."""
+    """A quotient: `operand` divided by a positive number, rounded down."""
 
     operand: Whole
     divisor: int
@@ -32,7 +32,7 @@ class Extreme(Shared):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Either(Shared):
-    """One number where a condition holds, else another."""
+    """A choice: one number where a condition holds, and another elsewhere."""
 
     condition: Truth
     yes: Whole
@@ -45,7 +45,7 @@ Monomial = tuple[Atom, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole(Shared):
-    """A sum of coefficient times product; in a fixed order, no coefficient 0."""
+    """A sum of products, each with a coefficient that is not 0, in a fixed order."""
 
     terms: tuple[tuple[Monomial, int], ...]
 
@@ -77,7 +77,7 @@ class Whole(Shared):
 
     @property
     def constant(self) -> int | None:
-        """The number, if it is one."""
+        """The value, if the number is a constant."""
         match self.terms:
             case ():
                 return 0
@@ -88,7 +88,7 @@ class Whole(Shared):
 
     @property
     def plain(self) -> str | None:
-        """The name, if it is nothing but a name."""
+        """The name, if the number is a single name."""
         match self.terms:
             case (((str() as name,), 1),):
                 return name
@@ -96,7 +96,7 @@ class Whole(Shared):
                 return None
 
     def floor(self, divisor: int) -> Whole:
-        """Divided by a positive number, rounded down."""
+        """Return the number divided by a positive number, rounded down."""
         if all(c % divisor == 0 for _, c in self.terms):
             return Whole(tuple((monomial, c // divisor) for monomial, c in self.terms))
         inside: dict[Monomial, int] = {}
@@ -110,23 +110,23 @@ class Whole(Shared):
         return rest + Whole((((rounded,), 1),))
 
     def modulo(self, divisor: int) -> Whole:
-        """What is left over by `floor`."""
+        """Return what `floor` with this divisor leaves over."""
         return self - self.floor(divisor) * divisor
 
 
 def number(value: int) -> Whole:
-    """A number."""
+    """Return a constant as a number."""
     return Whole((((), value),)) if value else Whole(())
 
 
 @cache
 def name(of: str) -> Whole:
-    """A name."""
+    """Return a name as a number."""
     return Whole((((of,), 1),))
 
 
 def extreme(largest: bool, left: Whole, right: Whole) -> Whole:
-    """The smaller or the larger of two."""
+    """Return the larger or the smaller of two numbers."""
     if (apart := (left - right).constant) is not None:
         return left if (apart >= 0) is largest else right
     first, second = sorted((left, right), key=rank)
@@ -134,7 +134,7 @@ def extreme(largest: bool, left: Whole, right: Whole) -> Whole:
 
 
 def either(condition: Truth, yes: Whole, no: Whole) -> Whole:
-    """One where the condition holds, else the other."""
+    """Return one number where the condition holds, and the other elsewhere."""
     if yes == no or condition == TRUE:
         return yes
     return no if condition == FALSE else Whole((((Either(condition, yes, no),), 1),))
@@ -158,7 +158,7 @@ def _sum(terms: Mapping[Monomial, int]) -> Whole:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sign(Shared):
-    """`operand >= 0`, or `operand == 0`."""
+    """A comparison with 0: `operand == 0` if it holds exactly, else `operand >= 0`."""
 
     operand: Whole
     exactly: bool
@@ -166,21 +166,21 @@ class Sign(Shared):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class All(Shared):
-    """Every one of them holds; none: true."""
+    """A conjunction: all parts hold. Without parts it is true."""
 
     parts: tuple[Truth, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Some(Shared):
-    """One of them holds; none: false."""
+    """A disjunction: at least one part holds. Without parts it is false."""
 
     parts: tuple[Truth, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Not(Shared):
-    """It does not hold."""
+    """A negation: the operand does not hold."""
 
     operand: Truth
 
@@ -191,7 +191,7 @@ FALSE: Truth = Some(())
 
 
 def compare(operation: str, left: Whole, right: Whole) -> Truth:
-    """`left operation right` as a formula."""
+    """Return `left operation right` as a formula."""
     match operation:
         case "<":
             return sign(right - left - 1)
@@ -210,7 +210,7 @@ def compare(operation: str, left: Whole, right: Whole) -> Truth:
 
 
 def sign(operand: Whole, *, exactly: bool = False) -> Truth:
-    """`operand >= 0` or `== 0`, decided if it is a number."""
+    """Return `operand >= 0` or `operand == 0`, as true or false if the operand is a constant."""
     value = operand.constant
     if value is None:
         return Sign(operand, exactly) if exactly else _apart(operand)
@@ -218,7 +218,10 @@ def sign(operand: Whole, *, exactly: bool = False) -> Truth:
 
 
 def _apart(operand: Whole) -> Truth:
-    """`operand >= 0`: of the smaller of two numbers it holds if it holds of both."""
+    """Return `operand >= 0`, split in two where the operand has the smaller of two numbers in it.
+
+    It holds for the smaller number if it holds for both.
+    """
     for monomial, coefficient in operand.terms:
         match monomial:
             case (Extreme(largest=largest, left=left, right=right),) if largest == (
@@ -232,7 +235,7 @@ def _apart(operand: Whole) -> Truth:
 
 
 def both(*parts: Truth) -> Truth:
-    """All of them."""
+    """Return the formula that all of the parts hold."""
     flat: dict[Truth, None] = {}
     for part in parts:
         match part:
@@ -246,7 +249,7 @@ def both(*parts: Truth) -> Truth:
 
 
 def one_of(*parts: Truth) -> Truth:
-    """At least one of them."""
+    """Return the formula that at least one of the parts holds."""
     flat: dict[Truth, None] = {}
     for part in parts:
         match part:
@@ -260,7 +263,7 @@ def one_of(*parts: Truth) -> Truth:
 
 
 def negation(of: Truth) -> Truth:
-    """That it does not hold."""
+    """Return the formula that `of` does not hold."""
     match of:
         case Not(operand=operand):
             return operand
@@ -273,13 +276,13 @@ def negation(of: Truth) -> Truth:
 
 
 def within(low: Whole, value: Whole, high: Whole) -> Truth:
-    """`low <= value < high`."""
+    """Return `low <= value < high` as a formula."""
     return both(compare("<=", low, value), compare("<", value, high))
 
 
 @cache
 def names_of(of: Whole | Truth) -> frozenset[str]:
-    """Every name in it."""
+    """Return every name in a number or a formula."""
     match of:
         case Whole(terms=terms):
             parts = (_names_of_atom(atom) for monomial, _ in terms for atom in monomial)
@@ -303,12 +306,12 @@ def _names_of_atom(atom: Atom) -> frozenset[str]:
 
 
 def atoms_of(of: Whole) -> frozenset[Atom]:
-    """What is multiplied and added up in it and is no name: quotients, extremes, choices."""
+    """Return the atoms of a number that are no names: quotients, extremes and choices."""
     return frozenset(atom for one, _ in of.terms for atom in one if not isinstance(atom, str))
 
 
 def exchanged(of: Whole, new: Mapping[Atom, Whole]) -> Whole:
-    """The number with others in the place of what is multiplied and added up in it."""
+    """Return the number with other numbers in place of some of its atoms."""
     total = Whole(())
     for monomial, coefficient in of.terms:
         product = number(coefficient)
@@ -322,7 +325,7 @@ Put = Mapping[str, Whole]
 
 
 def put_whole(of: Whole, put: Put) -> Whole:
-    """The number with others in the place of names."""
+    """Return the number with other numbers in place of names."""
     if not names_of(of).intersection(put):
         return of
     total = Whole(())
@@ -347,7 +350,7 @@ def _put_atom(atom: Atom, put: Put) -> Whole:
 
 
 def put_truth(of: Truth, put: Put) -> Truth:
-    """The formula with numbers in the place of names."""
+    """Return the formula with numbers in place of names."""
     match of:
         case Sign(operand=operand, exactly=exactly):
             return sign(put_whole(operand, put), exactly=exactly)
@@ -360,7 +363,7 @@ def put_truth(of: Truth, put: Put) -> Truth:
 
 
 def linear_in(of: Whole, wanted: Callable[[str], bool]) -> tuple[dict[str, Whole], Whole] | None:
-    """The factor of each wanted name, and the rest; None if a product has two of them."""
+    """Return the factor of each wanted name, and the rest; None if it is not linear in them."""
     factors: dict[str, Whole] = {}
     rest = Whole(())
     for monomial, coefficient in of.terms:

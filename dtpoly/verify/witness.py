@@ -1,4 +1,7 @@
-"""A finding and numbers for its names in; the call, and the place in it, that they mean out."""
+"""Describe where a finding goes wrong: a call, and the program, iterations and lane in it.
+
+`verify` calls it with a finding and an example, which has a number for each name of the finding.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ VERBS = {"load": "loads", "store": "stores", **dict.fromkeys(ATOMIC, "adds to")}
 
 
 def witness_of(proof: Proof, finding: Finding, example: Mapping[str, int]) -> Witness:
-    """The smallest sizes, the program, the iterations and the lane, and the element."""
+    """Return the witness of a finding: the sizes, the program, iterations, lane and element."""
     sizes = {label: _at(size, example) for label, size in proof.meaning.sizes.items()}
     known = tuple((label, size) for label, size in sizes.items() if size is not None)
     ran = next((one for one in proof.runs if finding.access in one.accesses), None)
@@ -35,7 +38,7 @@ def witness_of(proof: Proof, finding: Finding, example: Mapping[str, int]) -> Wi
 
 
 def _at(value: Whole, example: Mapping[str, int]) -> int | None:
-    """The number that it is; nothing where the example does not say."""
+    """Return the number that a value is in the example, or None if the example does not say."""
     if not names_of(value) <= example.keys():
         return None
     return put_whole(value, {one: number(of) for one, of in example.items()}).constant
@@ -46,7 +49,7 @@ def _numbers(names: Iterable[str], example: Mapping[str, int]) -> tuple[int, ...
 
 
 def _word(one: str) -> str:
-    """What stands in the kernel for a name that is there once."""
+    """Return the kernel's own word for a name, without the number that makes the name unique."""
     return one.partition(".")[0]
 
 
@@ -55,7 +58,7 @@ def _count(one: str) -> int:
 
 
 def _is_of_kernel(one: str) -> bool:
-    """True for names of iterations and lanes, also of reductions; not for sizes."""
+    """True for the names of iterations and lanes, also in reductions, but not for sizes."""
     return one.rpartition(".")[2].isdigit()
 
 
@@ -84,7 +87,7 @@ def _accessed(access: Access, example: Mapping[str, int]) -> str:
 
 
 def _output(proof: Proof, example: Mapping[str, int]) -> str:
-    """The element of the output that it is about."""
+    """Return the element of the output that the finding is about, as it is shown."""
     values = [_at(name(one), example) for one in proof.outputs]
     if None in values:
         return ""

@@ -1,6 +1,8 @@
-"""A wrapper in, its launches and what it refuses out: what a caller's tensors become.
+"""Read a wrapper: which kernels it launches, on what, and which calls it refuses.
 
-Only the statements of the emitted form are read; its helpers are known by their text.
+The wrapper is run on symbols, with a name for each extent and stride of the caller's tensors. Only
+statements of the form that dtpoly emits are read; the helpers that a wrapper calls are known by
+their text.
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Whole, both, compare, name, negation, number
 
-# What only refuses, or only looks.
-# The device that a caller gives, or that of `out`.
+# The text of the device that a caller gives, or of the device of `out`.
 GIVEN = re.compile(r"dt_device\(\w+(, out)?\)")
+# Calls of these helpers only refuse or only look at something.
 CHECKS = ("dt_check_out", "dt_check", "dt_check_atomic", "dt_promoted")
 
 
@@ -83,10 +85,11 @@ def _statement(wrapper: Wrapper, node: ast.stmt) -> bool:
 
 
 def _refusal(wrapper: Wrapper, test: ast.expr) -> None:
-    """Calls that are refused need no proof; where it is not read which those are, all do.
+    """Read `if test: raise`: the proof need not hold for the calls that are refused.
 
-    So do those that are refused only after something was launched: what was launched ran. A
-    counterexample among them is not sure, since what it is about may be behind the refusal.
+    If the test cannot be read, the proof must hold for these calls too. The same is so if a launch
+    stands before the test, because that launch has run. A counterexample is then not sure, since it
+    may be one of the refused calls.
     """
     if is_about_passing(wrapper, test):
         return  # the same sizes may be passed
@@ -98,7 +101,7 @@ def _refusal(wrapper: Wrapper, test: ast.expr) -> None:
 
 
 def _asked_of(test: ast.expr) -> ast.Name | None:
-    """The name of which `not dt_is_current(name)` asks whether it is the device of launches."""
+    """Return the name in `not dt_is_current(name)`, which asks whether it is the current device."""
     match test:
         case ast.UnaryOp(
             op=ast.Not(),
@@ -112,7 +115,7 @@ def _asked_of(test: ast.expr) -> ast.Name | None:
 
 
 def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
-    """Read the branches that wrappers have."""
+    """Read a branch of one of the forms that wrappers have. Raises Unread."""
     text = ast.unparse(test)
     match body:
         case [ast.Return(value=ast.Call() as again)] if (
@@ -136,7 +139,7 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
         case [ast.Return(value=ast.Name(id=one))] if text == f"not {one}.numel()" and not orelse:
             array = wrapper.tensor(wrapper.names.get(one), test)
             if wrapper.launches:
-                # What was launched before ran for tensors without elements, too.
+                # The launches before ran for tensors without elements, too.
                 raise Unread(test.lineno, f"'if {text}' behind a launch")
             wrapper.empty.append((test.lineno, array.name))
             wrapper.facts.extend(compare(">=", extent, number(1)) for extent in array.shape)
@@ -152,19 +155,22 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
             held = value(wrapper, made)
             array = wrapper.tensor(held, made)
             wrapper.maker = ast.unparse(made.func) if isinstance(made, ast.Call) else ""
-            # What the caller gives is looked at before it is known to be as what would be made.
+            # A result that the caller gives is checked before it is taken for one that
+            # would be made here.
             _check_out(wrapper, array, one, orelse, test.lineno)
             _bind(wrapper, one, held, test.lineno)
             return
         case _ if (names := _counts(test)) and not orelse:
-            # No programs, no launch: there is nothing that a launch of none would do.
+            # Without programs there is no launch, and a launch of no programs would do
+            # nothing.
             before, apart = len(wrapper.launches), wrapper.apart
             programs = [_programs(wrapper.names.get(one)) for one in names]
             _launching(wrapper, body)
             launched = [_all_programs(one) for one in wrapper.launches[before:]]
             if launched and (None in programs or launched != programs):
                 raise Unread(test.lineno, f"a launch only if '{text}'")
-            # What a launch refuses counts for later ones if it is there for such sizes.
+            # The sizes that a launch refuses are refused for later ones too, if the
+            # launch is there for such sizes.
             new = wrapper.apart - apart
             wrapper.apart = apart | {
                 one
@@ -177,9 +183,9 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
 
 
 def _launching(wrapper: Wrapper, body: list[ast.stmt]) -> None:
-    """What is done if there are programs: memory for these, and launches.
+    """Read what is done only if there are programs: memory for the launches, and launches.
 
-    What else is done or refused there is so for some calls only.
+    Nothing else may stand there, because it would be done, or refused, for some calls only.
     """
     outside = dict(wrapper.names)
     for statement in body:
@@ -201,7 +207,7 @@ def _launching(wrapper: Wrapper, body: list[ast.stmt]) -> None:
 
 
 def _counts(test: ast.expr) -> list[str]:
-    """The numbers of programs of which one must not be 0."""
+    """Return the numbers of programs of which at least one must not be 0."""
     match test:
         case ast.Name(id=one):
             return [one]
@@ -212,14 +218,14 @@ def _counts(test: ast.expr) -> list[str]:
 
 
 def _is_same(wrapper: Wrapper, call: ast.Call) -> bool:
-    """True if it is the same call again."""
+    """True if a call passes all parameters of the wrapper to the wrapper itself."""
     texts = [ast.unparse(arg) for arg in call.args]
     texts += [f"{k.arg}" for k in call.keywords if ast.unparse(k.value) == k.arg]
     return ast.unparse(call.func) == wrapper.wanted and texts == list(wrapper.parameters)
 
 
 def _check_out(wrapper: Wrapper, array: Array, one: str, orelse: list[ast.stmt], line: int) -> None:
-    """What the caller gives as result must be as the one that would have been made."""
+    """Check that a result that the caller gives is like the one that would have been made."""
     match orelse:
         case [
             ast.Expr(
@@ -243,7 +249,10 @@ def _check_out(wrapper: Wrapper, array: Array, one: str, orelse: list[ast.stmt],
 
 
 def _are_distinct(keys: Sequence[ast.expr | None]) -> bool:
-    """Whether all are strings, no two alike: of two values with one key Python keeps the last."""
+    """Whether all keys are strings and no two are equal.
+
+    If two values have one key, Python keeps only the last of them.
+    """
     words = [key.value for key in keys if isinstance(key, ast.Constant)]
     return all(isinstance(one, str) for one in words) and len({*words}) == len(keys)
 
@@ -279,7 +288,7 @@ def _all_programs(one: Launch) -> list[Whole]:
 
 
 def _assign(wrapper: Wrapper, target: ast.expr, held: Held) -> None:
-    """Bind a name, or several."""
+    """Bind one name, or several names to the parts of a tuple."""
     match target, held:
         case ast.Name(id=one), _:
             is_same = held == wrapper.names.get(one)
@@ -297,9 +306,9 @@ def _assign(wrapper: Wrapper, target: ast.expr, held: Held) -> None:
 
 
 def _check_device(wrapper: Wrapper, held: Held, line: int) -> None:
-    """All is done on one device: that of the tensors, or if there are none, one that is asked for.
+    """Refuse a second device for what the wrapper does. Raises Unread.
 
-    Raises Unread.
+    The device is that of the tensors; if there are no tensors, it is one that the caller asks for.
     """
     if isinstance(held, Opaque) and held.text.startswith(DEVICES):
         if any(
@@ -314,12 +323,12 @@ def _check_device(wrapper: Wrapper, held: Held, line: int) -> None:
 
 
 def _is_where(one: str, held: Held) -> bool:
-    """Whether it is the device that a caller may give, as `dt_device` has it."""
+    """Whether the value is the device that a caller may give, as `dt_device` returns it."""
     return one == "device" and isinstance(held, Opaque) and held.text.startswith("dt_device(")
 
 
 def _bind(wrapper: Wrapper, one: str, held: Held, line: int) -> None:
-    """Bind a name; a tensor that is made is called so."""
+    """Bind a name; a tensor that was just made gets this name too."""
     if isinstance(held, TensorOf) and held.array.name == "?":
         rank = len(held.array.shape)
         strides = tuple(name(f"{one}.stride({axis})") for axis in range(rank))
@@ -342,9 +351,9 @@ def wrapper_of(
     labels: Sequence[str],
     left_out: Mapping[str, Whole],
 ) -> Wrapper:
-    """The wrapper of that name, read for tensors of these ranks; of types, where declared.
+    """Read the wrapper with the given name, for tensors of these ranks and declared types.
 
-    Of the labels a call must pass the size; of the others that have one, it may leave it out.
+    A call must pass the sizes of the labels in `labels`, and may leave out those in `left_out`.
     """
     definition = file.plain.get(wanted)
     if definition is None:
@@ -403,6 +412,7 @@ def wrapper_of(
         try:
             check_like(wrapper, started, wrapper.arrays[wrapper.result])
         except Unread as error:
-            # Without torch's tracers there are such calls all the same.
+            # Calls that torch does not trace remain as they were, so this is only a
+            # doubt.
             wrapper.doubts.append((error.line, error.what))
     return wrapper

@@ -1,8 +1,9 @@
-"""Remainders by a size: where a lane is beyond the end, it loads something that does not matter.
+"""Read remainders by a size, with which kernels keep lanes beyond the end inside of a tensor.
 
-`i % size` is i below the size. Elsewhere it is some index below the size: there each is looked
-at, since it must be inside of its tensor, and what is loaded is not defined. That is less than is
-known, so such a number is read in the address of a load and nowhere else.
+`i % size` is i where i is from 0 to size - 1. Elsewhere it is read as some unknown index below the
+size. An access must be inside of its tensor for each such index, and the value that is loaded there
+is not defined. That is less than is known about a remainder, so it may be used in the address of a
+load and nowhere else.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ MARK = "wrapped"
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """An offset where nothing is beyond the end, when that is so; the offset elsewhere."""
+    """An offset in two cases: `inside` where nothing is beyond the end, and `outside` elsewhere.
+
+    `where` is the condition that nothing is beyond the end.
+    """
 
     inside: Whole
     where: Truth
@@ -44,12 +48,12 @@ class Unwrapped:
 
 
 def remainder(machine: Machine, value: Whole, size: Whole, line: int) -> Whole:
-    """`value % size`, for a size that is not a number."""
+    """Return `value % size` for a size that is no constant."""
     beyond = fresh(MARK)
     assume(Lemma.WRAPPED, beyond, value, size)
     machine.ranges[beyond] = within(number(0), name(beyond), size)
     machine.wraps[beyond] = line
-    # There is a program: so the size is not 0, or this divides by 0.
+    # A program runs here, so the size must not be 0; otherwise this divides by 0.
     there = both(machine.here(), *machine.digits.ranges.values())
     machine.divided.append(Divided(value, None, machine.here(), line))
     machine.divided.append(Divided(size - 1, None, there, line))
@@ -57,7 +61,7 @@ def remainder(machine: Machine, value: Whole, size: Whole, line: int) -> Whole:
 
 
 def unwrapped(offset: Whole) -> Unwrapped:
-    """An offset without remainders."""
+    """Return an offset without remainders."""
     inside, outside, where = number(0), number(0), TRUE
     for monomial, coefficient in offset.terms:
         first, second = number(coefficient), number(coefficient)
@@ -74,7 +78,7 @@ def unwrapped(offset: Whole) -> Unwrapped:
 
 
 def beyond(of: Unwrapped) -> Truth:
-    """That something is beyond the end."""
+    """The condition that something is beyond the end."""
     return negation(of.where)
 
 
@@ -83,7 +87,7 @@ def _is_wrap(of: Whole) -> bool:
 
 
 def check(machine: Machine) -> None:
-    """Refuse a remainder that is used for more than to load. Raises Unread."""
+    """Refuse a remainder by a size that is used for more than to load. Raises Unread."""
     wraps = machine.wraps
     for one, range_of in machine.ranges.items():
         if one not in wraps and (found := names_of(range_of).intersection(wraps)):

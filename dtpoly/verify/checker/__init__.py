@@ -1,9 +1,9 @@
-"""A certificate and the two texts that it is about in, accepted or rejected out: without isl.
+"""Check a certificate against the algorithm and the kernel that it is about, without using isl.
 
-The texts are read anew, and the proof is done again with nothing but the certificate's word for
-which sets are empty. What that asks must be what the certificate lists, no more and no less; and
-z3 must find each of those sets empty. Where the proof rests on it that a set has a point, z3 must
-find one.
+The checker reads both texts anew and does the proof again. In this second proof the only source for
+which sets are empty is the certificate itself. The sets that the proof asks about must then be
+exactly those that the certificate lists, and z3 must find each of them empty. Where the proof
+relies on a set having a point, z3 must find such a point.
 """
 
 from __future__ import annotations
@@ -32,34 +32,37 @@ __all__ = ["Checked", "check_certificate"]
 
 SECONDS = 60.0
 SECONDS_FOR_A_SET = 10.0
-# For all sets of a certificate: of those that are in use each takes less than a tenth of it.
+# For all sets of a certificate together. The certificates that we know take less than a tenth.
 SECONDS_FOR_ALL = 120.0
 LATE = "all of them together take too long"
 MOST_COMPLAINTS = 20
 MOST_CHARACTERS = 400  # of a complaint: what a certificate says may be of any length
-# A certificate with a set that is not decided is not accepted. So many such sets are told: whoever
-# forges a certificate can make each question a hard one.
+# A certificate with an undecided set is not accepted. After this many undecided sets the checker
+# gives up: whoever forges a certificate can make every question a hard one.
 MOST_OPEN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What became of a certificate. Accepted: nothing is wrong, and every set is decided."""
+    """The result of checking a certificate.
+
+    It is accepted if nothing is wrong with it and z3 has decided every set.
+    """
 
     accepted: bool
     complaints: tuple[str, ...]
-    # How many sets z3 decided, and how many it could not.
+    # The number of sets that z3 decided, and of those that it could not decide.
     decided: int
     not_decided: int
     seconds: float
-    # What would have to be right besides for the kernels to be right.
+    # What else must be right, besides the certificate, for the kernels to be right.
     not_covered: tuple[str, ...]
-    # The Funcs that the kernels compute, of which the certificate is.
+    # The Funcs that the kernels compute, and that the certificate is therefore about.
     funcs: tuple[str, ...] = ()
 
 
 def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Checked:
-    """Check a certificate; whatever text it is, it raises nothing."""
+    """Check a certificate; it raises nothing, whatever text the certificate is."""
     began = time.monotonic()
     decided = not_decided = 0
     complaints: list[str] = []
@@ -88,13 +91,17 @@ def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Check
 
 
 def _line(text: str) -> str:
-    """A complaint in one line that prints: what a certificate says may look like an answer."""
+    """Return a complaint as one printable line.
+
+    A certificate's text may be quoted in it, and must not be able to pose as an answer of the
+    checker.
+    """
     cut = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in cut)
 
 
 def _not_covered(found: list[Attempt]) -> Iterator[str]:
-    """What a certificate takes for granted of some functions, and what it says nothing of."""
+    """Name what a certificate takes for granted, and what it does not speak about at all."""
     yield "how the verifier reads Python and Triton"
     assumed = {one for attempt in found for one in attempt.run.assumptions}
     known = {one.instance[0] for one in assumed if one.lemma is Lemma.KNOWN}
@@ -103,7 +110,7 @@ def _not_covered(found: list[Attempt]) -> Iterator[str]:
     promises = {one for attempt in found for one in attempt.function.assumed}
     if promises:
         yield f"what callers promise ({len(promises)})"
-    # A kernel file may hold only some of the Funcs, and this proof is of those alone.
+    # A kernel file may compute only some of the Funcs; the proof is about these alone.
     if found:
         yield f"Funcs besides {', '.join(attempt.function.name for attempt in found)}"
     yield "rounding"
@@ -111,7 +118,7 @@ def _not_covered(found: list[Attempt]) -> Iterator[str]:
 
 
 def _claims(certificate: str, dt_text: str, kernel_text: str) -> dict[str, Claim]:
-    """What the certificate says of each function, if it is about these texts."""
+    """Return the claims of the certificate by function, or refuse it if it is about other texts."""
     document = read(certificate)
     said = {key: value for key, value in document.items() if key != "functions"}
     found = next(differences(said, heading(dt_text, kernel_text)), None)
@@ -133,7 +140,11 @@ def _program(text: str) -> Program:
 
 
 def _answer(claims: dict[str, Claim], func: str) -> Callable[[Region], bool]:
-    """Who is asked what is empty: the certificate. A text that is not read has no functions."""
+    """Return the function that the proof asks whether a set is empty: it looks in the certificate.
+
+    If the kernel file could not be read, it has no functions; `func` is then the empty text, and no
+    set counts as empty.
+    """
     if not func:
         return lambda _: False
     if func not in claims:
@@ -142,7 +153,7 @@ def _answer(claims: dict[str, Claim], func: str) -> Callable[[Region], bool]:
 
 
 def _regenerated(found: list[Attempt], claims: dict[str, Claim]) -> Iterator[str]:
-    """What is wrong with the list of a certificate: it is not the one that the texts give."""
+    """Yield what is wrong with the certificate's lists, compared with those the texts lead to."""
     names = [attempt.function.name for attempt in found]
     for attempt in found:
         function = attempt.function
@@ -167,10 +178,11 @@ def _regenerated(found: list[Attempt], claims: dict[str, Claim]) -> Iterator[str
 
 
 def _decided(attempt: Attempt, claim: Claim, end: float) -> Iterator[tuple[bool | None, str]]:
-    """Whether each set is what the proof needs, or None where that is open; with a complaint.
+    """Yield for each set whether it is as the proof needs it, with a complaint if it is not.
 
-    A set that must have a point is none from which a projection is taken away: the script of such
-    a set may have more points than the set.
+    The answer is None where z3 does not decide. A set that must have a point may not have a
+    projection among the sets that are taken away from it: the script that z3 gets for such a set
+    may have more points than the set itself.
     """
     asked = _Asked(attempt, claim, end, {})
     run, func = attempt.run, attempt.function.name
@@ -197,7 +209,7 @@ def _decided(attempt: Attempt, claim: Claim, end: float) -> Iterator[tuple[bool 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What z3 says of the sets of a proof; of each it is asked once."""
+    """The answers of z3 about the sets of a proof; it is asked about each set once."""
 
     attempt: Attempt
     claim: Claim
@@ -205,7 +217,7 @@ class _Asked:
     known: dict[int, tuple[str, str]]
 
     def about(self, region: Region) -> tuple[str, str]:
-        """`unsat`, `sat` or `unknown`; and the point, or why it is not known."""
+        """Return `unsat`, `sat` or `unknown`, with the point or with why it is not known."""
         table = self.attempt.table
         at = table.add(region)
         if at not in self.known:

@@ -1,4 +1,8 @@
-"""The text of a certificate in, what it claims out; whatever else the text is, what is wrong."""
+"""Read the text of a certificate into claims; refuse, with a reason, any text that is none.
+
+The text may come from anyone. So it may have any length, depth and content, and whatever it is, the
+reader ends with claims or with a MalformedError.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +19,18 @@ from dtpoly.verify.whole import Whole, name, number
 
 MOST_CHARACTERS = 2**26
 MOST_DEPTH = 50
-# How many lists the witnesses of a function are made of: each is looked at, whatever it says.
+# The witnesses of a function may consist of at most this many lists, because we look at each list.
 MOST_LISTS = 20_000
 NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")  # of a set
 Object = dict[str, object]
 
 
 class MalformedError(Exception):
-    """The text is no certificate; with why."""
+    """The text is not a certificate; the message says why."""
 
 
 def read(text: str) -> Object:
-    """JSON, strictly: an object, no key twice, whole numbers alone."""
+    """Read strict JSON: an object without repeated keys, whose numbers are all whole."""
     if len(text) > MOST_CHARACTERS:
         raise MalformedError(f"it has more than {MOST_CHARACTERS} characters")
     try:
@@ -53,7 +57,7 @@ def _no_number(text: str) -> NoReturn:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a certificate says of a function."""
+    """What the certificate says about one function."""
 
     section: Object
     table: Table
@@ -66,7 +70,10 @@ class Claim:
         return found is not None and found in self.empty
 
     def witness(self, of: Without, at: int) -> list[tuple[Whole, ...]] | None:
-        """The ways that the certificate gives to choose the names that are projected out."""
+        """Return the certificate's witnesses for a projection, or None if it gives none.
+
+        Each witness is one way to choose numbers for the names that are projected out.
+        """
         if at not in self.witnesses:
             return None
         names = {plain(one): one for one in of.of.names}
@@ -79,7 +86,7 @@ class Claim:
 
 
 def claims_of(document: Object) -> dict[str, Claim]:
-    """What is said, by function."""
+    """Return the claims of a certificate, by the name of the function."""
     found: dict[str, Claim] = {}
     for one in _listed(document.get("functions"), "'functions'"):
         if not isinstance(one, dict):
@@ -107,7 +114,8 @@ def _claim(said: Object) -> Claim:
         raise MalformedError(f"the witnesses of a function are more than {MOST_LISTS} lists")
     ways: dict[int, list[object]] = {}
     for at, one in cast(Object, witnesses).items():
-        # As it is written, so that no set has two witnesses.
+        # A number may be written in one way only (not 01 for 1), so that no set has two
+        # witnesses.
         if not NUMBER.fullmatch(at):
             raise MalformedError("a witness is of no set")
         ways[int(at)] = _listed(one, "a witness")
@@ -116,7 +124,7 @@ def _claim(said: Object) -> Claim:
 
 
 def _lists_in(witnesses: Object) -> int:
-    """How many lists there are in all."""
+    """Return how many lists there are in the witnesses, at any depth."""
     pending = [*witnesses.values()]
     count = 0
     while pending:
@@ -134,7 +142,11 @@ def _listed(value: object, what: str) -> list[object]:
 
 
 def _number(form: object, names: Mapping[str, str], depth: int) -> Whole:
-    """A number of a witness: a sum of [factor], [factor, name], [factor, number, divisor]."""
+    """Read a number of a witness, which is a list of terms that are added up.
+
+    A term is [factor], [factor, name] or [factor, number, divisor]; the last one is the factor
+    times the quotient of a number, rounded down.
+    """
     if depth > MOST_DEPTH:
         raise MalformedError("a number of a witness is nested too deeply")
     total = number(0)

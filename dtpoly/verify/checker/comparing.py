@@ -1,4 +1,4 @@
-"""What a certificate says and what it should in, the differences in words out."""
+"""Compare a part of a certificate with what it should be, and describe the differences in words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SHOWN = 160
 
 
 def differences(said: Mapping[str, object], found: Mapping[str, object]) -> Iterator[str]:
-    """Where two objects of JSON are not the same, and what is there; the first of each list."""
+    """Yield for each key how two objects of JSON differ; of a list only the first difference."""
     for key in dict.fromkeys((*found, *said)):
         if key not in said:
             yield f"'{key}' is missing"
@@ -41,7 +41,7 @@ def _parts(of: object) -> list[object]:
 
 
 def _text(value: object) -> str:
-    """As JSON: there true is not 1, and the order of keys says nothing."""
+    """Return the value as JSON text: there `true` is not 1, and the order of keys is ignored."""
     return json.dumps(value, sort_keys=True)
 
 

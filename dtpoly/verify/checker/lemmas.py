@@ -1,6 +1,7 @@
-"""An instance of a lemma in, what is wrong with its form out: sums of products are multiplied out.
+"""Check that each instance of a lemma in a certificate has the form that the lemma is about.
 
-The lemmas are proved in docs/proofs.md. Here is only looked at whether they are about this.
+The lemmas themselves are proved in docs/proofs.md. To compare two sums of products, this module
+multiplies both out.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from dtpoly.verify.shared import rank
 from dtpoly.verify.shifts import is_shift
 from dtpoly.verify.whole import Atom, Extreme, Whole, names_of
 
-# How often each product of atoms is there.
+# The coefficient of each product of atoms.
 Polynomial = Counter[tuple[str, ...]]
 
 
 def problem(of: Assumption) -> str | None:
-    """What is wrong with it; None if it has the form of its lemma."""
+    """Return what is wrong with an instance of a lemma, or None if it has the form of its lemma."""
     return None if _has_form(of) else f"an instance has not the form of its lemma: {of.lemma}"
 
 
@@ -88,7 +89,7 @@ def _times(left: Polynomial, right: Polynomial) -> Polynomial:
 
 
 def _enlarged(of: Whole) -> Polynomial:
-    """With the constant in the place of the smaller of that and something else."""
+    """Return the number with each `min(c, x)`, where c is a constant, replaced by that constant."""
     found: Polynomial = Counter()
     for monomial, factor in of.terms:
         product: Polynomial = Counter({(): factor})
@@ -102,7 +103,7 @@ def _enlarged(of: Whole) -> Polynomial:
 
 
 def _bound(of: Atom) -> int | None:
-    """The constant of the smaller of a constant and something else."""
+    """Return c for an atom `min(c, x)` or `min(x, c)` with a constant c, else None."""
     match of:
         case Extreme(largest=False, left=left, right=right):
             return right.constant if left.constant is None else left.constant

@@ -1,7 +1,8 @@
-"""A set in, the question whether it has a point out: SMT-LIB, in arithmetic of whole numbers.
+"""Write the question whether a set has a point as SMT-LIB, in the arithmetic of whole numbers.
 
-A projection of a set that is taken away is replaced by the set at the certificate's witnesses.
-That takes away less, so if nothing is left then, nothing is left; a wrong witness proves nothing.
+A projection inside of a set that is taken away cannot be asked about directly. It is replaced by
+the set at the witnesses that the certificate gives, which takes away less. So if nothing is left
+even then, nothing is left of the real set either; a wrong witness proves nothing.
 """
 
 from __future__ import annotations
@@ -26,18 +27,19 @@ from dtpoly.verify.whole import (
     names_of,
 )
 
-# More lines than any proof so far needs by far; witnesses of witnesses multiply.
+# Far more lines than any proof has needed so far. A limit is needed, because witnesses inside of
+# witnesses multiply.
 MOST_LINES = 20_000
 Witness = Callable[[Without], Sequence[tuple[Whole, ...]] | None]
 
 
 class OpenError(Exception):
-    """There is no question to ask; with why."""
+    """No question can be asked about the set; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
 class Put:
-    """What stands for some names; all others are unknowns of their own."""
+    """The terms that stand for some names; every other name is an unknown of its own."""
 
     terms: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -47,7 +49,7 @@ NOTHING = Put()
 
 @dataclass
 class Script:
-    """Lines of SMT-LIB: each number and each formula has a name, and is there once."""
+    """The lines of an SMT-LIB script; each number and each formula is defined once, by name."""
 
     witness: Witness
     lines: list[str] = field(default_factory=list[str])
@@ -57,20 +59,23 @@ class Script:
     )
 
     def unknown(self, name: str) -> str:
-        """A name as an unknown: two that are written alike would be one."""
+        """Return the unknown for a name.
+
+        Two names that are written alike would become one unknown, so they are refused.
+        """
         written = f"${plain(name)}"
         if self.unknowns.setdefault(written, name) != name:
             raise OpenError("two names are written alike")
         return written
 
     def fresh(self, name: str) -> str:
-        """An unknown that nothing else is."""
+        """Return a new unknown, which differs from all others."""
         written = f"${plain(name)}!{len(self.unknowns)}"
         self.unknowns[written] = name
         return written
 
     def defined(self, sort: str, text: str) -> str:
-        """A name for what a text says."""
+        """Define a name for an expression, and return that name."""
         if len(self.lines) >= MOST_LINES:
             raise OpenError(f"with its witnesses it has more than {MOST_LINES} parts")
         name = f"t{len(self.lines)}"
@@ -78,7 +83,7 @@ class Script:
         return name
 
     def whole(self, of: Whole, put: Put) -> str:
-        """A number."""
+        """Return a term for a number."""
         put = put if not names_of(of).isdisjoint(put.terms) else NOTHING
         if (of, put) not in self.done:
             parts = [self.product(monomial, factor, put) for monomial, factor in of.terms]
@@ -87,19 +92,19 @@ class Script:
         return self.done[of, put]
 
     def product(self, monomial: Sequence[Atom], factor: int, put: Put) -> str:
-        """A number times a factor."""
+        """Return a term for a product of atoms and a factor."""
         count = str(factor) if factor >= 0 else f"(- {-factor})"
         parts = [self.atom(one, put) for one in monomial]
         parts = parts if factor == 1 and parts else [count, *parts]
         return parts[0] if len(parts) == 1 else f"(* {' '.join(parts)})"
 
     def atom(self, of: Atom, put: Put) -> str:
-        """A name, or what is not a sum of products."""
+        """Return a term for a name, a quotient, an extreme or a choice."""
         match of:
             case str():
                 return put.terms[of] if of in put.terms else self.unknown(of)
             case Floor(operand=operand, divisor=divisor):
-                # Of SMT-LIB: rounded down, where the divisor is positive.
+                # `div` of SMT-LIB rounds down if the divisor is positive.
                 return f"(div {self.whole(operand, put)} {divisor})"
             case Extreme(largest=largest, left=left, right=right):
                 a, b = self.whole(left, put), self.whole(right, put)
@@ -109,14 +114,14 @@ class Script:
                 return f"(ite {where} {self.whole(yes, put)} {self.whole(no, put)})"
 
     def truth(self, of: Truth, put: Put) -> str:
-        """A formula."""
+        """Return a term for a formula."""
         put = put if not names_of(of).isdisjoint(put.terms) else NOTHING
         if (of, put) not in self.done:
             self.done[of, put] = self.defined("Bool", self.condition(of, put))
         return self.done[of, put]
 
     def condition(self, of: Truth, put: Put) -> str:
-        """A formula, without a name for it."""
+        """Return the text of a formula, without defining a name for it."""
         match of:
             case Sign(operand=operand, exactly=exactly):
                 return f"({'=' if exactly else '>='} {self.whole(operand, put)} 0)"
@@ -128,7 +133,11 @@ class Script:
                 return f"(or false {' '.join(self.truth(one, put) for one in parts)})"
 
     def point(self, of: Region, put: Put, is_taken_away: bool) -> str:
-        """That there is a point of a set; of one that is taken away, that this is one."""
+        """Return a term that says that the point at hand lies in a set.
+
+        `is_taken_away` says that the set stands on the right of a difference: there a projection
+        needs witnesses, while elsewhere the names that are projected out are simply new unknowns.
+        """
         match of:
             case Holds(truth=truth):
                 return self.truth(truth, put)
@@ -162,13 +171,13 @@ class Script:
                 raise TypeError(of)
 
     def both(self, word: str, left: Region, right: Region, put: Put, is_taken_away: bool) -> str:
-        """Two sets put together."""
+        """Return a term that joins what two sets say of the point by `and` or by `or`."""
         parts = (self.point(one, put, is_taken_away) for one in (left, right))
         return self.defined("Bool", f"({word} {' '.join(parts)})")
 
 
 def script_of(region: Region, witness: Witness) -> str:
-    """SMT-LIB that is satisfiable if the set has a point."""
+    """Return a script of SMT-LIB that can be satisfied if the set has a point."""
     script = Script(witness)
     point = script.point(region, NOTHING, False)
     unknowns = [f"(declare-const {one} Int)" for one in script.unknowns]

@@ -1,4 +1,4 @@
-"""SMT-LIB in, what z3 says out."""
+"""Ask z3 whether a script of SMT-LIB can be satisfied."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_SHOWN = 12
 
 
 def solve(script: str, seconds: float) -> tuple[str, str]:
-    """`unsat`, `sat` or `unknown`; and the point, or why it is not known."""
+    """Return `unsat`, `sat` or `unknown`, with the point or with the reason why it is not known."""
     solver = _z3.Solver()
     solver.set("timeout", int(seconds * 1000))
     try:
@@ -34,7 +34,7 @@ def solve(script: str, seconds: float) -> tuple[str, str]:
 
 
 def _point(model: Any) -> str:
-    """The unknowns and their values."""
+    """Show the unknowns that stand for names of the proof, with their values at the point found."""
     unknowns = {str(one.name()): one for one in model.decls()}
     named = [one for one in sorted(unknowns) if one.startswith("$") and "!" not in one]
     return ", ".join(

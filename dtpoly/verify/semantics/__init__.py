@@ -1,1 +1,1 @@
-"""What Triton's operations mean: a table of entries, each checked against Triton itself."""
+"""Say what Triton's operations mean, in a table whose entries were each checked against Triton."""

@@ -1,4 +1,4 @@
-"""Entries of operators and functions of two operands."""
+"""Make the table's entries of operators and functions of two operands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dtpoly.verify.semantics.types import (
     is_whole,
 )
 
-# What Python does with two constants.
+# How Python computes each operation on two constants.
 PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -38,7 +38,7 @@ PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "ne": lambda a, b: a != b,
     "pow": lambda a, b: a**b,
 }
-# A constant of each type, for the type of what Python makes of it.
+# A sample constant of each type: Python computes with the samples to show the type of the result.
 SAMPLES: dict[str, bool | int | float] = {
     "bool": True,
     "int": 2,
@@ -62,7 +62,7 @@ EXTREMES = {
 
 
 def constant(name: str, first: str, second: str) -> Row:
-    """What Python makes of two constants: no tensor, and no instruction."""
+    """Return the entry for two constants: Python computes another constant, with no instruction."""
     try:
         made = PYTHON[name](SAMPLES[first], SAMPLES[second])
     except (TypeError, ValueError, OverflowError):
@@ -71,7 +71,7 @@ def constant(name: str, first: str, second: str) -> Row:
 
 
 def constants(value: bool | int | float) -> str:
-    """The types of constants that something of this kind can have, which its value decides."""
+    """Return the types that a constant may have which Python computes; its value decides."""
     match value:
         case bool():
             return "bool"
@@ -82,14 +82,16 @@ def constants(value: bool | int | float) -> str:
 
 
 def sign(of: str) -> str:
-    """How an instruction says whether whole numbers have signs."""
+    """Return `s` or `u`, by which an instruction says whether whole numbers have signs."""
     return "s" if is_signed(of) else "u"
 
 
 def _comparison(name: str, first: str, second: str, within: str) -> Row:
-    """A comparison; of a constant and a tensor Triton asks the tensor, and turns it for that.
+    """Return the entry of a comparison.
 
-    Before 3.9 it was not turned, and a constant brought narrow whole numbers to 32 bits.
+    For a constant and a tensor Triton calls the tensor's operator, so the comparison is turned
+    round. Before Triton 3.9 it was not turned, and a constant brought narrow whole numbers to 32
+    bits.
     """
     turned = TURNED[name] if is_constant(first) else name
     also = [_compares(one, within) for one in (turned, name)]
@@ -107,7 +109,7 @@ def _compares(name: str, within: str) -> str:
 
 
 def binary(name: str, first: str, second: str) -> Row:
-    """The entry of an operation on two operands."""
+    """Return the entry of an operation on two operands."""
     if is_constant(first) and is_constant(second) and name in PYTHON:
         return constant(name, first, second)
     if name == "pow":
@@ -141,7 +143,7 @@ def binary(name: str, first: str, second: str) -> Row:
     if name in QUOTIENTS:
         return done(within, within, f"arith.{QUOTIENTS[name]}{sign(within)}i")
     if name == "shr":
-        # What is shifted in is decided before the operands meet.
+        # Which bits are shifted in depends on the operand's type before the operands meet.
         return done(within, within, f"arith.shr{sign(second if is_constant(first) else first)}i")
     return done(within, within, f"arith.{BITS[name]}")
 
@@ -158,7 +160,7 @@ def _function_quotient(name: str, first: str, second: str) -> Row:
 
 
 def _rounded_up(first: str, second: str) -> Row:
-    """`tl.cdiv`: `x + (y - 1)` is divided as `//` divides."""
+    """Return the entry of `tl.cdiv`: `x + (y - 1)` is divided as `//` divides."""
     if is_constant(first) and is_constant(second):
         return Row(constants(SAMPLES[first] + SAMPLES[second]))
     total = (
@@ -175,7 +177,10 @@ def _rounded_up(first: str, second: str) -> Row:
 
 
 def joined(name: str, first: str, second: str) -> Row:
-    """`and` and `or`: where there is a constant, one of the two is chosen by its truth."""
+    """Return the entry of `and` and `or`.
+
+    Where one of the operands is a constant, its truth decides which of the two is the result.
+    """
     if not is_constant(first) and not is_constant(second):
         word = "arith.andi" if name == "both" else "arith.ori"
         return done(TRUTH, TRUTH, word) if first == second == TRUTH else NO
@@ -183,5 +188,5 @@ def joined(name: str, first: str, second: str) -> Row:
 
 
 def ways(first: str, second: str) -> str:
-    """A result that is of one type or of another, by values."""
+    """Return a result that has one type or another, which only the values decide."""
     return "|".join(dict.fromkeys(sorted((first, second))))

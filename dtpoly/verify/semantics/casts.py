@@ -1,4 +1,4 @@
-"""Entries of what changes the type of a value: casts, tiles that are made, loads, stores."""
+"""Make the table's entries of operations that change types: casts, new tiles, loads and stores."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ NOTHING = "none"
 
 
 def cast(of: str, to: str) -> Row:
-    """A value in another type: exactly where that has it, else as the instruction rounds.
+    """Return the entry of a value in another type: exact if the type has it, else rounded.
 
-    Floats go to the nearest, of two the even one; towards zero where whole numbers are made. Whole
-    numbers keep their last bits, and a truth is what is not 0.
+    The instruction rounds floats to the nearest, with ties to even, and towards zero where they
+    become whole numbers. Whole numbers keep their last bits, and a value becomes True if it is not
+    0.
     """
     if of == to:
         return Row(to, to)
@@ -31,7 +32,7 @@ def cast(of: str, to: str) -> Row:
         return Row(to, to, f"tt.fp_to_fp {element(of)} {element(to)}")
     if to == TRUTH:
         if is_float(of):
-            # Narrow floats come to f32 first.
+            # Narrow floats are brought to f32 first.
             within = of if of in STANDARD[2:] else "tl.float32"
             return Row(to, within, f"arith.cmpf une {element(within)}")
         return Row(to, of, f"arith.cmpi ne {element(of)}")
@@ -53,7 +54,8 @@ def cast(of: str, to: str) -> Row:
 def _between_floats(of: str, to: str) -> Row:
     halves = STANDARD[:2]
     if of in halves and to in halves:
-        # Before 3.8 or so by way of f32, which holds all that f16 and bf16 have.
+        # Before 3.8 or so Triton went by way of f32, which holds all numbers of f16 and
+        # bf16.
         by_way = f"arith.truncf f32 {element(to)}"
         return Row(to, to, f"tt.fp_to_fp {element(of)} {element(to)}", by_way)
     if of in halves and to == "tl.float64":
@@ -63,7 +65,7 @@ def _between_floats(of: str, to: str) -> Row:
 
 
 def bitcast(of: str, to: str) -> Row:
-    """The same bits as a value of another type."""
+    """Return the entry of the same bits as a value of another type."""
     if of == to:
         return Row(to, to)
     if bits(of) != bits(to):
@@ -74,16 +76,17 @@ def bitcast(of: str, to: str) -> Row:
 
 
 def full(of: str, to: str) -> Row:
-    """A constant in every lane."""
+    """Return the entry of a tile with one constant in every lane."""
     if not is_constant(of) or (of == "float" and not is_float(to) and to != TRUTH):
         return NO
     return Row(to, to)
 
 
 def load(address: str, other: str | None = None) -> Row:
-    """What is in memory; where a mask is false, `other` in the type of that, or anything.
+    """Return the entry of a load; where a mask is false, the value is `other`, or anything.
 
-    Truths are bytes in memory, and `other` becomes a byte: 256 is False there.
+    `other` has the type of the elements in memory. Truths are bytes in memory, and `other` becomes
+    a byte there: 256 is False.
     """
     made = "arith.cmpi ne i8" if address == TRUTH else "tt.load"
     if other is None:
@@ -95,9 +98,10 @@ def load(address: str, other: str | None = None) -> Row:
 
 
 def store(address: str, value: str) -> Row:
-    """A value is brought to the type of what is in memory; a truth is one that is not 0.
+    """Return the entry of a store, which brings a value to the type of the elements in memory.
 
-    Before 3.9 Triton made a byte of a number in the place of a truth, so that 256 was False.
+    A value that is stored as a truth is True if it is not 0. Before 3.9 Triton made a byte of it
+    first, so that 256 was False.
     """
     brought = cast(tensor(value), address)
     if brought.is_refused:
@@ -109,7 +113,10 @@ ADDED = ("tl.int32", "tl.uint32", "tl.int64", "tl.uint64", *STANDARD)
 
 
 def atomic(name: str, address: str, value: str) -> Row:
-    """An atomic operation: what was there; the value is brought to the type of that first."""
+    """Return the entry of an atomic operation, whose result is what was in memory before.
+
+    The value is brought to the type of the elements in memory first.
+    """
     is_extreme = name != "atomic_add"
     if address not in ADDED or (is_extreme and address in STANDARD[:2]):
         return NO

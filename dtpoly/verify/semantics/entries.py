@@ -1,4 +1,7 @@
-"""The table: an operation and the types of its operands in, its entry out; or all entries."""
+"""Look up the table: give the entry of an operation on operands of some types, or all entries.
+
+`typed` asks for single entries while kernels are read; the tests compare all of them with Triton.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from dtpoly.verify.semantics.unary import unary
 
 @cache
 def entry(name: str, operands: tuple[str, ...]) -> Row:
-    """The entry of an operation on operands of these types."""
+    """Return the entry of an operation on operands of these types."""
     match name, operands:
         case _, (first, second) if name in BINARY:
             return binary(name, first, second)
@@ -69,7 +72,10 @@ def entry(name: str, operands: tuple[str, ...]) -> Row:
 
 
 def _of_three(name: str, a: str, b: str, c: str) -> Row:
-    """Tensors meet first, and constants among themselves; then both."""
+    """Return the entry of an operation on three operands.
+
+    The tensors among them meet first, then the constants among themselves, and then both.
+    """
     tensors = [one for one in (a, b, c) if one not in CONSTANTS]
     constants = [tensor(one) for one in (a, b, c) if one in CONSTANTS]
     within = ""
@@ -94,12 +100,12 @@ def _of_three(name: str, a: str, b: str, c: str) -> Row:
 
 
 def of_operation(name: str) -> dict[tuple[str, ...], Row]:
-    """All entries of an operation."""
+    """Return all entries of an operation, by the types of the operands."""
     return {operands: entry(name, operands) for operands in BY_NAME[name].operands()}
 
 
 def entries() -> Iterator[tuple[str, tuple[str, ...], Row]]:
-    """All entries."""
+    """Yield all entries: the operation, the types of the operands, and the row."""
     for one in OPERATIONS:
         for operands, row in of_operation(one.name).items():
             yield one.name, operands, row

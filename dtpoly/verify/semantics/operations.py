@@ -1,4 +1,4 @@
-"""The operations of the table: how each is written, and which operands it is asked about with."""
+"""List the operations of the table: how each is written, and with which operands it is checked."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dtpoly.verify.semantics.types import STANDARD, TENSORS, TRUTH, TYPES
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation, as a kernel writes it with `{0}`, `{1}` and `{2}` for its operands.
+    """An operation, written as in a kernel, with `{0}`, `{1}` and `{2}` for its operands.
 
-    `kinds` says of each operand what it can be: `value` (a tensor or a constant), `tensor`,
-    `truth`, `type` (the name of a type), `sum type` (of what is summed), `address` (of elements
-    of a type) or `matrix`.
+    `kinds` says for each operand what it may be: `value` (a tensor or a constant), `tensor`,
+    `truth`, `type` (the name of a type), `sum type` (the type in which is summed), `address` (of
+    elements of a type) or `matrix`.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Operation:
     kinds: tuple[str, ...]
 
     def operands(self) -> Iterator[tuple[str, ...]]:
-        """The types of operands, of which each gives an entry of the table."""
+        """Yield the types of operands; each choice of types is an entry of the table."""
         if self.name == "dot onto":
             yield from ONTO
             return
@@ -45,12 +45,13 @@ KINDS = {
 
 
 def _threes() -> Iterator[tuple[str, str, str]]:
-    """Three operands: of one type, and of two, wherever the other one stands."""
+    """Yield types of three operands: all of one type, or one of another type at any place."""
     for one, other in product(TYPES, TYPES):
         yield from dict.fromkeys(((one, one, other), (one, other, one), (other, one, one)))
 
 
-# What a product of matrices may be added to. Triton says nothing of other types, and does not add.
+# The types of tiles to which a product of matrices may be added. With other types Triton reports no
+# mistake, but does not add.
 ONTO = (
     ("tl.int8", "tl.int32"),
     *product(("tl.float8e4nv", "tl.float8e5", "tl.float16"), ("tl.float16", "tl.float32")),
@@ -119,7 +120,7 @@ OPERATIONS = (
     *(Operation(name, text, TWO) for name, text in BINARY.items()),
     *(Operation(name, text, ("value",)) for name, text in UNARY.items()),
     *(Operation(name, text, ("tensor",)) for name, text in REDUCTIONS.items()),
-    # A name that is set to a constant holds a tensor.
+    # A name that is set to a constant holds a tensor afterwards.
     Operation("assign", "c = {0}; c", ("value",)),
     Operation("cast", "{0}.to({1})", ("tensor", "type")),
     Operation("bitcast", "{0}.to({1}, bitcast=True)", ("tensor", "type")),

@@ -1,4 +1,4 @@
-"""Two types in, the type that Triton brings both operands to, out."""
+"""Work out the type to which Triton brings both operands of an operation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _rank(of: str) -> int:
 
 
 def promoted(first: str, second: str, *, divides: bool = False) -> str:
-    """The type in which two operands meet; `divides` is for quotients and remainders."""
+    """Return the type in which two operands meet; `divides` is for quotients and remainders."""
     for one, other in ((first, second), (second, first)):
         if is_constant(one) and not is_constant(other) and _rank(one) <= _rank(other):
             first = second = other
@@ -50,7 +50,10 @@ def promoted(first: str, second: str, *, divides: bool = False) -> str:
 
 
 def whole(first: str, second: str) -> str:
-    """The type in which two whole numbers meet: of two as wide, the one without a sign."""
+    """Return the type in which two whole numbers meet.
+
+    It is the wider one; of two types with equally many bits it is the one without a sign.
+    """
     if is_signed(first) == is_signed(second):
         return first if bits(first) > bits(second) else second
     unsigned, signed = (second, first) if is_signed(first) else (first, second)

@@ -1,7 +1,7 @@
-"""How entries were checked: by which Triton's compiler, in which interpreter, on which GPU.
+"""Say which entries of the table were checked, and by what: a compiler, an interpreter or a GPU.
 
-The record is a file beside this one. Of each operation it has a digest of all entries: where one of
-them is changed, all of them count as not checked until Triton was asked again.
+The record is a file beside this one. It keeps a digest of all entries of each operation: if one
+entry is changed, all entries of the operation count as unchecked until Triton is asked again.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ FILE = Path(__file__).with_name("record.json")
 
 
 class Checked(TypedDict):
-    """What one way of checking found of an operation: entries that are not as the table says.
+    """The result of checking an operation in one way: which entries differ from the table.
 
-    `count` is how many entries it looked at, where these are not all of the operation.
+    `count` is the number of entries that were looked at, if these are not all entries of the
+    operation.
     """
 
     digest: str
@@ -28,27 +29,30 @@ class Checked(TypedDict):
     count: NotRequired[int]
 
 
-# By the way (`compiled 3.9.0`), then by the operation.
+# By the way of checking (such as `compiled 3.9.0`), then by the operation.
 Record = dict[str, dict[str, Checked]]
 
 
 @cache
 def digest(name: str) -> str:
-    """A digest of all entries of an operation."""
+    """Return a digest of all entries of an operation."""
     lines = [f"{' '.join(operands)}: {row}" for operands, row in of_operation(name).items()]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 @cache
 def record() -> Record:
-    """All that is recorded."""
+    """Return the whole record."""
     found: Record = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
 @cache
 def _others(name: str) -> frozenset[str] | None:
-    """Entries that a compiler or a GPU sees otherwise; None if a compiler was not asked."""
+    """Return the entries that a compiler or a GPU sees otherwise than the table.
+
+    The result is None if some recorded compiler was not asked about these entries.
+    """
     found = set[str]()
     for way, ways in record().items():
         if way.startswith("gpu ") and (seen := ways.get(name)) and seen["digest"] == digest(name):
@@ -64,7 +68,7 @@ def _others(name: str) -> frozenset[str] | None:
 
 @cache
 def is_checked(name: str, operands: tuple[str, ...]) -> bool:
-    """True if every compiler that is recorded makes of an entry what the table says."""
+    """True if every recorded compiler makes of an entry what the table says."""
     others = _others(name)
     return (
         others is not None and operands in of_operation(name) and " ".join(operands) not in others

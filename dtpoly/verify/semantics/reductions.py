@@ -1,4 +1,7 @@
-"""Entries of what puts lanes together: to which type values come first, and that of each step."""
+"""Make the table's entries of reductions and products of matrices.
+
+An entry says to which type the values are brought first, and in which type each step is done.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,28 @@ from dtpoly.verify.semantics.types import (
 
 
 def summed(of: str) -> str:
-    """The type in which `tl.sum` adds: whole numbers have 32 bits at least, floats their own."""
+    """Return the type in which `tl.sum` adds.
+
+    Whole numbers have at least 32 bits there; floats keep their own type.
+    """
     if is_float(of) or bits(of) >= 32:
         return of
     return "tl.int32" if is_signed(of) else "tl.uint32"
 
 
 def widened(of: str) -> str:
-    """The type in which `tl.max` and `tl.min` compare: of 32 bits at least, i32 of whole ones."""
+    """Return the type in which `tl.max` and `tl.min` compare.
+
+    It has at least 32 bits: narrower whole numbers become i32, with or without a sign, and narrower
+    floats become f32.
+    """
     if bits(of) >= 32:
         return of
     return "tl.float32" if is_float(of) else "tl.int32"
 
 
 def reduction(name: str, of: str, to: str | None = None) -> Row:
-    """The entry of a reduction. Each step is rounded to the type that it is done in."""
+    """Return the entry of a reduction. Each step is rounded to the type that it is done in."""
     match name:
         case "sum" | "cumsum":
             return _added(summed(of))
@@ -47,7 +57,8 @@ def reduction(name: str, of: str, to: str | None = None) -> Row:
         case "argmax" | "argmin":
             return Row("tl.int32", of, "arith.select i32")
         case _:
-            # The value beside an index is chosen, not computed: it keeps its type.
+            # The value beside an index is not computed but chosen, so it keeps its
+            # type.
             return Row(of, of, "arith.select i32")
 
 
@@ -59,7 +70,7 @@ DOTS = ("tl.float16", "tl.bfloat16", "tl.float32", "tl.float64")
 
 
 def dot(left: str, right: str, out: str | None = None) -> Row:
-    """The entry of a product of matrices, whose type decides where its sums are rounded."""
+    """Return the entry of a product of matrices; its type decides where its sums are rounded."""
     both_eight = left in EIGHTS and right in EIGHTS
     if not both_eight and (left != right or left not in (*DOTS, "tl.int8")):
         return NO
@@ -80,6 +91,6 @@ def dot(left: str, right: str, out: str | None = None) -> Row:
 
 
 def onto(left: str, acc: str) -> Row:
-    """A product that is added to a tile: that has the type of the result, or it is refused."""
+    """Return the entry of a product added to a tile, which must have the product's type."""
     row = dot(left, left, acc if left not in ("tl.int8",) else None)
     return row if row.result == acc else NO

@@ -1,4 +1,4 @@
-"""One entry of the table, and how Triton's instructions name the types of their elements."""
+"""Define an entry of the table, and how Triton's instructions name the types of elements."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ _IN_IR = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What an operation gives: the type of its result, and the instruction that computes it.
+    """An entry: the type of an operation's result, and the instruction that computes it.
 
-    `within` is the type to which operands are brought first, and in which each step is rounded.
-    The instruction is nothing where Python computes a constant, or no value changes. Some versions
-    of Triton take `also` another one, which gives the same value (of 0 perhaps another sign).
+    `within` is the type to which operands are brought first, and in which each step is rounded. The
+    instruction is empty if Python computes a constant, or if no value changes. Some versions of
+    Triton use the instruction in `also` instead, which gives the same value (only a 0 may have
+    another sign).
     """
 
     result: str
@@ -39,12 +40,12 @@ NO = Row(REFUSED)
 
 
 def element(of: str) -> str:
-    """A type as it is named in Triton's instructions, which do not say signs."""
+    """Return a type as Triton's instructions name it, which does not say whether it has a sign."""
     if of == TRUTH:
         return "i1"
     return f"i{bits(of)}" if is_whole(of) else _IN_IR[of]
 
 
 def done(result: str, within: str, instruction: str) -> Row:
-    """An entry whose instruction names the type that it computes in."""
+    """Return an entry whose instruction names the type that it computes in."""
     return Row(result, within, f"{instruction} {element(within)}")

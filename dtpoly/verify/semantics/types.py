@@ -19,7 +19,7 @@ TENSORS = (TRUTH, *WHOLES, *FLOATS)
 # finite, or between the least normal and the largest number of f32. Triton gives others a wider
 # type: a whole number below -2^31 or from 2^32 on is `long`, another float is `double`.
 CONSTANTS = ("bool", "int", "float", "long", "double")
-# What a constant becomes where a tensor is made of it alone.
+# The type of a tensor that is made of a constant alone.
 MADE = {
     "bool": TRUTH,
     "int": "tl.int32",
@@ -29,12 +29,12 @@ MADE = {
 }
 TYPES = (*TENSORS, *CONSTANTS)
 
-# What Triton does not compile: the message of an exception is all that comes of it.
+# The type of an operation that Triton does not compile: it only raises an exception.
 REFUSED = "refused"
 
 
 def bits(of: str) -> int:
-    """How many bits a value has."""
+    """Return how many bits a value of a type has."""
     if of == TRUTH:
         return 1
     digits = "".join(one if one.isdigit() else " " for one in of.partition("e")[0]).split()
@@ -47,7 +47,7 @@ def is_constant(of: str) -> bool:
 
 
 def tensor(of: str) -> str:
-    """The type of a tensor that is made of such a value."""
+    """Return the type of a tensor that is made of such a value."""
     return MADE.get(of, of)
 
 

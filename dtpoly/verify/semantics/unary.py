@@ -1,11 +1,11 @@
-"""Entries of operators and functions of one operand."""
+"""Make the table's entries of operators and functions of one operand."""
 
 from __future__ import annotations
 
 from dtpoly.verify.semantics.row import NO, Row, done, element
 from dtpoly.verify.semantics.types import STANDARD, TRUTH, is_constant, is_float, is_signed, tensor
 
-# What is computed in f32 and f64 alone.
+# Functions that are computed in f32 and f64 alone.
 MATH = {
     "exp": "math.exp",
     "exp2": "math.exp2",
@@ -20,18 +20,19 @@ MATH = {
     "ceil": "math.ceil",
 }
 WIDE = STANDARD[2:]
-# What the opposite of a constant can be: Python makes a whole number of a truth.
+# The type of the opposite of a constant: Python turns a truth into a whole number first.
 WIDER = {"bool": "int", "int": "int|long", "long": "int|long"}
 
 
 def unary(name: str, of: str) -> Row:
-    """The entry of an operation on one operand."""
+    """Return the entry of an operation on one operand."""
     match name:
         case "neg" | "pos" if is_constant(of):
-            # Python makes a whole number of a truth.
+            # Python turns a truth into a whole number.
             return Row(WIDER.get(of, of))
         case "invert" if is_constant(of):
-            # Of a truth too: `~True` is -2, and `~False` is -1, which both are true.
+            # Python does so for a truth too: `~True` is -2 and `~False` is -1, which
+            # are both true.
             return NO if is_float(of) else Row("int|long")
         case "not" if is_constant(of):
             return Row("bool")

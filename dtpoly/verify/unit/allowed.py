@@ -1,7 +1,7 @@
-"""A unit in; Unread, if anything in it is not of a form that is known.
+"""Refuse a unit that has anything in it that is not of a known form.
 
-Functions that dtpoly writes into each file are known by their text, to the letter. All others,
-also those that nothing calls, are looked at node by node and name by name.
+The functions that dtpoly writes into each file are known by their text, to the letter. All other
+functions are checked node by node and name by name, also if nothing calls them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from dtpoly.verify.unit.words import BUILTINS, BUILTINS_OF_KERNELS, INTERPRETER,
 from dtpoly.verify.values import Unread
 
 DESCRIPTORS = "triton.tools.tensor_descriptor"
-# What is called while a file is loaded. Of what makes operators, how many texts say of which types.
+# The functions that are called while a file is loaded. Those that make operators are listed with
+# the number of texts that say which types the operator takes.
 OPERATORS = {"dt_operator": 1, "dt_operator_with_numbers": 2}
 LAUNCHER = "dt_launcher"
 
 
 def check_unit(unit: Unit) -> None:
-    """The unit has known forms alone, and its names mean what is read. Raises Unread."""
+    """Check that a unit has known forms only, and names that mean what is read. Raises Unread."""
     if unit.said and (found := sorted(_own(unit))):
         what = f"the file has '{found[0]}' of a generated file, which says itself what it launches"
         raise Unread(unit.said[0].line, what)
@@ -58,7 +59,8 @@ def check_unit(unit: Unit) -> None:
 
 def is_own(unit: Unit, one: str) -> bool:
     """True if a function or constant of Python, and all that it uses, has its known text."""
-    # The text of a function is without what decorates it.
+    # The known text of a function leaves out its decorators. So we also look that none of them is
+    # a function of Triton.
     is_python = not any(found in unit.jitted for found in needed_by(unit.texts, one))
     return is_python and fingerprint(unit.texts, one) == HELPERS.get(one)
 
@@ -79,7 +81,7 @@ def _scope_of_functions(unit: Unit) -> Scope:
 
 
 def _check_value(unit: Unit, one: str, value: ast.expr) -> None:
-    """What a constant is given does nothing but to make it. Raises Unread."""
+    """Refuse a constant whose expression does more than make a value. Raises Unread."""
     match value:
         case ast.Call(func=ast.Name(id=maker), keywords=[]) if maker in (*OPERATORS, LAUNCHER):
             if not is_own(unit, maker):
@@ -98,7 +100,10 @@ def _check_value(unit: Unit, one: str, value: ast.expr) -> None:
 
 
 def _is_made_as_known(unit: Unit, maker: str, given: Sequence[ast.expr]) -> bool:
-    """True for an operator of two functions and texts, or a launcher of a kernel."""
+    """True for the arguments of an operator, or of a kernel's launcher.
+
+    An operator is made of two functions and some texts.
+    """
     match given:
         case [ast.Constant(value=str()), ast.Name(id=run), ast.Name(id=like), *more]:
             count = OPERATORS.get(maker, 0)
@@ -118,9 +123,9 @@ def _is_own_name(part: ast.expr) -> bool:
 
 
 def _check_operators(unit: Unit) -> None:
-    """Each operator has a name that torch takes, and one of its own. Raises Unread.
+    """Refuse an operator whose name torch does not take, or another one has. Raises Unread.
 
-    Of two with one name, torch would run the first for both.
+    Of two operators with one name, torch would run the first for both.
     """
     names = set[str]()
     for value in unit.values.values():
@@ -138,9 +143,10 @@ def _check_operators(unit: Unit) -> None:
 
 
 def _check_launches(unit: Unit) -> None:
-    """All calls of a launcher have constants of the same names in the same order. Raises Unread.
+    """Refuse calls of a launcher with other constants than the calls before. Raises Unread.
 
-    A launcher keeps what it ran for a like call, and knows the values of constants by their order.
+    A launcher keeps what it ran for a similar call, and tells the values of constants apart by
+    their order. So all calls must have constants of the same names in the same order.
     """
     known = dict[str, list[str | None]]()
     for function in unit.plain.values():
@@ -155,7 +161,7 @@ def _check_launches(unit: Unit) -> None:
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:
-    """The elements of a list or a tuple; else the value itself."""
+    """Return the elements of a list or a tuple; of anything else, the value itself."""
     match value:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             return elements
@@ -164,7 +170,7 @@ def _parts(value: ast.expr) -> list[ast.expr]:
 
 
 def _check_order(unit: Unit) -> None:
-    """What is called while the file is loaded stands below all that it needs. Raises Unread."""
+    """Refuse a call at load time that stands above something that it needs. Raises Unread."""
     places = {one: at for at, one in enumerate(unit.texts)}
     for one, value in unit.values.items():
         names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
@@ -179,7 +185,7 @@ def _check_order(unit: Unit) -> None:
 
 
 def _check_imports(unit: Unit) -> None:
-    """Modules that are named are imported. Raises Unread."""
+    """Refuse modules that are named and not imported. Raises Unread."""
     parts = (*unit.plain.values(), *unit.jitted.values(), *unit.values.values())
     nodes = [node for part in parts for node in ast.walk(part)]
     named = {node.id for node in nodes if isinstance(node, ast.Name)} & MODULES

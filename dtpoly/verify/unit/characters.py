@@ -1,9 +1,9 @@
-"""The characters of a file and how they make up lines; Unread, where two readers could differ.
+"""Refuse a file whose characters or lines two readers might understand in different ways.
 
-Python, its module `tokenize` (by which Triton finds where a kernel ends) and editors have their own
-notions of where a line ends, what a space is, and which letters are the same. All agree if a file
-has printing ASCII characters and plain line ends alone, and no line goes on behind a backslash.
-Comments may have other printing characters, since all skip them.
+Python, its module `tokenize` (with which Triton finds where a kernel ends) and editors have their
+own ideas of where a line ends, what a space is, and which letters are the same. They all agree if a
+file has only printing ASCII characters and plain line ends, and no line that a backslash continues.
+Comments may have other printing characters, since all readers skip them.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Sequence
 
 from dtpoly.verify.values import Unread
 
-# What says in the first two lines of a file in which encoding Python reads it.
+# A comment of this form in the first two lines of a file tells Python the file's encoding.
 ENCODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 UTF_8 = ("utf-8", "utf8")
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a file, if all who read it see the same. Raises Unread."""
+    """Return the lines of a file, if all readers see the same lines. Raises Unread."""
     lines = text.replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines, start=1):
         for character in line:
@@ -37,7 +37,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def check_tokens(lines: Sequence[str]) -> None:
-    """Only comments have other characters than those of ASCII. Raises Unread."""
+    """Refuse characters outside of ASCII that are not in a comment. Raises Unread."""
     if all(line.isascii() for line in lines):
         return
     text = "\n".join(lines)
@@ -51,9 +51,10 @@ def check_tokens(lines: Sequence[str]) -> None:
 
 
 def _check_encoding(lines: Sequence[str]) -> None:
-    """Python must read the characters that are read here. Raises Unread.
+    """Refuse an encoding with which Python reads other characters than dtpoly. Raises Unread.
 
-    All comments at the top are looked at: lines may have been put between the first of them.
+    Python looks for it in the first two lines. Here all comments at the top are looked at, because
+    lines may have been put between the first of them.
     """
     for number, line in enumerate(lines, start=1):
         if line.strip() and not line.lstrip().startswith("#"):

@@ -1,7 +1,8 @@
-"""How deep the functions of a unit are nested; Unread where Python or Triton goes no deeper.
+"""Refuse functions that are nested more deeply than Python or Triton can read them.
 
-Python's and Triton's compilers call themselves for each level of a text, and Python stops after
-1,000 calls: what is nested too deeply is not loaded or not compiled, though its meaning is clear.
+The compilers of Python and Triton call themselves for each level of a text, and Python stops after
+1,000 nested calls. So a function that is nested too deeply is not loaded or not compiled, even if
+its meaning is clear.
 """
 
 from __future__ import annotations
@@ -12,18 +13,19 @@ from collections.abc import Callable, Mapping
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
 
-# What is left of the 1,000 calls for a kernel: the program that launches it needs some.
+# The calls of the 1,000 that a kernel may take; the program that launches it needs the others.
 MOST_CALLS = 850
-# How many calls of Triton's compiler a level takes, rounded up; measured with chains of each.
+# How many calls of Triton's compiler a level of each kind takes, rounded up. They were measured
+# with chains of each kind.
 BINARY, COMPARED, STATEMENT, OTHER = 3, 8, 11, 4
-# What the call of a function takes besides the levels of that function.
+# The calls that a call of a function takes, besides those for the levels of that function.
 INTO_FUNCTION = 20
-# How many levels Python's own compiler takes, in all versions.
+# A depth that Python's own compiler accepts in all versions.
 MOST_LEVELS = 400
 
 
 def check_depth(unit: Unit) -> None:
-    """No function is nested more deeply than compilers go. Raises Unread."""
+    """Refuse a function that is nested more deeply than the compilers go. Raises Unread."""
     for one, function in unit.plain.items():
         if _deepest(function, lambda _: (1, 0)) > MOST_LEVELS:
             raise Unread(function.lineno, f"'{one}' is nested more deeply than Python reads")
@@ -35,9 +37,10 @@ def check_depth(unit: Unit) -> None:
 
 
 def _deepest(root: ast.AST, cost: Callable[[ast.AST], tuple[int, int]]) -> int:
-    """The largest sum of costs on a way from the root of a tree down.
+    """Return the largest sum of costs on any way from the root of a tree down.
 
-    A node costs something for what is below it, and something more for a moment.
+    A node has two costs: one that lasts for all nodes below it, and one that counts for a moment
+    only.
     """
     most, pending = 0, [(root, 0)]
     while pending:
@@ -50,7 +53,7 @@ def _deepest(root: ast.AST, cost: Callable[[ast.AST], tuple[int, int]]) -> int:
 
 
 def _calls(one: str, jitted: Mapping[str, ast.FunctionDef], known: dict[str, int]) -> int:
-    """How many calls of Triton's compiler a function takes, with the functions that it calls."""
+    """Return how many calls of Triton's compiler a function takes, with the functions it calls."""
     if one in known:
         return known[one]
     known[one] = MOST_CALLS + 1  # a function that calls itself is never compiled

@@ -1,14 +1,14 @@
-"""A kernel as Triton finds it in its file; Unread, where that is not the kernel that is read.
+"""Check that Triton finds the same kernel in a file that dtpoly reads there.
 
 Python runs a file, but Triton compiles a text: it asks `inspect` for the lines of a kernel, and
-`inspect` asks `tokenize` where they end. Triton's compiler then takes all from the first line that
-begins with `def`, and Triton's interpreter all from the last one. Both are done again here, and
-must give the tree that Python has.
+`inspect` asks `tokenize` where they end. From these lines Triton's compiler takes everything from
+the first line on that begins with `def`, and Triton's interpreter everything from the last one on.
+This module does both again, and each must give the tree that Python has.
 
-The end of a block is found as `inspect.BlockFinder` of Python 3.11, 3.12 and 3.13 finds it: they
-differ only in what they do after a mistake of `tokenize`, which is refused here. What their
-`tokenize` makes of a text differs for continued lines, form feeds, letters that are not ASCII, and
-f-strings (in which kernels may not be): `characters` and `forms` let none of them through.
+It finds the end of a block as `inspect.BlockFinder` of Python 3.11, 3.12 and 3.13 does. These
+differ only in what they do after a mistake of `tokenize`, which is refused here. What the versions
+of `tokenize` make of a text differs for continued lines, form feeds, letters that are not ASCII,
+and f-strings (which kernels may not have): `characters` and `forms` let none of these through.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ASIDE = (tokenize.COMMENT, tokenize.NL)
 
 
 def check_extracted(lines: Sequence[str], kernel: ast.FunctionDef) -> None:
-    """Triton finds in these lines of a file what Python runs. Raises Unread."""
+    """Refuse a kernel if Triton finds another text in the file than Python runs. Raises Unread."""
     first = kernel.decorator_list[0].lineno
     if kernel.lineno != first + 1 or lines[first - 1].rstrip() != DECORATOR:
         raise Unread(first, f"'{DECORATOR}' must have the line above 'def' for itself")
@@ -51,20 +51,20 @@ def check_extracted(lines: Sequence[str], kernel: ast.FunctionDef) -> None:
 
 
 def compiled_text(block: Sequence[str]) -> str:
-    """The text of a kernel that Triton compiles, as `JITFunction` cuts it out."""
+    """Return the text of a kernel that Triton compiles, cut out as `JITFunction` does it."""
     text = textwrap.dedent("".join(block))
     found = DEFINITION.search(text)
     return "" if found is None else text[found.start() :]
 
 
 def interpreted_text(block: Sequence[str]) -> str:
-    """The text of a kernel that Triton's interpreter runs: from the last line with a `def`."""
+    """Return the text that Triton's interpreter runs: from the last line that begins with `def`."""
     starts = [at for at, line in enumerate(block) if line.strip().startswith("def ")]
     return textwrap.dedent("".join(block[starts[-1] :])) if starts else ""
 
 
 def _shown(function: ast.FunctionDef, first: int) -> list[str]:
-    """The tree of a function without its decorator, and where in it each part stands."""
+    """Return the tree of a function without its decorator, and where each part of it stands."""
     bare = copy.copy(function)
     bare.decorator_list = []
     return [ast.dump(bare), *(_place(node, first) for node in ast.walk(bare))]
@@ -81,7 +81,7 @@ def _place(node: ast.AST, first: int) -> str:
 
 @dataclass(frozen=True)
 class Block:
-    """How far the search for the end of a function has come: `inspect.BlockFinder`."""
+    """The state of the search for the end of a function, as `inspect.BlockFinder` keeps it."""
 
     is_started: bool = False
     is_decorator: bool = False
@@ -93,8 +93,11 @@ class Block:
 
 
 def block_of(lines: Sequence[str], line: int = 1) -> list[str]:
-    """The lines of a function, from those that begin with it, as `inspect.getblock` cuts them."""
-    # Most of a file stands below a block, and is not looked at.
+    """Return the lines of a function, as `inspect.getblock` cuts them.
+
+    `lines` begins with the first line of the function.
+    """
+    # The tokens are read one by one, since most of a file stands below the block.
     ended = (f"{one}\n" for one in lines)
     block = Block()
     try:
@@ -108,7 +111,7 @@ def block_of(lines: Sequence[str], line: int = 1) -> list[str]:
 
 
 def _after(block: Block, token: tokenize.TokenInfo) -> Block:
-    """The search after one more token."""
+    """Return the state of the search after one more token."""
     row, column = token.start
     match token.type:
         case _ if not block.is_started and not block.is_decorator:

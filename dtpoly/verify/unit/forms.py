@@ -1,7 +1,7 @@
-"""The forms that statements and expressions of a unit may have; Unread for any other.
+"""List the forms that statements and expressions of a unit may have, and refuse all others.
 
-What a kernel or a wrapper then means is read elsewhere, and there too only some of these forms are
-understood. Here each node is looked at, also in branches that a proof never comes to.
+What a kernel or a wrapper means is read elsewhere, and the readers understand only some of these
+forms. Here each node is checked, also in branches that a proof never comes to.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EXPRESSIONS = (
     *(ast.Compare, ast.Call, ast.Attribute, ast.Subscript, ast.Slice, ast.IfExp),
 )
 STATEMENTS = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.Return, ast.Pass)
-# What functions of Python have besides.
+# The forms that functions of Python may have besides these.
 OF_PYTHON = (
     *(ast.With, ast.withitem, ast.Raise, ast.Assert, ast.Dict, ast.Set, ast.Starred),
     *(ast.JoinedStr, ast.FormattedValue, ast.Lambda, ast.GeneratorExp, ast.ListComp),
@@ -33,7 +33,7 @@ PLAIN = bool | int | float | str | None
 
 @dataclass(frozen=True)
 class Forms:
-    """The forms of one kind of function, and the attributes of its values."""
+    """The forms that one kind of function may have, and the attributes that its values may have."""
 
     where: str
     nodes: tuple[type[ast.AST], ...]
@@ -47,17 +47,17 @@ PYTHON = Forms(
 
 
 def unknown(line: int, what: str, where: str) -> Unread:
-    """A form that is not on the list."""
+    """Return the error for a form that is not on the list."""
     return Unread(line, f"{what} in {where}, and the verifier takes only what it knows")
 
 
 def said(node: ast.AST) -> str:
-    """The first line of a part of the text."""
+    """Return the first line of a node's text, in quotes."""
     return f"'{ast.unparse(node).strip().splitlines()[0]}'"
 
 
 def check_forms(function: ast.FunctionDef, forms: Forms) -> None:
-    """Every part of a function has a form that is known. Raises Unread."""
+    """Refuse a function that has a part of an unknown form. Raises Unread."""
     _check_signature(function, forms)
     docstring = function.body[0]
     for statement in function.body:
@@ -76,7 +76,7 @@ def is_docstring(statement: ast.stmt) -> bool:
 
 
 def located(root: ast.AST, line: int = 1) -> Iterator[tuple[ast.AST, int]]:
-    """Each part of a tree, and the line where it is or where it belongs to."""
+    """Yield each node of a tree with its line, or with the line of the node that it belongs to."""
     pending = [(root, line)]
     while pending:
         node, line = pending.pop()
@@ -86,7 +86,7 @@ def located(root: ast.AST, line: int = 1) -> Iterator[tuple[ast.AST, int]]:
 
 
 def dotted(node: ast.expr) -> tuple[str, ...] | None:
-    """The words of `a.b.c`; None for what does not begin with a name."""
+    """Return the words of `a.b.c`; None for an expression that does not begin with a name."""
     words: list[str] = []
     while isinstance(node, ast.Attribute):
         words.append(node.attr)
@@ -95,7 +95,7 @@ def dotted(node: ast.expr) -> tuple[str, ...] | None:
 
 
 def is_constant(node: ast.expr) -> bool:
-    """True for a number, a truth, a string, None, and a number with a sign."""
+    """True for a number (which may have a sign), a truth, a string and None."""
     match node:
         case ast.Constant(value=bool() | int() | float() | str() | None, kind=None):
             return True
@@ -106,7 +106,7 @@ def is_constant(node: ast.expr) -> bool:
 
 
 def is_known_word(node: ast.expr) -> bool:
-    """True for what a module is known to have, such as `tl.float32`."""
+    """True for an attribute that a module is known to have, such as `tl.float32`."""
     words = dotted(node)
     return words is not None and len(words) > 1 and _is_listed(words)
 
@@ -116,7 +116,7 @@ def _is_listed(words: Sequence[str]) -> bool:
 
 
 def _check_signature(function: ast.FunctionDef, forms: Forms) -> None:
-    """Python evaluates defaults and annotations when it loads a file: they must be plain."""
+    """Refuse defaults and annotations that are not plain: Python runs them when it loads a file."""
     if getattr(function, "type_params", []) or function.type_comment is not None:
         raise unknown(function.lineno, f"'{function.name}' has parameters of types", forms.where)
     given = function.args
@@ -135,7 +135,7 @@ def _check_signature(function: ast.FunctionDef, forms: Forms) -> None:
 
 
 def is_type(node: ast.expr) -> bool:
-    """True for an annotation that Triton knows, or that is a type of Python's or torch's."""
+    """True for an annotation that Triton knows, or that is a type of Python or torch."""
     match node:
         case ast.Name(id="int" | "float" | "bool" | "str") | ast.Constant(value=None):
             return True
@@ -181,7 +181,7 @@ def _check_node(node: ast.AST, line: int, forms: Forms) -> None:
 
 
 def _check_target(target: ast.expr, forms: Forms) -> None:
-    """Only names are set: no attribute, and no part of something, is another afterwards."""
+    """Refuse assignments to anything but names, since they would change a part of something."""
     match target:
         case ast.Name():
             pass
@@ -193,7 +193,7 @@ def _check_target(target: ast.expr, forms: Forms) -> None:
 
 
 def _check_attribute(node: ast.Attribute, word: str, forms: Forms) -> None:
-    """Modules have the attributes that are listed for them, and values those of values."""
+    """Refuse an attribute that is not listed for its module, or for values."""
     words = dotted(node)
     if words is not None and words[0] in ATTRIBUTES:
         if not _is_listed(words):

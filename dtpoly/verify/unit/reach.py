@@ -1,6 +1,6 @@
-"""A kernel of a file in, the unit that it belongs to out: what launches it, and all they reach.
+"""Cut a file down to the unit of one kernel: the kernel, what launches it, and all they reach.
 
-What is not in that unit cannot matter to the kernel: no definition of the unit names it, and
+Whatever is not in that unit cannot matter to the kernel: no definition of the unit names it, and
 `allowed` lets no text change what a name of the unit means.
 """
 
@@ -18,7 +18,7 @@ Part = TypeVar("Part")
 
 
 def reached_by(unit: Unit, one: str) -> frozenset[str]:
-    """A definition, all definitions that it names, those that they name, and so on."""
+    """Return a definition with all definitions that it names, those that they name, and so on."""
     found = set[str]()
     pending = [one]
     while pending:
@@ -30,7 +30,7 @@ def reached_by(unit: Unit, one: str) -> frozenset[str]:
 
 
 def unit_of(unit: Unit, kernel: str) -> Unit:
-    """The unit of one kernel. Raises Unread."""
+    """Return the unit of one kernel. Raises Unread."""
     if kernel not in unit.jitted:
         raise Unread(1, f"there is no kernel '{kernel}'")
     using = (*unit.plain, *unit.values)
@@ -48,7 +48,7 @@ def unit_of(unit: Unit, kernel: str) -> Unit:
 
 
 def _named(unit: Unit, one: str) -> list[str]:
-    """The names in a definition, also those that it has for something else."""
+    """Return the names in a definition, also those that mean something else there."""
     tree = unit.jitted.get(one) or unit.plain.get(one) or unit.values[one]
     again = [AGAIN] if one in unit.again else []
     return [*again, *(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))]

@@ -1,8 +1,9 @@
-"""The names of a function: each is bound by it, or is one that the unit or Python gives.
+"""Check where each name of a function comes from: the function itself, the unit, or Python.
 
 Python looks a name up when it comes to it: in the function if that binds it anywhere, then in the
-module, then among the builtins. Triton looks in what it has read of the function so far, and then
-in the module. Both find the same where no name that a function binds means anything to the module.
+module, then among the builtins. Triton looks in the part of the function that it has read so far,
+and then in the module. Both find the same if no name that a function binds means anything to the
+module.
 """
 
 from __future__ import annotations
@@ -22,22 +23,23 @@ MEANING = "is defined, which has a meaning of its own"
 
 @dataclass(frozen=True)
 class Scope:
-    """What a function may use and does not bind; and what else it must not bind."""
+    """The names that a function may use without binding them, and those that it must not bind."""
 
     builtins: frozenset[str]
-    # Functions of the unit, and constants of its module.
+    # The functions of the unit, and the constants of its module.
     given: frozenset[str]
-    # What would be hidden, or would be found where the function has not bound it yet.
+    # Names of the module: a function that binds one hides it, and Triton would find the
+    # module's meaning where the function has not bound the name yet.
     fixed: frozenset[str]
 
 
 def is_dunder(one: str) -> bool:
-    """True for a name that Python reads when nobody says it."""
+    """True for a name such as `__len__`, which Python reads even if no text says it."""
     return DUNDER.fullmatch(one) is not None
 
 
 def bindings(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """Every name that a function binds inside, and the line where it does."""
+    """Yield every name that a function binds inside, and the line where it does so."""
     for node, line in located(function, function.lineno):
         if node is function:
             continue
@@ -63,7 +65,7 @@ def bindings(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
 
 
 def check_names(function: ast.FunctionDef, scope: Scope) -> None:
-    """Each name means what is read. Raises Unread."""
+    """Refuse a name that may mean something else than what is read. Raises Unread."""
     bound = set[str]()
     for one, line in bindings(function):
         check_new(one, line, scope.fixed)
@@ -90,7 +92,7 @@ def check_names(function: ast.FunctionDef, scope: Scope) -> None:
 
 
 def check_new(one: str, line: int, fixed: Set[str]) -> None:
-    """A name may be bound if that changes the meaning of no other text. Raises Unread."""
+    """Refuse to bind a name if that changes the meaning of other text. Raises Unread."""
     if one in FIXED or one in fixed:
         raise Unread(line, f"'{one}' {MEANING}")
     if is_dunder(one):

@@ -1,4 +1,4 @@
-"""Texts that are known by their hash: the functions that dtpoly writes into each file."""
+"""Recognize by the hash of their text the functions that dtpoly writes into each file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WORD = re.compile(r"\bdt_\w+")
 
 
 def needed_by(texts: Mapping[str, str], one: str) -> list[str]:
-    """A function, and what it uses of the file, and what that uses."""
+    """Return a function, and all that it uses of the file, directly or through others."""
     needed: dict[str, None] = {}
     pending = [one]
     while pending:
@@ -22,6 +22,6 @@ def needed_by(texts: Mapping[str, str], one: str) -> list[str]:
 
 
 def fingerprint(texts: Mapping[str, str], one: str) -> str:
-    """The hash of the text of a function and of what it uses."""
+    """Return a hash of the text of a function and of all that it uses."""
     found = "\n".join(texts[found] for found in needed_by(texts, one))
     return hashlib.sha256(found.encode()).hexdigest()[:32]

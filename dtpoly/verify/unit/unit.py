@@ -1,4 +1,7 @@
-"""The text of a file in, the unit that it is out: its functions and constants; nothing is run."""
+"""Read the text of a file into a unit, which has its functions and constants. Nothing is run.
+
+`allowed` then checks what these definitions hold.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ from dtpoly.verify.values import Unread
 
 JITTED = ["triton.jit"]
 AGAIN, OUT = "dt_again", "out"
-# What a generated file does if it is run, and not if it is imported. It binds no name.
+# The text with which a generated file runs a test when it is run, but not when it is imported. It
+# binds no name.
 MAIN = """\
 if __name__ == '__main__':
     {test}(**{{name: int(size) for name, size in (one.split('=') for one in sys.argv[1:])}})"""
@@ -25,31 +29,36 @@ if __name__ == '__main__':
 
 @dataclass(frozen=True)
 class Unit:
-    """The kernels and functions of Triton, the wrappers and functions of Python, by name."""
+    """The definitions of a file, by name.
+
+    `jitted` has the kernels and functions of Triton, and `plain` has the wrappers and other
+    functions of Python.
+    """
 
     text: str
     lines: tuple[str, ...]
     jitted: dict[str, ast.FunctionDef]
     plain: dict[str, ast.FunctionDef]
-    # Of each function and constant its text; how far a line is set in says what it means.
+    # The text of each function and constant. Indentation is kept, since it is part of the
+    # meaning.
     texts: dict[str, str]
-    # What each constant is.
+    # The expression of each constant.
     values: dict[str, ast.expr]
-    # Modules, by the names that the file has for them.
+    # The imported modules, by the names that the file gives them.
     imported: frozenset[str] = frozenset()
-    # What it says of its kernels by `# verify:` and `# assume:`.
+    # The `# verify:` and `# assume:` lines of the file.
     said: tuple[Said, ...] = ()
-    # The wrappers that do again what they did for a like call.
+    # The wrappers that repeat what they did for a similar call.
     again: frozenset[str] = frozenset()
-    # What is there of that which does so, where it is called first.
+    # The functions needed for that repetition that are defined where it is called first.
     ready: frozenset[str] = frozenset()
-    # The function that the file runs if it is run itself.
+    # The function that the file runs when it is run itself.
     test: str | None = None
 
 
 @dataclass
 class _Reading:
-    """A unit as far as it is read."""
+    """The part of a unit that has been read so far."""
 
     lines: list[str]
     jitted: dict[str, ast.FunctionDef] = field(default_factory=dict[str, ast.FunctionDef])
@@ -60,19 +69,19 @@ class _Reading:
     again: set[str] = field(default_factory=set[str])
     ready: frozenset[str] = frozenset()
     test: str | None = None
-    # The last line of what has been read.
+    # The last line that has been read.
     last: int = 0
 
 
 def read_unit(text: str) -> Unit:
-    """The unit that is a whole file. What its functions hold is not looked at. Raises Unread."""
+    """Read a whole file as one unit, without a look into its functions. Raises Unread."""
     lines = lines_of(text)
     try:
         module = ast.parse("\n".join(lines))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            # It runs nothing, and refuses what a tree may hold and Python does not take: one
-            # parameter twice, for example.
+            # This runs nothing. It refuses what a tree may hold but Python does not
+            # accept, such as a parameter that is there twice.
             compile("\n".join(lines), "unit", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
@@ -97,7 +106,10 @@ def read_unit(text: str) -> Unit:
 
 
 def _read(reading: _Reading, node: ast.stmt) -> None:
-    """Take one statement of a module; each begins a line, and no two share one. Raises Unread."""
+    """Read one statement of a module.
+
+    Each statement must begin at the start of a line, and no two may share a line. Raises Unread.
+    """
     first = min((node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))))
     if node.col_offset != 0 or first <= reading.last or reading.test is not None:
         raise Unread(first, f"{_first_line(node)} at this place")
@@ -139,7 +151,7 @@ def _read(reading: _Reading, node: ast.stmt) -> None:
 
 
 def _is_wrapper(reading: _Reading, one: str) -> bool:
-    """True for a function that may be called with a result to fill, and is as it was defined."""
+    """True for a function that can be given a result to fill, and has not been replaced since."""
     function = reading.plain.get(one)
     return (
         function is not None
@@ -153,7 +165,7 @@ def _first_line(node: ast.stmt) -> str:
 
 
 def _test_of(node: ast.If) -> str | None:
-    """The function that a file runs if it is run itself, if it does so as generated files do."""
+    """Return the function that a file runs if it is run itself, in the form of generated files."""
     match node.body:
         case [ast.Expr(value=ast.Call(func=ast.Name(id=one)))]:
             return one if ast.unparse(node) == MAIN.format(test=one) else None

@@ -1,7 +1,7 @@
-"""The words that a unit may use and does not define itself: modules, builtins, attributes.
+"""List the words that a unit may use without defining them: modules, builtins and attributes.
 
-A word that is missing here makes a unit unread, and nothing else: add it when the verifier has
-learnt what it means, or when it is sure that it means nothing to a proof.
+If a word is missing here, a unit that uses it stays unread, and nothing worse happens. Add a word
+when the verifier has learnt what it means, or when it surely means nothing to a proof.
 """
 
 import builtins
@@ -11,16 +11,17 @@ IMPORTS = (
     *("import torch", "import triton"),
     *("import triton.language as tl", "import triton.tools.tensor_descriptor"),
 )
-# These are read as what Python and Triton mean by them. A tensor called so is called otherwise in a
-# wrapper, which says them with a dot.
+# These names are read as Python and Triton mean them. A tensor with such a name has another name in
+# the wrapper, because the wrapper uses the modules with a dot.
 MODULES = frozenset({"hashlib", "linecache", "sys", "threading", "torch", "triton", "tl"})
-# No unit gives one of these names to something else.
+# No unit may give one of these names to something else.
 FIXED = frozenset(dir(builtins)) | MODULES
-# What Triton's interpreter adds to the text of a kernel, and then looks up there or in the module.
+# Triton's interpreter adds these names to the text of a kernel, and looks them up there or in the
+# module.
 INTERPRETER = frozenset({"interpreter_semantic", "_InterpreterComparison"})
 
-# What Python itself gives to kernels, and to functions of Python. Nothing here can reach a module,
-# run a text, or change what a name means.
+# The builtins of Python that kernels, and functions of Python, may use. None of them can reach a
+# module, run a text, or change what a name means.
 BUILTINS_OF_KERNELS = frozenset({"float", "max", "min", "range"})
 BUILTINS = frozenset(
     (
@@ -73,7 +74,7 @@ TORCH = frozenset(
     )
 )
 TRITON = frozenset({"cdiv", "jit", "next_power_of_2", "language", "language.constexpr"})
-# Of each module its attributes, and theirs, with dots between them.
+# The attributes of each module, and the attributes of these, with dots between them.
 ATTRIBUTES = {"tl": TL, "torch": TORCH, "triton": TRITON}
 
 ANNOTATIONS = frozenset(
@@ -83,14 +84,14 @@ ANNOTATIONS = frozenset(
     )
 )
 
-# What values of a kernel have: tiles, addresses, types and descriptors.
+# The attributes of a kernel's values: tiles, addresses, types and descriptors.
 OF_TILES = frozenset(
     (
         *("dtype", "element_ty", "load", "primitive_bitwidth", "store", "to"),
         *(*ELEMENTWISE, *SHAPES),
     )
 )
-# What values of a function of Python have: tensors, types, generators, numbers and lists.
+# The attributes of values in a function of Python: tensors, types, generators, numbers and lists.
 OF_TENSORS = frozenset(
     (
         *("all", "amax", "amin", "any", "append", "contiguous", "cpu", "cumsum", "device", "dim"),
