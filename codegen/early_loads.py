@@ -1,9 +1,9 @@
-"""A kernel's body in; the same with tiles that a loop does not change loaded before it, out.
+"""Moves loads that a loop does not change in front of the loop.
 
     for k: t = A[m]; acc += t * B[k]  -->  t = A[m]; for k: acc += t * B[k]
 
-The loop may run zero times, and then nothing says that what it loads is there. So this is done only
-where what is known before the loop keeps each index inside of its tensor.
+The loop may run zero times, and then nothing guarantees that the loaded elements exist. So a load
+is moved only if what is known before the loop keeps each of its indices inside of its tensor.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ ONE = Affine((), 1)
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is true all over a kernel."""
+    """Facts that hold everywhere in a kernel."""
 
     extents: Mapping[str, tuple[frozenset[str], ...]]  # of tensors that are not written
     lanes: Mapping[str, Lanes]
@@ -38,7 +38,7 @@ def with_early_loads(
     extents: Mapping[str, tuple[frozenset[str], ...]],
     largest: Mapping[str, Affine],
 ) -> tuple[Step, ...]:
-    """The body; `largest` is how much variables are at most that are never less than 0."""
+    """Move the loads. `largest` bounds variables from above, all of which are 0 or more."""
     setters: dict[str, list[Instruction]] = {}
     for one in inside(body):
         for name in assigned_by(one):
@@ -104,7 +104,7 @@ def _is_same(one: Instruction, other: Instruction) -> bool:
 
 
 def _is_fixed(known: Known, load: Load, set_in: set[str], largest: Mapping[str, Affine]) -> bool:
-    """Whether a load gives the same in each round of a loop, and may be done without any."""
+    """Whether a load gives the same in each round of a loop, and may be done without any round."""
     uses = {*reads(load), *load.axes}
     if (
         load.name not in known.loads

@@ -1,6 +1,7 @@
-"""Operations of the language in, their Triton spelling out; and the functions that the file needs.
+"""Says how operations of the language are spelled in Triton, and has the functions they need.
 
-NaN wins every comparison here, as in torch; Triton's own `tl.max` and `%` do otherwise.
+The functions are texts, which are copied into the generated file. NaN wins every comparison here,
+as in torch; Triton's own `tl.max` and `%` behave differently.
 """
 
 from dtpoly.algorithm.dtypes import DType, is_float

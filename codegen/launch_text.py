@@ -1,4 +1,4 @@
-"""A kernel and a wrapper's variables in; the Python that allocates for it and launches it, out."""
+"""Writes the lines of a wrapper that allocate memory for a kernel and launch it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -90,7 +90,7 @@ def _before(wrapping: Wrapping, one: Launched) -> Iterator[Launched]:
 
 
 def memory_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
-    """Memory that this kernel is the first to write, for later ones."""
+    """Allocate the memory that this kernel is the first to write, and that later kernels read."""
     written: set[str] = set()
     for before in _before(wrapping, one):
         written |= {p.name for p in before.kernel.tensors if p.is_written}
@@ -164,7 +164,7 @@ def _lanes(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
 
 
 def _descriptors(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:
-    """Descriptors of tensors that are loaded in blocks, where there can be some."""
+    """Make what the descriptors of tensors that are loaded in blocks are made of."""
     for described in kernel.described:
         pointer = next(p for p in kernel.tensors if p.name == described.tensor)
         name = own.descriptors[kernel.name, described.tensor]
@@ -234,7 +234,10 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
 
 
 def _specialized(own: Locals, kernel: TileKernel) -> str:
-    """Whether the launch is so: where all descriptors are there, of what tensor cores multiply."""
+    """Write the test whether some warps load for others in this launch.
+
+    That is so where all descriptors are there, and tensor cores can multiply the tensors.
+    """
     sides = multiplied(kernel)
     described = sorted(kernel.described, key=lambda one: one.tensor not in sides)
     blocks = [own.descriptors[kernel.name, one.tensor] for one in described]
@@ -242,7 +245,10 @@ def _specialized(own: Locals, kernel: TileKernel) -> str:
 
 
 def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
-    """What launches a kernel; it is told how long the axes of tensors are."""
+    """Write the statement that makes the launcher of a kernel.
+
+    The launcher is told how long the axes of tensors are.
+    """
     kernel = one.kernel if one.pair is None else one.pair.kernel
     axes = axis_words(wrapping.whole, wrapping.model, kernel)
     lines = [f'"{" ".join(words)}"' for words in axes]
@@ -255,7 +261,7 @@ def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
 
 
 def _flags(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:
-    """What is known of sizes at compile time."""
+    """Write the compile-time flags: what is known of sizes."""
     said: dict[str, list[str]] = {}
     for flag in kernel.flags:
         size = size_with(wrapping, own, kernel, flag.size)
@@ -279,9 +285,9 @@ def _fours(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]
 
 
 def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -> list[str]:
-    """Sizes that the kernel is given, and that are neither the largest nor an extent of a tensor.
+    """Find sizes that a kernel is given and that are neither the largest nor an extent of a tensor.
 
-    They must not be just below 2**31 either: the end of a last tile does not fit 32 bits then.
+    They, too, must not be just below 2**31: the end of a last tile would not fit 32 bits then.
     """
     known = {largest}
     for pointer in kernel.tensors:

@@ -1,4 +1,7 @@
-"""How kernels are launched: the functions that choose a grid, types and variants, as text."""
+"""Texts of the functions that launch kernels: they choose the grid, the types and the variant.
+
+`prelude` copies those that a generated file uses into that file.
+"""
 
 # Memory, lanes and programs.
 ROOM = {

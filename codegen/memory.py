@@ -1,4 +1,4 @@
-"""An access to memory in; its tests, its places and its load out."""
+"""Turns an access to memory into a load: its tests, its indices, and the instruction."""
 
 from dataclasses import replace
 
@@ -51,7 +51,10 @@ def load_where(
     order: Axes,
     other: int | float,
 ) -> Variable:
-    """The same where tests hold, and a number elsewhere; what was loaded before is not again."""
+    """Load elements where tests hold, and use a number elsewhere.
+
+    If the same was loaded before, that is used again.
+    """
     building = tiling.building
     needed = {name for index in indices for name in index.labels} | {
         name for test in tests for name in test.axes
@@ -91,7 +94,10 @@ def is_func(building: Building, tensor: str) -> bool:
 
 
 def local_indices(tiling: Tiling, tensor: str, indices: tuple[Affine, ...]) -> tuple[Affine, ...]:
-    """Indices into memory: of scratch, the program's slice, counted from what it holds first."""
+    """Indices into memory.
+
+    Scratch is indexed by program, and counted from the first element it holds.
+    """
     scratch = tiling.building.storage.scratch.get(tensor)
     if scratch is None:
         return indices

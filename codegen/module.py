@@ -1,4 +1,9 @@
-"""A judged schedule in, the generated Python file out, stage by stage."""
+"""Generates the Python file for a judged schedule, stage by stage.
+
+`generate` finds tiles, loops and storage, and makes the kernel IR of everything that is launched.
+`module_text` writes the file from that. `Generated` keeps every stage on the way, so that it can be
+shown.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
@@ -48,7 +53,10 @@ LAST = "import threading\n"  # of Python's own modules
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Tiles and loops: what takes longest, and is the same whatever is said of warps or stages."""
+    """Tiles and loops, which take longest to find.
+
+    They are the same whatever is said of warps or stages, so that schedules can share them.
+    """
 
     model: Model
     ways: "Ways"
@@ -70,7 +78,7 @@ def _ways(launches: Sequence[Launch]) -> Ways:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Every stage on the way to the text."""
+    """The results of every stage on the way to the text."""
 
     launches: tuple[Launch, ...]
     outputs: tuple[str, ...]  # Funcs that get a wrapper
@@ -142,7 +150,7 @@ def _layout(original: Model, launches: Sequence[Launch]) -> Layout:
 
 
 def _lanes_stored(statement: Statement, path: Path) -> int:
-    """At least how many elements the tile has that the statement stores.
+    """Give a lower bound of how many elements the tile has that the statement stores.
 
     All tiles are looked at where the text is written. This one is known before isl has been asked
     anything, which takes long where a tile has dozens of axes.

@@ -1,4 +1,4 @@
-"""Names of the source in, names of the generated Python out: predictable, and never clashing.
+"""Chooses names in the generated Python for those of the source: predictable, and never clashing.
 
 A name stays as it is unless Python, Triton or the generated file needs it; then it gets an
 underscore. The lists are written out, so that the text does not depend on who generates it.

@@ -1,4 +1,7 @@
-"""How torch sees a wrapper when it traces: as an operator, by functions that are here as text."""
+"""Texts of the functions that make a wrapper an operator of torch, which is what tracing sees.
+
+`prelude` copies them into a generated file.
+"""
 
 # When it does.
 TRACED = {

@@ -1,7 +1,8 @@
-"""A Func in; a Python function that computes it with torch alone, in float64, out.
+"""Writes a Python function that computes a Func with torch alone, in float64.
 
-Written from the definitions and not from kernels: a value is a tensor with an axis for each label
-that it depends on, and two values meet where they share a label. Sizes are 1 or more.
+The test in a generated file compares the kernels' results with it. It is written from the
+definitions and not from kernels: a value is a tensor with an axis for each label that it depends
+on, and two values meet where they share a label. Sizes are 1 or more.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

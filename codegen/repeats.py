@@ -1,4 +1,7 @@
-"""The body of a block in; the same with nothing computed or loaded a second time, out."""
+"""Removes what a block computes or loads a second time.
+
+`siblings` uses it when it has joined two loops, which often load the same.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -59,7 +62,10 @@ def without_repeats(
 
 
 def _key(one: Named) -> str:
-    """What it computes. As a text: to Python, 0.0 and -0.0 are equal."""
+    """Give a text for what an instruction computes.
+
+    A text, because to Python 0.0 and -0.0 are equal.
+    """
     return repr(replace(one, name=""))
 
 
@@ -69,7 +75,7 @@ def _is_same_after(first: str, name: str, rest: tuple[Step, ...], kept: frozense
 
 
 def _left(seen: Mapping[str, Known], steps: tuple[Step, ...]) -> dict[str, Known]:
-    """What still stands for the same after some steps."""
+    """Keep of `seen` what still stands for the same after some steps."""
     changed = set(assigned(steps))
     stored = {one.tensor for one in inside(steps) if isinstance(one, Store)}
     return {

@@ -1,4 +1,4 @@
-"""A kernel's body in, the same as a person would write it out."""
+"""Simplifies a kernel's body, so that it reads as if a person had written it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

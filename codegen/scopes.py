@@ -1,4 +1,4 @@
-"""What is visible where in a kernel that is being written: names, lanes, loads."""
+"""Keeps track of what is visible where in a kernel that is being written: names, lanes, loads."""
 
 from dataclasses import field
 
@@ -59,9 +59,10 @@ class Scopes:
         return {name for scope in self.open for name in scope.names}
 
     def close(self, *, is_branch: bool = False) -> None:
-        """The end of the innermost block. What it called by a name may be called so elsewhere.
+        """End the innermost block. A name that it used may be used elsewhere with another meaning.
 
-        After a branch only what is of the same kind: a variable of Triton has one type.
+        After a branch, that is so only for something of the same kind: a variable of Triton has one
+        type.
         """
         done = self.open.pop()
         self.open[-1].inner |= done.names | done.inner
@@ -69,7 +70,10 @@ class Scopes:
             self.open[-1].leaked |= done.leaked | done.kinds
 
     def counted(self, counter: str, bounds: tuple[Bound, ...]) -> None:
-        """The end of a loop. Its counter keeps its name behind it, and the type of its bounds."""
+        """Note the end of a loop.
+
+        Behind the loop, its counter keeps its name, and the type of its bounds.
+        """
         wide = {name for scope in self.open for name in scope.wide}
         is_wide = any(wide & names_of(bound) for bound in bounds)
         kind = ("wide",) if is_wide else ("scalar", any(map(has_large, bounds)))

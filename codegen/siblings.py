@@ -1,10 +1,11 @@
-"""A kernel's body in; the same with loops that walk the same way side by side as one loop, out.
+"""Joins loops that stand side by side and run over the same range into one loop.
 
     for k: a += f(A[k])                    for k: t = A[k]; a += f(t); b += g(t)
     for k: b += g(A[k])             -->
 
-What each loads then is loaded once, for both. What stands between the loops, and the second one
-needs, is computed before both. Branches on one condition are joined alike: the ends of such loops.
+What both of them load is then loaded once. Steps that stand between the loops, and that the second
+loop needs, are computed before both. Branches on the same condition are joined in the same way:
+they are the ends of such loops.
 """
 
 from collections.abc import Mapping
@@ -109,7 +110,7 @@ def _is_alike(first: Instruction, second: Instruction) -> bool:
 def _needed_between(
     body: tuple[Step, ...], at: int, other: int, live: frozenset[str]
 ) -> tuple[int, ...] | None:
-    """The steps between two blocks that must come before both; None if they cannot be joined."""
+    """Find the steps between two blocks that must come before both; None if they cannot join."""
     effects = [effect(body[i], live | exposed(body[i + 1 :])) for i in range(at, other + 1)]
     first, last = effects[0], effects[-1]
     if are_ordered(first, last) or (first.stores | last.stores) & (first.loads | last.loads):

@@ -1,7 +1,8 @@
-"""A kernel's body in; the tiles that are nothing but sides of products of matrices out.
+"""Finds the tiles that are used as sides of matrix products and for nothing else.
 
-In such a product a row of one side makes a row of the result, and no other. So what is in a row
-matters only if something of that row is kept.
+In such a product, a row of one side makes a row of the result, and no other row. So what a row
+contains matters only if something of that row of the result is kept. `descriptors` needs to know
+this.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set

@@ -1,4 +1,4 @@
-"""A Program in; the Python that finds the size of every label, and refuses tensors that disagree.
+"""Writes the Python that finds the size of every label, and refuses tensors that disagree.
 
 The rules are those of `dtpoly.algorithm.sizes`.
 """
@@ -84,7 +84,7 @@ def size_lines(sizing: Sizing, only: Collection[str] | None = None) -> list[str]
 
 
 def _given(sizing: Sizing, rules: Iterable[SizeRule]) -> list[str]:
-    """What a call says of sizes that it may leave out, before any of them is computed."""
+    """Read the sizes that a call may leave out, before any of them is computed."""
     lines: list[str] = []
     for label in (rule.label for rule in rules if rule.is_bounded):
         variable, keyword = sizing.sizes[label], sizing.keywords[label]
@@ -332,7 +332,7 @@ def _by(sizing: Sizing, reads: Sequence[AxisRead]) -> str:
 
 
 def _outside(sizing: Sizing, read: AxisRead, decided: str | None = None) -> Iterator[str]:
-    """Refuse a tensor that is too small for a read; of one label, if one is named, at index 0."""
+    """Refuse a tensor that is too small for a read. A label that is `decided` counts as index 0."""
     index, extent, fixed = read.index, sizing.extent(read), sizing.program.fixed
     low, high = Affine((), index.constant), Affine((), index.constant)
     for label, factor in index.terms:

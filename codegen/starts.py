@@ -1,7 +1,7 @@
-"""A kernel in; of what number the starts of a descriptor's blocks are multiples, out.
+"""Finds a number that divides all starts of a descriptor's blocks.
 
-It is asked along the last axis, where a GPU takes any start. Triton's interpreter takes those at
-multiples of 16 bytes alone.
+Only the last axis is looked at. A GPU takes any start there, but Triton's interpreter takes only
+multiples of 16 bytes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,10 @@ def _step(settings: Settings, value: Bound, asked: tuple[str, ...]) -> int:
 
 
 def _rest(settings: Settings, value: Bound, asked: tuple[str, ...]) -> tuple[Affine, int]:
-    """What a bound is but for multiples of a number: `x - x % 8` is 0, but for those of 8."""
+    """Split a bound into a rest and a number, of which it is a multiple but for that rest.
+
+    For example, `x - x % 8` has the rest 0, and is a multiple of 8.
+    """
     match value:
         case Affine():
             return value, 0
@@ -82,7 +85,10 @@ def _rest(settings: Settings, value: Bound, asked: tuple[str, ...]) -> tuple[Aff
 
 
 def _of_variable(settings: Settings, name: str, asked: tuple[str, ...]) -> int:
-    """The same of a variable; one that nothing sets, as a size, or that sets itself, is any."""
+    """Do the same for a variable.
+
+    One that nothing sets, such as a size, or that sets itself, gives 1.
+    """
     if name not in settings or name in asked:
         return 1
     known = settings[name]

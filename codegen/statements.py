@@ -1,4 +1,7 @@
-"""One tile of a statement in, its instructions out: accumulators, steps, results."""
+"""Writes the instructions for one tile of a statement: accumulators, steps and results.
+
+`lower` calls `write_tile` where the loops have a tile.
+"""
 
 from dataclasses import replace
 from math import prod

@@ -1,4 +1,4 @@
-"""Wrappers and sizes in; a function that tries them on random inputs of these sizes out."""
+"""Writes a function that tries the wrappers of a file on random inputs of given sizes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

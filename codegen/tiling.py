@@ -1,4 +1,8 @@
-"""A tile of a statement in; where its labels are, and which of its lanes compute, out."""
+"""Finds where the labels of a statement's tile are, and which of its lanes compute.
+
+What writes the instructions of a tile asks a `Tiling` for its indices, its lanes, and the tests
+that must hold.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -86,9 +90,9 @@ def tests_on(tiling: Tiling, order: Axes, chosen: Chosen) -> tuple[Test, ...]:
 
 
 def _along(tiling: Tiling, lanes: Axes) -> tuple[Test, ...]:
-    """What must hold of a tile that has only these lanes: that in some of the others all does.
+    """Give the tests for a tile with only these lanes: it computes where some of the others would.
 
-    Of a diagonal `k = x`, a row `x` computes where there is a `k` that is `x`.
+    For example, on a diagonal `k = x` a row `x` computes if there is a `k` that is equal to `x`.
     """
     building, node = tiling.building, tiling.node
     tiles, model = building.tiles[tiling.statement.name], building.model

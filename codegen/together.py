@@ -1,7 +1,8 @@
-"""Two kernels in; the one that computes both in one launch out.
+"""Combines two kernels into one that computes both in a single launch.
 
-Each stays a function of its own, which the kernel that is launched calls: the first programs are
-those of the first one. The other one counts its programs from there.
+The directive `beside` asks for it. Each kernel stays a function of its own, which the launched
+kernel calls. The first programs of the launch run the first kernel. The programs after them run the
+second one, which counts its programs from there.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -131,7 +132,7 @@ def _words(kernel: TileKernel, known: dict[Thing, str]) -> dict[str, str]:
 
 
 def _things(kernel: TileKernel) -> Iterator[tuple[Thing, str]]:
-    """What a kernel is given besides tensors, and what it calls that."""
+    """List what a kernel is given besides tensors, and by which name it knows each."""
     sizes = {variable: param for param, variable in kernel.sizes}
     yield from ((("size", param), variable) for param, variable in kernel.sizes)
     yield from ((("scalar", name), variable) for name, variable, _ in kernel.scalars)
@@ -175,7 +176,7 @@ def _tensors(kernels: list[TileKernel]) -> tuple[Pointer, ...]:
 
 
 def _each(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
-    """What is in some of the parts, once."""
+    """Collect the entries of all parts, each once."""
     return tuple(dict.fromkeys(one for part in parts for one in part))
 
 

@@ -1,4 +1,4 @@
-"""Kernel IR in, Triton text out: a function, its parameters, its grid, its instructions."""
+"""Prints the kernel IR as the text of a Triton function: parameters, grid and instructions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -203,7 +203,7 @@ def helpers(text: str) -> list[str]:
 
 
 def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
-    """`there` are descriptors that are known to be none of those that are missing."""
+    """Print the steps. `there` has the descriptors that are known not to be None here."""
     return [line for step in body for line in _lines(step.instruction, step.origin, there)]
 
 
@@ -249,7 +249,7 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
 
 
 def _if_described(block: Block, through: Sequence[str], otherwise: str, origin: str) -> list[Line]:
-    """What is done through a descriptor, if there is one; else by addresses."""
+    """Print what is done through a descriptor if there is one, and else by addresses."""
     return [
         Line(f"if {block.descriptor} is not None:", origin),
         *(Line(f"    {text}", origin) for text in through),

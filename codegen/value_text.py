@@ -1,4 +1,4 @@
-"""Values, conditions and bounds of the kernel IR in, their Triton text out."""
+"""Prints values, conditions and bounds of the kernel IR as Triton text."""
 
 from math import isinf, isnan
 from typing import assert_never

@@ -1,4 +1,7 @@
-"""An expression and a tile in, its value out: loads on the way, operands brought to one type."""
+"""Finds the value that an expression has in a tile.
+
+It writes the loads that are needed on the way, and brings the operands of operations to one type.
+"""
 
 import operator
 from collections.abc import Callable, Mapping

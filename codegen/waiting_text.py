@@ -1,4 +1,4 @@
-"""A kernel that may be placed while others run in; the lines with which it waits for them, out."""
+"""Writes the lines with which a kernel that may start while others run waits for them."""
 
 from dtpoly.ir.kernel import EARLY, PANEL, TileKernel
 
@@ -19,7 +19,7 @@ WAITING_FIRST = (
 
 
 def waiting_lines(kernel: TileKernel) -> tuple[str, ...]:
-    """What a kernel does first that may be placed while others run."""
+    """Give the first lines of a kernel that may start while others run."""
     if kernel.is_first_of_panel:
         return WAITING_FIRST
     if kernel.is_last_of_panel:

@@ -1,11 +1,11 @@
-"""A kernel's body in; the same with loops over lines that begin aligned, or that go backwards, out.
+"""Changes loops over lines so that they begin at aligned places, or so that they go backwards.
 
     for y: use(A[x, y])        -->  what is before the first aligned tile, masked; whole tiles, from
     what is left, masked            an aligned place on; what is left, masked
 
-That is right where the order of the rounds is free, and where it does not matter which lane and
-which round an index is in: such loops load what the kernel does not write, store what it does not
-load, each index by itself, and take the rest into reductions.
+That is right where the rounds may be done in any order, and where it does not matter in which lane
+and in which round an index is. Such loops load only what the kernel does not write, store only what
+it does not load, each index by itself, and take everything else into reductions.
 """
 
 from collections.abc import Iterator, Mapping
@@ -83,7 +83,7 @@ class Walked:
 
 @dataclass(slots=True)
 class Walking:
-    """What is asked for, and what is known of the kernel.
+    """What the directives ask for, and what is known of the kernel.
 
     `aligned` are variables of tensors, `turned` are axes whose loops take turns in direction.
     `next_back` are labels whose next loop goes backwards, `backwards` those that have such a loop.

@@ -1,4 +1,4 @@
-"""Kernels that a Func needs in, its Python wrapper out: sizes, checks, outputs, launches."""
+"""Writes the Python wrapper of a Func: sizes, checks, outputs, and launches of its kernels."""
 
 import re
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def like_lines(wrapping: Wrapping) -> list[str]:
 
 
 def again_lines(wrapping: Wrapping) -> list[str]:
-    """The wrapper does again what it did for a like call, where it is given nothing by name."""
+    """Let the wrapper repeat what it did for a like call, where it is given nothing by name."""
     # What may be left out may be left out of all calls; then they are of one kind.
     if not all(keyword_labels(wrapping.program).values()) or not first_tensor(wrapping):
         return []
