@@ -36,7 +36,7 @@ class Descriptor(Primitive):
         yield from check_reads(others, self.func, view)
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         names = tuple(item.text for item in self.inputs)
         return state.with_kernels(
             self.func,

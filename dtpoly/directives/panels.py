@@ -101,7 +101,7 @@ class Panels(Primitive):
         return Diagnostic("DT197", Severity.ERROR, title, self.span, label, notes, way)
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, panel=self.panel))
 
 

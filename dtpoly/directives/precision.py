@@ -43,5 +43,5 @@ class Precision(Primitive):
             )
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, precision=self.mode))

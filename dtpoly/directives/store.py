@@ -51,7 +51,7 @@ class Store(Primitive):
         yield from contradiction(self, view, "stores its half of the rows")
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(
             self.func, lambda k: with_options(k, boxes=(*k.options.boxes, *self.boxes))
         )

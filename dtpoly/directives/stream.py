@@ -35,7 +35,7 @@ class Stream(Primitive):
         yield from check_reads(self.inputs, self.func, view)
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         names = tuple(item.text for item in self.inputs)
         return state.with_kernels(
             self.func,

@@ -32,5 +32,5 @@ class Swap(Primitive):
         yield from contradiction(self, view, "has half of the rows")
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, is_swapped=True))

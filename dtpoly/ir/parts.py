@@ -1,4 +1,7 @@
-"""A value or an instruction in; what it is made of, or the same made of other values, out."""
+"""Takes values and instructions of the kernel IR apart, and rebuilds them from other values.
+
+The passes of code generation walk through kernels with these functions.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace

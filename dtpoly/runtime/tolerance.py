@@ -1,4 +1,4 @@
-"""A result and the reference in; how far apart they are, and how far rounding may put them, out."""
+"""Measures how far a result is from the reference, and how far rounding may put them apart."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What every primitive is: a directive with typed arguments, its place in the order, its checks."""
+"""The base class of all primitives: a directive with typed arguments, a stage, and checks."""
 
 from collections.abc import Iterator
 from dataclasses import field, replace
@@ -18,7 +18,10 @@ from dtpoly.source import Span
 
 
 class Stage(IntEnum):
-    """When a directive is resolved: directives are a set, so it is not their order that says."""
+    """When a directive is carried out.
+
+    Directives are a set, so their order in the file does not say.
+    """
 
     LOOPS = 1  # the loops of each kernel
     FUSIONS = 2  # producers before consumers

@@ -1,4 +1,8 @@
-"""The primitives there are; directives in, primitives and what is wrong with the directives out."""
+"""Has the list of all primitives, and binds directives to them.
+
+Binding reads the arguments of a directive by the kinds that its primitive declares, and reports
+what is wrong with them.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Set
@@ -41,7 +45,8 @@ _ELSEWHERE = {
 class Bound:
     """The primitives that directives stand for, and what is wrong with the other directives.
 
-    `wrong` names those, as pairs of the Func and the primitive that is most likely meant.
+    `wrong` names the wrong directives, as pairs of the Func and the primitive that is most likely
+    meant.
     """
 
     primitives: tuple[Primitive, ...]
@@ -204,7 +209,7 @@ _DOTTED = re.compile(rf"\w+{_GAP}\.{_GAP}(\w+)")
 
 
 def name_span(directive: Directive) -> Span | None:
-    """Where the name of a directive stands in it."""
+    """Find where the name of a directive stands in it."""
     span = directive.span
     found = _DOTTED.match(span.text) if span else None
     if span is None or found is None:

@@ -1,4 +1,4 @@
-"""A space in; how many points each of its constraints, and each further rule, removes, out."""
+"""Counts how many points of a space each of its constraints, and each further rule, removes."""
 
 from collections import Counter
 from dataclasses import field, replace
@@ -24,7 +24,7 @@ class Constrained:
 
 
 def constrained(space: Space) -> Constrained:
-    """Count without a list; exact whatever the size."""
+    """Count the points without listing them; the numbers are exact for spaces of any size."""
     before = counted(space.without_constraints())
     first = before.count
     removed: list[tuple[Constraint, int]] = []
@@ -37,7 +37,7 @@ def constrained(space: Space) -> Constrained:
 
 @dataclass
 class Tally:
-    """What became of the points that were looked at so far, and how it was found out."""
+    """Counts what became of the points that were looked at so far, and how it was found out."""
 
     asked: int
     refused: Counter[tuple[Rule, str]] = field(default_factory=Counter[tuple[Rule, str]])
