@@ -11,7 +11,7 @@ from dtpoly.algorithm.sizes import axis_reads
 from dtpoly.ir.kernel import TileKernel
 from dtpoly.poly.model import Model
 
-# Of an axis: one of which nothing is known, and one whose lines may begin anywhere.
+# Words for an axis of which nothing is known, and for one whose lines may begin anywhere.
 UNKNOWN, ANYWHERE = "_", "-"
 # Labels by tensor and axis: what `plain_axes` finds, once for all kernels of a file.
 PlainAxes = Mapping[tuple[str, int], tuple[str, ...]]
@@ -23,7 +23,7 @@ def axis_words(plain: PlainAxes, model: Model, kernel: TileKernel) -> list[list[
     found: list[list[str]] = []
     for pointer in kernel.tensors:
         array = model.arrays.get(pointer.name)
-        # Of lines that may begin anywhere, variants are told nothing.
+        # The launcher, which chooses a variant, is told nothing of lines that may begin anywhere.
         is_own = pointer.is_scratch or (array is not None and array.func != pointer.name)
         is_own = is_own or bool(kernel.lined)
         words: list[str] = []

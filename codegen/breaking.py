@@ -17,7 +17,7 @@ CALL = re.compile(r"\w\($")
 PREFIX = re.compile(r"[-+~*/%&|<>=!. \w]*")
 CLOSES = {"(": ")", "[": "]", "{": "}"}
 METHOD = re.compile(r"(?<=[)\]])(?:\.\w+\([\w., ]*\))+$")
-# Operators, those that bind least first; each stands between spaces.
+# Operators, the ones that bind least tightly first; each stands between spaces.
 OPERATORS = (
     ("or",),
     ("and",),
@@ -36,7 +36,7 @@ def broken(line: str, indent: int) -> list[str]:
     return [*_broken(line, indent)]
 
 
-# Kernels of one space have most of their long lines in common.
+# Kept, since the kernels of one space have most of their long lines in common.
 @lru_cache(maxsize=2048)
 def _broken(line: str, indent: int) -> tuple[str, ...]:
     head, value, tail = _parts(line)

@@ -200,7 +200,7 @@ class Building:
         return tuple(name for name in order if name in value.labels and name in self.lanes)
 
     def lane_count(self, name: str) -> int | str:
-        """How many lanes a lane variable has."""
+        """The number of lanes that a lane variable has."""
         return self.lanes[name]
 
     def tile_name(self, wish: str, axes: Axes, element: Element | None) -> str:

@@ -60,7 +60,7 @@ def _changed(part: object, sizes: Collection[str], new: Mapping[str, str]) -> ob
         case Step(instruction=instruction):
             return replace(part, instruction=_renamed(instruction, sizes, new))
         case _ if is_dataclass(part) and not isinstance(part, type):
-            # Of instructions some have others in them.
+            # Some instructions have others in them.
             inner = [one.name for one in fields(part) if isinstance(getattr(part, one.name), tuple)]
             made = replace(part, **{one: _changed(getattr(part, one), sizes, new) for one in inner})
             if isinstance(made, ForLoop) and made.name in new and _counts_offsets(made, sizes):

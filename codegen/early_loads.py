@@ -17,7 +17,7 @@ from dtpoly.ir.dependences import reads
 from dtpoly.ir.kernel import ForLoop, If, Instruction, Lanes, Load, Step
 from dtpoly.ir.parts import assigned, assigned_by, inside
 
-# Of a tile that is kept through a loop: with four warps these are 32 registers of a thread.
+# The largest tile that is kept through a loop: with four warps, 32 registers of each thread.
 MOST_LANES = 1 << 12
 
 ONE = Affine((), 1)
@@ -78,7 +78,7 @@ def _block(known: Known, body: tuple[Step, ...], largest: Mapping[str, Affine]) 
 
 
 def _counted(loop: ForLoop, largest: Mapping[str, Affine]) -> Mapping[str, Affine]:
-    """How much variables are at most in a loop."""
+    """Give upper bounds for variables inside of a loop, among them its counter."""
     match loop:
         case ForLoop(start=Affine(terms=(), constant=least), stop=Affine() as stop) if least >= 0:
             return {**largest, loop.name: stop - ONE}
@@ -144,7 +144,7 @@ def _is_inside(
 
 
 def _most(known: Known, index: Affine, largest: Mapping[str, Affine]) -> Affine | None:
-    """How much an index is at most; None if it may be less than 0."""
+    """Give an upper bound for an index; None if none is known, or if it may be less than 0."""
     if index.constant < 0:
         return None
     most = Affine((), index.constant)

@@ -27,7 +27,7 @@ from .storage import INDEX
 
 # Reductions whose accumulators are a value and its index.
 PAIRED = ("rargmax", "rargmin")
-VALUE = "!value"  # after the name of such an accumulator: what it compares
+VALUE = "!value"  # ends the name for the values that such an accumulator compares
 
 
 @dataclass(frozen=True, slots=True)

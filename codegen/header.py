@@ -15,7 +15,7 @@ HEAD = re.compile(rf"({re.escape(MARK)}[^\n]*\n)((?:# Verdict[^\n]*\n)*)")
 
 WRITER = re.compile(rf"{re.escape(MARK)} (\S+) from ")
 
-# In the first two lines of a file it would say how the file is to be read.
+# In the first two lines of a file, this would tell Python in which encoding to read the file.
 COOKIE = re.compile(r"coding(?=[:=])")
 
 

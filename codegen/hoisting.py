@@ -90,7 +90,7 @@ def _block(hoisting: Hoisting, body: tuple[Step, ...]) -> tuple[Step, ...]:
     for step in body:
         changed = _instruction(hoisting, step.instruction, step.origin)
         here.done.append(replace(step, instruction=changed))
-        # What an instruction sets is no longer what it was where it was computed with.
+        # What was computed from a name that the instruction sets does not hold for its new value.
         set_now = frozenset(assigned((step,)))
         for block in hoisting.open:
             block.forget(set_now)

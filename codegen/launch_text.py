@@ -21,7 +21,7 @@ from .type_text import TORCH, promoted
 from .widths import is_far
 from .wrapping import Launched, Locals, Wrapping, label_of, label_with, size_with
 
-# So many elements make a tile of a good size, where the one that was asked for is too large.
+# The size of the tile that is advised, where the one that was asked for is too large.
 GOOD_TILE = 2**14
 
 
@@ -49,7 +49,7 @@ def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str
 
 
 def _grid(own: Locals, one: Launched) -> str:
-    """How many programs are launched."""
+    """Write the grid of a launch: how many programs it has."""
     kernel, arguments = one.kernel, f'"{one.func}", {own.programs}'
     if not kernel.each:
         return f"dt_grid({arguments})"
@@ -73,7 +73,7 @@ def _pair(wrapping: Wrapping, own: Locals, one: Launched, pair: Together) -> Ite
 
 
 def _programs(wrapping: Wrapping, own: Locals, kernel: TileKernel, name: str) -> Iterator[str]:
-    """How many programs a kernel has."""
+    """Write the statement that computes how many programs a kernel has."""
     blocks = [
         _blocks(size_with(wrapping, own, kernel, axis.size), axis.step)
         for axis in kernel.grid
@@ -129,10 +129,10 @@ def _memory(own: Locals, array: str, shape: str, dtype: str, indent: int) -> lis
 
 
 def lanes_lines(wrapping: Wrapping, own: Locals) -> Iterator[str]:
-    """How many lanes hold a whole size, unless that is more than Triton allows.
+    """Compute how many lanes hold a whole size, and refuse a number that Triton does not allow.
 
-    All kernels are looked at before the first one is launched, so that a call that is refused
-    has launched nothing.
+    All kernels are looked at before the first one is launched, so that a call that is refused has
+    launched nothing.
     """
     for one in wrapping.launched:
         yield from _lanes(wrapping, own, one)
@@ -301,7 +301,11 @@ def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -
 
 
 def _groups(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
-    """How many programs a full group has: kernels divide by that, however few there are in all."""
+    """Write how many programs a full group has.
+
+    Kernels divide by that number, even if there are fewer programs in all. So it must fit the type
+    of offsets, too.
+    """
     found: list[str] = []
     for at, group in enumerate(kernel.grid):
         if not group.group:
@@ -320,7 +324,7 @@ def _groups(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
 
 
 def _rounds(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
-    """How many rounds a loop over several labels has, and each product on the way to that."""
+    """Write how many rounds a loop over several labels has, and each product on the way to that."""
     found: dict[str, None] = {}
     for loop in inside_of(kernel.body):
         if isinstance(loop, ForLoop) and loop.factors:
@@ -360,7 +364,7 @@ def _largest(indices: Sequence[str]) -> str:
 
 
 def indices_of(wrapping: Wrapping, own: Locals) -> list[str]:
-    """How large indices may become: sizes, and what indices are computed from them."""
+    """Write how large indices may become: sizes, and what indices are computed from them."""
     found = dict.fromkeys(own.sizes[label_of(wrapping, param)] for param in wrapping.model.params)
     every = _largest([*found])
     for index in wrapping.indices:

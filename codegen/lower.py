@@ -119,7 +119,7 @@ def lower(
     wishes = _wishes(building, launch.descriptors, taken, stored, launch.boxes)
     body, blocks = described(body, wishes, taken)
     body = overhanging(body)
-    # Where values pass through memory, nothing says that blocks of a program keep apart.
+    # If values pass through memory, nothing keeps the blocks that one program takes in turn apart.
     each = launch.each if grid and not shared else 0
     made: tuple[OwnDescriptor, ...] = ()
     apart = launch.aligned or launch.turned or launch.boxes or launch.is_swapped
@@ -161,7 +161,7 @@ def _told(flags: tuple[Flag, ...], body: tuple[Step, ...]) -> tuple[Flag, ...]:
 
 
 def _variables(building: Building, tensors: tuple[str, ...]) -> frozenset[str]:
-    """What the kernel calls tensors that it reads."""
+    """Give the kernel's variables for those of some tensors that it uses, scratch left out."""
     found = (building.pointers.get(tensor) for tensor in tensors)
     return frozenset(one.variable for one in found if one is not None and not one.is_scratch)
 
@@ -228,7 +228,7 @@ def _inputs(building: Building) -> dict[str, tuple[frozenset[str], ...]]:
 
 
 def _largest(grid: tuple[GridAxis, ...]) -> dict[str, Affine]:
-    """How far from 0 blocks start at most: where the last index is."""
+    """Give upper bounds for the starts of blocks: no block starts behind the last index."""
     return {
         axis.name: Affine(((axis.size, 1),), -1)
         for axis in grid
@@ -326,13 +326,13 @@ def _never(building: Building, condition: Condition) -> str | None:
 
 
 def _labels(tiles: Mapping[str, Tiles]) -> dict[str, str]:
-    """What the source calls each loop."""
+    """Map the name of each loop to the label that the source gives it."""
     steps = (step for one in tiles.values() for step in one.path.steps)
     return {step.name: step.label for step in steps if isinstance(step, Axis)}
 
 
 def _label(building: Building, axis: str) -> str:
-    """What the source calls a loop."""
+    """Give the label by which the source calls a loop."""
     for one in building.tiles.values():
         for step in one.path.steps:
             if isinstance(step, Axis) and step.name == axis:

@@ -30,9 +30,10 @@ def relevant(tiling: Tiling, indices: tuple[Affine, ...], order: Axes) -> tuple[
 
 
 def _tied(tests: tuple[Test, ...], lanes: set[str]) -> tuple[Test, ...]:
-    """The tests that say something of lanes.
+    """Choose the tests that say something about lanes.
 
-    `x <= k` only bounds x where k is bounded: what a test ties together is tested together.
+    `x <= k` only bounds x where k is bounded. So tests that share lanes, directly or through
+    others, are chosen together.
     """
     tied = set(lanes)
     while True:
@@ -109,7 +110,7 @@ def local_indices(tiling: Tiling, tensor: str, indices: tuple[Affine, ...]) -> t
 
 
 def _origin(tiling: Tiling, origin: Affine, tensor: str) -> Affine:
-    """Where a slice starts: an expression over axes as one over the kernel's variables."""
+    """Turn the start of a slice, which is over axes, into an index over the kernel's variables."""
     building = tiling.building
     tiles = building.tiles[tiling.statement.name]
     private = building.model.arrays[tensor].copies

@@ -45,7 +45,7 @@ from .wrapping import Launched, Wrapping, indices_read
 # isl's own words would help nobody.
 BEYOND = "its loops, or which of its lanes compute, cannot be told for all sizes"
 TOO_LONG = "it takes too long to find its loops, and which of its lanes compute"
-# Of isl, for all of a file: a quarter of a minute, where most take less than a second.
+# How many operations isl may take for a file: a quarter of a minute; most need less than a second.
 OPERATIONS = 20_000_000
 SHARED_BELOW = "# What the functions above share."
 LAST = "import threading\n"  # of Python's own modules
@@ -68,7 +68,7 @@ class Layout:
         return self.model is model and self.ways == _ways(launches)
 
 
-# Of each kernel, the ways to its statements, and the labels of loops that are one.
+# For each kernel, the ways to its statements, and the labels of loops that become one loop.
 Ways = tuple[tuple[tuple[Path, ...], tuple[tuple[str, ...], ...]], ...]
 
 

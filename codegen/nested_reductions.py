@@ -29,7 +29,7 @@ from dtpoly.ir.tile_values import Call, Converted, Masked, Number, Value, Variab
 
 from .functions import is_float_element
 
-# Operations that leave a value as it is beside some number, such as 1, or if they are done twice.
+# Operations that may leave a value as it is: beside a number such as 1, or if done twice.
 FOLDED = ("mul", "div", "sub", "maximum", "minimum", "neg", "where")
 
 
@@ -79,7 +79,7 @@ def _follow(step: Step, loaded: set[str], starts: set[str]) -> None:
             starts.add(name)
             is_loaded = False
         case Accumulate(name=name, value=value):
-            # What starts with the identity is what comes first.
+            # An accumulator that starts with the identity then holds just the first value.
             is_loaded = name in starts and _is_loaded(value, loaded)
         case _:
             is_loaded = False

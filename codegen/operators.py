@@ -3,7 +3,7 @@
 `prelude` copies them into a generated file.
 """
 
-# When it does.
+# Functions that find out whether torch traces a call.
 TRACED = {
     "dt_inside": """\
 dt_inside = threading.local()  # whether this thread is in what torch runs for the operator
@@ -52,7 +52,7 @@ def dt_refuse_tangents(tensors):
 ''',
 }
 
-# What it sees then.
+# Functions that make the operator which torch then sees.
 OPERATORS = {
     "dt_digest": '''\
 def dt_digest(function):

@@ -28,10 +28,10 @@ from .names import plain
 from .tiling import Tiling
 from .values import masked, union, value_of
 
-# What a matrix unit multiplies at least along the reduced labels: of floats, and of bytes.
+# The fewest lanes along reduced labels that a matrix unit multiplies: of floats, and of bytes.
 SMALLEST = 16
 SMALLEST_OF_BYTES = 32
-# As many rows has what the matrix units of a multiprocessor multiply together.
+# How many rows the matrix units of a multiprocessor multiply together.
 FEWEST_ROWS = 64
 
 Counts = Mapping[str, int | None]  # label -> its lanes; None for all of it, at least SMALLEST

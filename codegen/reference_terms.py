@@ -36,7 +36,7 @@ REDUCE = {
 }
 FIRST = {"rargmax": "dt_first_largest", "rargmin": "dt_first_smallest"}
 
-# What these functions use beside torch, by name.
+# The functions that a reference uses beside those of torch, by name.
 SHARED = {
     "dt_fma": '''\
 def dt_fma(a, b, c):

@@ -163,7 +163,10 @@ def _define(writing: Writing, func: Func) -> None:
 
 
 def _order(writing: Writing, terms: Sequence[Term]) -> tuple[str, ...]:
-    """All labels of some values: in the order of one that has all, else in that of the Func."""
+    """Give all labels of some values, in an order for all of them.
+
+    It is the order of a value that has all labels, else that of the Func.
+    """
     every = dict.fromkeys(label for term in terms for label in term.labels)
     for term in terms:
         if len(term.labels) == len(every):
@@ -244,7 +247,10 @@ def _read(writing: Writing, read: Read, kind: Kind) -> Term:
 
 
 def _part(writing: Writing, tensor: str, axis: int, label: str) -> str:
-    """What a label reads of an axis: a shift elsewhere may leave it less than all."""
+    """Write the part of an axis that a label reads.
+
+    A shift elsewhere may make the label shorter than the axis.
+    """
     others = (r.index for r in axis_reads(writing.program) if (r.tensor, r.axis) == (tensor, axis))
     is_whole = all(index.is_plain for index in others if label in index.labels)
     return ":" if is_whole else f":{writing.size(label)}"

@@ -11,7 +11,7 @@ from dtpoly.ir.dependences import exposed, reads
 from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Load, Mask, Scalar, Step, Store
 from dtpoly.ir.parts import assigned, inside, renamed
 
-# What sets one name, and does nothing but that.
+# Instructions that set one name, and do nothing else.
 Named = Lanes | Mask | Scalar | Let | Load
 
 
@@ -36,7 +36,7 @@ def without_repeats(
         one = step.instruction
         match one:
             case ForLoop(body=inner) | If(body=inner):
-                # In a loop, nothing is known of what it sets: it is what the last round left.
+                # In a loop, nothing is known of the names that it sets: the last round left them.
                 before = _left(seen, (step,)) if isinstance(one, ForLoop) else seen
                 needed_after = kept | exposed(rest) | exposed((step,))
                 inner = without_repeats(inner, needed_after, before)

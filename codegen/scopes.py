@@ -25,8 +25,8 @@ class Scope:
     names: set[str]
     inner: set[str] = field(default_factory=set[str])  # names of blocks inside that are closed
     kinds: dict[str, object] = field(default_factory=dict[str, object])  # what names stand for
-    # Of branches inside that are closed: Triton keeps their names where it knows the condition.
-    # And counters of loops, whose names it always keeps.
+    # The names of branches inside that are closed: Triton keeps these names where it knows the
+    # condition. Also the counters of loops, whose names Triton always keeps.
     leaked: dict[str, object] = field(default_factory=dict[str, object])
     head: list[Step] = field(default_factory=list[Step])
     body: list[Step] = field(default_factory=list[Step])
@@ -93,7 +93,10 @@ class Scopes:
         }
 
     def _free(self, wish: str, home: Scope, kind: object) -> str:
-        """A name for an outer block: free there, in what is open inside, and in what was."""
+        """Choose a name for an outer block.
+
+        It is free there, in the blocks that are open inside, and in those that were.
+        """
         since = self.open[next(i for i, scope in enumerate(self.open) if scope is home) :]
         taken = self.visible().union(*(scope.inner for scope in since))
         name = fresh(wish, taken | self._leaked(kind))
@@ -121,7 +124,10 @@ class Scopes:
         return name
 
     def bound_index(self, label: str, start: Affine, origin: str) -> Affine:
-        """Where a label without lanes is, as wide as offsets are: loops count in 32 bits."""
+        """Give the index of a label without lanes, in the type of offsets.
+
+        Loops count in 32 bits, so it may have to be converted first.
+        """
         if set(start.labels) <= self.wide():
             return start
         for scope in self.open:

@@ -32,8 +32,8 @@ from dtpoly.ir.parts import assigned, inside, renamed
 from .names import fresh
 from .repeats import without_repeats
 
-# Of accumulators that one loop may have, together. With four warps these are 128 registers of the
-# 255 that a thread has, so that what it loads and computes has room beside them.
+# The lanes that the accumulators of one loop may have together. With four warps these take 128 of
+# the 255 registers of a thread, so that what it loads and computes has room beside them.
 MOST_LANES = 1 << 14
 
 
@@ -52,7 +52,7 @@ def joined_loops(body: tuple[Step, ...], taken: frozenset[str]) -> tuple[Step, .
 
 
 def _block(siblings: Siblings, body: tuple[Step, ...], live: frozenset[str]) -> tuple[Step, ...]:
-    """The steps of a block behind which some names are needed."""
+    """Join loops in a block. `live` are the names that are needed behind the block."""
     at = 0
     while at < len(body):
         one = body[at].instruction
@@ -161,10 +161,10 @@ def _joined(
 
 
 def _is_fixed(one: Instruction) -> bool:
-    """Whether a block that has it stays as it is.
+    """Whether a block that contains this instruction stays as it is.
 
-    Of loops that multiply matrices the tiles that are under way fill the shared memory: their sizes
-    were chosen for one.
+    In loops that multiply matrices, the tiles that are under way fill the shared memory: their
+    sizes were chosen for one loop.
     """
     match one:
         case Barrier() | Product():

@@ -14,7 +14,7 @@ from dtpoly.ir.parts import inside
 from dtpoly.ir.tile_values import Converted, Place
 from dtpoly.poly.loops import Bound, Chosen, Combined
 
-# All that each variable is set to: where it begins, and by how much it grows from round to round.
+# For each variable all that it is set to: where it begins, and by how much it grows each round.
 Settings = Mapping[str, Sequence[tuple[Bound, int]]]
 
 ANY = Affine((), 1)  # of which any number is a multiple
@@ -33,7 +33,7 @@ def step_of_starts(kernel: TileKernel, described: Described) -> int:
 
 
 def _settings(kernel: TileKernel) -> Settings:
-    """What variables are set to, by whatever part of the kernel."""
+    """Collect what variables are set to, by whatever part of the kernel."""
     found: dict[str, list[tuple[Bound, int]]] = {}
     for axis in kernel.grid:
         if not axis.group:  # a group has no variable that says where it starts

@@ -9,7 +9,7 @@ from dtpoly.poly.model import Access, Array, Model, Statement
 from dtpoly.poly.passing import axes_along, kept_beyond, reasons_for_memory
 from dtpoly.poly.tiles import Tiles
 
-# After the name of an accumulator: where it keeps the index of the best value so far.
+# Ends the name of the array where an accumulator keeps the index of its best value so far.
 INDEX = "!index"
 
 

@@ -48,7 +48,7 @@ class Tiling:
 
 
 def tiling_of(building: Building, tiles: Tiles, node: Tile) -> Tiling:
-    """Where the labels of this tile are, and which of its lanes compute."""
+    """Find where the labels of this tile are, and which of its lanes compute."""
     statement = tiles.statement
     starts = {dim: _start(building, dim, node.start[dim], tiles) for dim in tiles.dims}
     at: dict[str, Affine] = {}
@@ -78,10 +78,10 @@ def tiling_of(building: Building, tiles: Tiles, node: Tile) -> Tiling:
 
 
 def tests_on(tiling: Tiling, order: Axes, chosen: Chosen) -> tuple[Test, ...]:
-    """Those tests that are chosen, of a tile with some lanes.
+    """Give those tests that `chosen` picks, for a tile that has only some of the lanes.
 
-    On a diagonal rows of a product are tied to its columns, which the tile of one side lacks: it
-    has a row where there is any column with it.
+    On a diagonal, rows of a product are tied to its columns. The tile of one side lacks the
+    columns: it has a row where there is any column with that row.
     """
     found = chosen(tiling.tests)
     if all(set(test.axes) <= set(order) for test in found):
@@ -110,7 +110,7 @@ def _tests(
     starts: Mapping[str, Affine],
     named: Mapping[str, str],
 ) -> tuple[Test, ...]:
-    """What must hold of the lanes that have a name."""
+    """Give what must hold for the lanes that have a name."""
     put = {start_name(dim): start for dim, start in starts.items()}
     put |= {dim: Affine(((name, 1),)) for dim, name in named.items()}
     put |= {
@@ -126,7 +126,7 @@ def _tests(
 
 
 def _either(building: Building, ways: list[tuple[Test, ...]], order: Axes, origin: str) -> Test:
-    """One of several conjunctions, under a name."""
+    """Give one test that says that one of several conjunctions holds, and give it a name."""
     axes = tuple(n for n in order if any(n in test.axes for way in ways for test in way))
     values = [all_hold(way, order) for way in ways]
     value = values[0]

@@ -2,12 +2,13 @@
 
 from dtpoly.ir.kernel import EARLY, PANEL, TileKernel
 
-# At the head of one that is placed while others run: nothing is read or written before.
+# At the head of a kernel that is placed while others run: it reads and writes nothing before.
 WAITING = (
     f"if {EARLY}:",
     "    tl.extra.cuda.gdc_wait()",
 )
-# At the head of the last kernel of a panel, all of which runs by then: the next one may begin.
+# At the head of the last kernel of a panel. All of its programs run by then: the next kernel may
+# begin.
 LETTING = "    tl.extra.cuda.gdc_launch_dependents()"
 # At the head of the first kernel of a panel, which needs nothing of panels before. It ends as
 # `WAITING`: when it has ended, all before it has.

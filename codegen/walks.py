@@ -61,9 +61,9 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Where a walk ends, counted from an aligned place; and its whole units: from `first` to `end`.
+    """The ends of a walk, counted from an aligned place, and those of its whole units.
 
-    Without a shift, they are all of it.
+    Whole units go from `first` to `end`. Without a shift, they are all of the walk.
     """
 
     first: Affine
@@ -237,7 +237,7 @@ def _changed(walking: Walking, walk: Walk) -> Iterator[Step]:
 
 
 def _line(walking: Walking, walk: Walk, before: list[Step]) -> LineStart | None:
-    """The line that the lanes are aligned to: that of the first load that is to be.
+    """Find the line that the lanes are aligned to: that of the first load of an aligned tensor.
 
     Tiles are whole units, so that one tile has all that is before the first unit.
     """
@@ -269,7 +269,10 @@ def _started(
     origin: str,
     before: list[Step],
 ) -> LineStart | None:
-    """Where a line starts; it is found out once. A tensor has one line in a kernel."""
+    """Find out once where a line starts.
+
+    A tensor has one line in a kernel; None for another one.
+    """
     known = walking.lines.get(tensor)
     if known is not None:
         return known if known.indices[:-1] == indices[:-1] else None
@@ -449,7 +452,7 @@ class _Tile:
 
 
 def _without_unused(body: tuple[Step, ...], tensors: frozenset[str]) -> tuple[Step, ...]:
-    """Without addresses that were needed by loads that are aligned now."""
+    """Remove addresses that only loads needed that are aligned now."""
     used = {
         one.base.name
         for one in inside(body)

@@ -33,7 +33,7 @@ class Launched:
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """What the wrapper of one Func is written from."""
+    """All that the wrapper of one Func is written from."""
 
     program: Program
     model: Model
@@ -139,7 +139,7 @@ def locals_of(wrapping: Wrapping) -> Locals:
 
 
 def sizing_of(wrapping: Wrapping, own: Locals) -> Sizing:
-    """What the text about sizes is written from."""
+    """Collect what the text about sizes is written from."""
     return Sizing(wrapping.program, wrapping.names.inputs, own.sizes, wrapping.names.labels)
 
 

@@ -35,7 +35,7 @@ class Align(Primitive):
     inputs: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """The kernel reads the input, or what another kernel left in memory."""
+        """Check that the kernel reads the input, or what another kernel left in memory."""
         yield from check_reads(self.inputs, self.func, view)
 
     def apply(self, state: State) -> State:

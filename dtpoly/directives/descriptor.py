@@ -31,7 +31,10 @@ class Descriptor(Primitive):
     inputs: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """The kernel reads the input, or what another kernel left in memory, or it is its own."""
+        """Check that the kernel reads each tensor, or that it is the Func's own.
+
+        It may read an input, or what another kernel left in memory.
+        """
         others = [item for item in self.inputs if item.text != self.func]
         yield from check_reads(others, self.func, view)
 

@@ -31,7 +31,7 @@ class Precision(Primitive):
     mode: str
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """There is a product."""
+        """Check that the kernel has a product."""
         if not view.kernels[self.func].has_dot:
             yield Diagnostic(
                 "DT197",

@@ -39,7 +39,10 @@ class Store(Primitive):
     boxes: tuple[Sized, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Labels of what the Func stores, through its descriptor, by warps that all do the same."""
+        """Check that the labels are those of the result, which is stored by descriptor.
+
+        All warps of the kernel must do the same, which they do not under `warp_specialize`.
+        """
         labels = view.funcs[self.func].labels
         for box in self.boxes:
             if box.label not in labels:

@@ -31,7 +31,7 @@ class Stream(Primitive):
     inputs: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """The kernel reads the input, or what another kernel left in memory."""
+        """Check that the kernel reads the input, or what another kernel left in memory."""
         yield from check_reads(self.inputs, self.func, view)
 
     def apply(self, state: State) -> State:

@@ -28,7 +28,7 @@ class Swap(Primitive):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Not where groups of warps have rows of their own."""
+        """Refuse it where groups of warps have rows of their own."""
         yield from contradiction(self, view, "has half of the rows")
 
     def apply(self, state: State) -> State:

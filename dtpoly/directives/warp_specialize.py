@@ -32,7 +32,7 @@ class WarpSpecialize(Primitive):
 
 
 def contradiction(other: Primitive, view: View, does: str) -> Iterator[Diagnostic]:
-    """What cannot be said of a kernel whose groups of warps have rows of their own."""
+    """Refuse what cannot be said of a kernel whose groups of warps have rows of their own."""
     for one in view.program.directives:
         if (one.func, one.name) == (other.func, WarpSpecialize.name):
             yield Diagnostic(

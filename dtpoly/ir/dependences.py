@@ -43,7 +43,7 @@ class Effect:
 
 
 def effect(step: Step, after: frozenset[str]) -> Effect:
-    """What a step does where `after` are the names that are needed behind it."""
+    """Find what a step does. `after` has the names that are needed behind it."""
     sets, needs = frozenset(assigned((step,))), exposed((step,))
     results = sets & (after | needs) if isinstance(step.instruction, ForLoop | If) else sets
     return Effect(sets, needs, results, accessed((step,), Load), accessed((step,), Store))

@@ -396,14 +396,15 @@ class Flag:
     multiple: int
 
 
-# The compile-time parameters of kernels that may be launched so: whether they are.
+# Names of compile-time parameters. The first two say whether a launch is early, and whether it is
+# specialized; only kernels that may be launched in that way have them.
 EARLY = "early"
 SPECIALIZED = "specialized"
-# And of those that are told whether their rows begin at multiples of four numbers.
+# Whether rows begin at multiples of four numbers; only kernels that are told so have it.
 FOURS = "fours"
-# The type of offsets, which all have.
+# The type of offsets; all kernels have it.
 OFFSET = "offset"
-# How many programs of a launch are of the kernel before one.
+# If one launch computes two kernels: how many of its programs belong to the first kernel.
 BEFORE = "before"
 # Where the panel of a launch begins.
 PANEL = "panel"

@@ -214,7 +214,7 @@ def show_test(test: Test) -> str:
         return test.name
     small = [(name, -c) for name, c in test.value.terms if c < 0]
     large = [(name, c) for name, c in test.value.terms if c > 0]
-    # Of whole numbers: left + 1 <= right is left < right.
+    # For whole numbers, left + 1 <= right means left < right.
     is_strict = test.value.constant < 0
     rest = test.value.constant + is_strict
     left, right = Affine(tuple(small), -min(rest, 0)), Affine(tuple(large), max(rest, 0))

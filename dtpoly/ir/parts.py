@@ -185,7 +185,7 @@ def assigned_by(one: Instruction) -> Iterator[str]:
         case Select(name=name, index=index):
             yield from (name, index)
         case Collapse(name=name, source=source, index=index):
-            # In several steps the tiles that it starts from are used again.
+            # If it takes several steps, they overwrite the tiles that it starts from.
             yield from (name, source, *(() if index is None else (index,)))
         case LineStart(name=name, shift=shift):
             yield from (shift, name)

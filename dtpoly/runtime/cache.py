@@ -113,7 +113,7 @@ def keep(path: Path, text: str) -> bool:
     with contextlib.suppress(OSError):
         if not all(map(_is_private, _made(path.parent))):
             return False
-        # What is read from there is checked, so that nothing waits for the disk.
+        # Entries are checked when they are read, so there is no need to wait for the disk here.
         write_atomically(path, text.encode(errors="surrogatepass"), mode=0o600, is_lasting=False)
         return True
     return False
@@ -166,7 +166,7 @@ def _is_secret(status: os.stat_result) -> bool:
 
 def read_own(path: Path) -> bytes:
     """A file of this user's. Raises OSError, also for a link and where others can write."""
-    # Nor is a pipe waited for.
+    # The flags also keep it from waiting for a pipe.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags), "rb") as file:
         status = os.fstat(file.fileno())
@@ -187,7 +187,7 @@ def _secret(base: Path) -> bytes | None:
                 if len(found) == SECRET and _is_secret(path.stat()):
                     return found
                 path.unlink()  # cut short, or others have read it
-            # Of several processes one makes it, and the others take that.
+            # If several processes make a key at once, one wins, and the others take its key.
             beside = base / f".key.{os.urandom(16).hex()}"
             with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(os.urandom(SECRET))

@@ -44,7 +44,7 @@ def execute(state: State, code: Code, question: Question) -> tuple[Outcome, ...]
     program = state.program
     _check_program_ids(state, code)
     dtypes = {tensor.name: question.dtype for tensor in program.tensors}
-    # What a Func that is inlined reads shows sizes, too: shapes are those of the file.
+    # Shapes are those of the file, since reads of a Func that is inlined show sizes, too.
     made = (question.sizes, question.seed, dtypes, question.device)
     inputs = random_inputs(state.sized, *made)
     module = load_module(code.text, "kernels")

@@ -194,7 +194,7 @@ class OneOf:
 
     @property
     def what(self) -> str:
-        """Each of them."""
+        """A list of what the kinds are: `a, b or c`."""
         return listed(kind.what for kind in self.kinds)
 
     def read(self, argument: Argument) -> Value | Refusal:

@@ -59,10 +59,10 @@ def subject(topic: str, of: str, label: str, *, is_one: bool) -> str:
             return f"{topic} of {of}"
 
 
-# In this order they are told.
+# The topics, in the order in which they are told.
 TOPICS = ("place", "kernel", "programs", NUMBERING, "nest", "loop", "lanes", "option", LOST, ORDER)
 
-# What says an option, where it has another name.
+# The directive that sets an option, where its name is not that of the option.
 DIRECTIVES = {
     "each": "persistent",
     "is_specialized": "warp_specialize",

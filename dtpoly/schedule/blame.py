@@ -10,7 +10,7 @@ from dtpoly.directives.atomic import Atomic
 from dtpoly.directives.beside import Beside
 from dtpoly.schedule.primitive import Primitive, Stage
 
-# Sets that are tried in search of a smaller one; after that what is found counts.
+# How many sets are tried in search of a smaller one; after that, the one found so far is taken.
 MOST = 60
 
 Chosen = tuple[Primitive, ...]

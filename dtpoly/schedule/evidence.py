@@ -204,7 +204,7 @@ def _example(state: State, violation: Violation) -> Iterator[Note]:
 
 
 def _often(state: State, statement: str) -> str:
-    """How often an instance is computed that is not computed once."""
+    """Say how often an instance is computed that is not computed once."""
     found = [path for path in paths(state.kernels) if path.statement == statement]
     return "more than once" if len(found) > 1 else "nowhere"
 

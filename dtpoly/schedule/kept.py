@@ -15,7 +15,7 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 from dtpoly.schedule.verdict import Violation
 
-# What breaks no dependence: it is computed too often, or not where it is looked for.
+# Violations that break no dependence: something is computed too often, or not where it is read.
 IN_ORDER = (ViolationKind.RECOMPUTES, ViolationKind.UNWRITTEN, ViolationKind.AHEAD)
 
 
@@ -63,7 +63,7 @@ class Kept:
 
 
 def separated(state: State) -> tuple[Separation, ...]:
-    """How far apart the ends of each dependence are."""
+    """Find how far apart the ends of each dependence are."""
     ways = {path.statement: path for path in paths(state.kernels)}
     return tuple(separations(state.model, ways, dependences(state.model)))
 
@@ -71,7 +71,10 @@ def separated(state: State) -> tuple[Separation, ...]:
 def kept(
     state: State, found: Iterable[Separation], violations: Iterable[Violation] = ()
 ) -> tuple[Kept, ...]:
-    """How each dependence is kept, in the order of the readers; violations say which are not."""
+    """Say how each dependence is kept, in the order of the readers.
+
+    The violations say which are not kept.
+    """
     wrong = {(one.source, one.target): one.kind for one in violations if one.kind not in IN_ORDER}
     ways = {path.statement: path for path in paths(state.kernels)}
     groups: dict[tuple[str, str, str], list[Separation]] = {}
@@ -129,7 +132,7 @@ def _kept(
 
 
 def _hull(group: list[Separation]) -> tuple[Distance, ...]:
-    """The distances that all of a group are within, along the loops that all of them share."""
+    """Give the distances that contain those of a whole group, along the loops that all share."""
     shared = min((one.distances for one in group), key=len)
     return tuple(_widest([one.distances[at] for one in group]) for at in range(len(shared)))
 

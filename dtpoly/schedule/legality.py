@@ -31,7 +31,7 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 from dtpoly.schedule.verdict import Note, Verdict, Violation
 
-# Operations of isl for a verdict, with some for each Func, and for whose fault a refusal is.
+# How many operations isl may take: for a verdict, more for each Func, and to find who is to blame.
 VERDICT, EACH, BLAME = 4_000_000, 20_000, 1_000_000
 
 

@@ -13,7 +13,7 @@ from dtpoly.schedule.lines import first_line, statement_lines
 
 
 def show_model(program: Program) -> Iterator[str]:
-    """Each Func's statements in defining order, and what holds of all sizes."""
+    """Show each Func's statements in defining order, and what holds for all sizes."""
     model = lift(program)
     for func in dict.fromkeys(s.func for s in model.statements):
         definition = program.func(func)

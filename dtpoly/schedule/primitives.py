@@ -24,7 +24,7 @@ Primitives = tuple[type[Primitive], ...]
 
 PRIMITIVES: Primitives = DIRECTIVES
 
-# What other scheduling languages call it.
+# Names of directives in other scheduling languages, and the primitive that does the same.
 _ELSEWHERE = {
     "bind": "block",
     "compute_at": "fuse_at",
@@ -83,7 +83,7 @@ def _primitive(directive: Directive, cls: type[Primitive]) -> Primitive | tuple[
             if isinstance(read, tuple):
                 return read
             primitive = cls(func=directive.func, span=directive.span, **read)
-            # So that whoever asks for these again need not expect a user's code to fail.
+            # A user's code may fail when this is hashed or copied: then it fails here, not later.
             _ = {primitive, replace(primitive)}
             for fact in primitive.facts():
                 _check_fact(fact)

@@ -21,7 +21,7 @@ Indices = Any
 
 
 class Part(Enum):
-    """What a loop over blocks goes through."""
+    """The blocks that a loop goes through."""
 
     ALL = "all blocks"
     GROUPS = "groups of blocks"

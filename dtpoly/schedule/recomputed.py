@@ -11,7 +11,7 @@ from dtpoly.schedule.counts import Count, Factor, Share, blocks_of, tiles_of
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 
-# Sizes at which counts are compared.
+# The size of every label where counts are compared.
 TYPICAL = 1 << 12
 
 

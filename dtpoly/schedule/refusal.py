@@ -22,7 +22,7 @@ CODES = {
     ViolationKind.UNWRITTEN: "DT206",
     ViolationKind.AHEAD: "DT207",
 }
-# Mistakes of one schedule that are told.
+# How many mistakes of one schedule are told at most.
 MOST = 3
 
 

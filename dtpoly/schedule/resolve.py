@@ -30,10 +30,11 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import statements
 
 T = TypeVar("T")
-# What there is before any directive, of the Funcs that are compiled.
+# Makes the state before any directive, for the Funcs that are compiled.
 Begin = Callable[[Program, tuple[str, ...]], State]
 
-# Of the loops of a kernel, in this order: what each one finds, the earlier ones made.
+# Directives about the loops of a kernel, in the order in which they are carried out: each finds
+# the loops that the earlier ones made.
 LOOPS: tuple[type[Primitive], ...] = (Atomic, Block, Split, Reorder, Tensorize, Map)
 
 

@@ -61,7 +61,7 @@ class Most:
 
 
 LOOKED_AT = Most(64, 64**2)  # what a person is to look at whole
-# What a program is to read, or what is shown without rows and columns that are alike.
+# For tables that a program reads, or that are shown without rows and columns that are alike.
 LISTED = Most(4096, 256**2)
 
 

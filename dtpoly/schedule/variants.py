@@ -26,10 +26,10 @@ from dtpoly.schedule.values import Divided, Name, Sized
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Span
 
-# Variants of one directive that are tried.
+# How many variants of one directive are tried at most.
 MOST = 40
 
-# What stood in a Program, and what stands there instead.
+# Pairs of a directive that stood in a Program and what stands there instead, if anything.
 Changes = tuple[tuple[Directive, Directive | None], ...]
 
 

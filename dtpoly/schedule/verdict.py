@@ -89,7 +89,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a legal schedule costs: something that several programs compute, each for itself.
+    """A cost of a legal schedule: something that several programs compute, each for itself.
 
     That is a Func, or reductions of the kernel's own Func that lack a blocked label.
     """

@@ -27,10 +27,10 @@ from dtpoly.schedule.variants import (
 )
 from dtpoly.source import Span
 
-# Neighbours that are judged, and those that are named.
+# How many neighbours are judged, and how many of them a hint names.
 MOST = 12
 NAMED = 3
-# Operations of isl for all of them; what leaves a directive out is asked first.
+# How many operations isl may take for all of them. Leaving directives out is tried first.
 OPERATIONS = 1_000_000
 TOO_LONG = "it takes too long to find what would be legal"
 

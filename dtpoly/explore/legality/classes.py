@@ -23,7 +23,7 @@ from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.schedule.values import Divided, Sized, label_of
 
-# A number along a label: of what it is, and the number.
+# A number along a label: what it is (such as a block), and the number.
 Number = tuple[str, int]
 Numbers = dict[tuple[str, str], list[Number]]
 
@@ -76,7 +76,7 @@ def class_of(primitives: Sequence[Primitive], *, aligned: bool) -> Class:
         elif isinstance(one, Tensorize):
             skeleton.extend(_noted(one, one.tiles, numbers))
         elif (one.func, one.name) in once:
-            # What one of them says may contradict the other one.
+            # Two such directives on one Func may contradict each other.
             return Class(tuple(primitives))
         else:
             skeleton.append(_without_numbers(one))
@@ -107,7 +107,7 @@ def _without_numbers(one: Primitive) -> Hashable:
 def _noted(
     one: Block | Tensorize, items: Iterable[Sized | Divided], numbers: Numbers
 ) -> Iterable[Hashable]:
-    """Each item without its number, which is noted with those of the same label."""
+    """Yield each item without its number; the number is noted with those of the same label."""
     for item in items:
         producer = item.producer or "" if isinstance(item, Sized) else ""
         new = item.new if isinstance(item, Divided) else ""

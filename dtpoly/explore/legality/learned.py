@@ -18,7 +18,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import bind
 
-EVERY = 20  # of so many points that share a verdict, one is asked by itself
+EVERY = 20  # one in so many points that share a verdict is asked by itself
 
 
 @dataclass(slots=True)

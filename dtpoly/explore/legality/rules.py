@@ -10,7 +10,7 @@ from dtpoly.explore.space.count import Counted, counted
 from dtpoly.explore.space.space import Space
 from dtpoly.frozen import dataclass
 
-# Points of which each is looked at; of a larger space a sample is.
+# In a space of up to EXACT points each is looked at; in a larger one, a sample of SAMPLE points.
 EXACT, SAMPLE = 20_000, 2_000
 
 

@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 UNDECIDED = "DT208"
 TOO_LARGE = "DT300"
-# Points that one process decides at a time, and how many make it worth starting some.
+# How many points a process decides at a time, and from how many on it pays to start processes.
 CHUNK, ALONE = 4, 64
 
 
@@ -68,7 +68,7 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Which rule refuses a point, and the code of the first thing that is wrong."""
+    """The rule that refuses a point, and the code of the first thing that is wrong."""
 
     rule: Rule
     code: str = ""
@@ -223,7 +223,7 @@ def decided(
             yield Decided((place,), own, is_again=True)
 
 
-# The verdict if no loads run ahead, and if they do.
+# Two verdicts: if no loads run ahead, and if they do.
 Both = tuple[Answer, Answer]
 
 
@@ -329,7 +329,7 @@ def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-# What a worker process is asked about: set once, when it starts.
+# In a worker process: what it is asked about, which is set once, when it starts.
 _mine: list[tuple[Asked, Begin]] = []
 
 
