@@ -1,1 +1,1 @@
-"""Schedule tree in, Triton text out. Nothing is emitted yet."""
+"""Code generation: makes a Python file with Triton kernels and wrappers of a judged schedule."""

@@ -1,4 +1,9 @@
-"""How a call like one before is done: its launches, on new memory; the functions, as text."""
+"""Texts of the functions that repeat the launches of an earlier, similar call of a wrapper.
+
+A generated file contains them; `prelude` puts them there. `dt_again` surrounds a wrapper: the first
+call of a kind goes through the wrapper, and what it launches is kept. A later call like it makes
+the same launches for its own tensors and for new memory, without the work of the wrapper.
+"""
 
 AGAIN = {
     "dt_again": '''\

@@ -1,4 +1,8 @@
-"""A kernel in; what its launcher is told of the length of each axis of its tensors, out."""
+"""Says what the launcher of a kernel is told about the length of each axis of its tensors.
+
+The launcher chooses a variant of the kernel by these words. The word for an axis is the parameter
+that holds its length, `_` if nothing is known of it, or `-` if its lines may begin anywhere.
+"""
 
 from collections.abc import Mapping
 
@@ -7,19 +11,19 @@ from dtpoly.algorithm.sizes import axis_reads
 from dtpoly.ir.kernel import TileKernel
 from dtpoly.poly.model import Model
 
-# Of an axis: one of which nothing is known, and one whose lines may begin anywhere.
+# Words for an axis of which nothing is known, and for one whose lines may begin anywhere.
 UNKNOWN, ANYWHERE = "_", "-"
 # Labels by tensor and axis: what `plain_axes` finds, once for all kernels of a file.
 PlainAxes = Mapping[tuple[str, int], tuple[str, ...]]
 
 
 def axis_words(plain: PlainAxes, model: Model, kernel: TileKernel) -> list[list[str]]:
-    """For each tensor and axis the parameter that has its length, or one of the words above."""
+    """Give, for each tensor and axis, the parameter that has its length, or a word from above."""
     parameters = dict(kernel.sizes)
     found: list[list[str]] = []
     for pointer in kernel.tensors:
         array = model.arrays.get(pointer.name)
-        # Of lines that may begin anywhere, variants are told nothing.
+        # The launcher, which chooses a variant, is told nothing of lines that may begin anywhere.
         is_own = pointer.is_scratch or (array is not None and array.func != pointer.name)
         is_own = is_own or bool(kernel.lined)
         words: list[str] = []
@@ -34,9 +38,11 @@ def axis_words(plain: PlainAxes, model: Model, kernel: TileKernel) -> list[list[
 
 
 def plain_axes(program: Program) -> PlainAxes:
-    """Of axes of inputs that some labels have as they are: those labels, of which it is the size.
+    """Find, for axes of inputs, the labels that read them as plain indices.
 
-    A label that reads an axis as it is, and shifted as well, is shorter.
+    The size of such a label is the length of the axis. An axis that no label reads so is left out.
+    A label that reads an axis as it is, and also shifted, is shorter than the axis, and does not
+    count.
     """
     found: dict[tuple[str, int], dict[str, None]] = {}
     shorter: set[tuple[str, int, str]] = set()

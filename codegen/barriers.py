@@ -1,7 +1,9 @@
-"""A kernel's body in; the same with barriers where lanes read what other lanes wrote, out.
+"""Puts barriers into a kernel's body where lanes read what other lanes wrote.
 
 Triton promises no order between a store and a later access to the same memory. So a barrier stands
-before every access that would meet one of the other kind since the last barrier, also round a loop.
+before every load of memory that was written since the last barrier, and before every store to
+memory that was written or read since then. What is pending at the end of a loop's body also meets
+the beginning of that body, in the next round.
 """
 
 from collections.abc import Collection
@@ -14,13 +16,13 @@ from dtpoly.ir.parts import accessed
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What was written and what was read since the last barrier."""
+    """The tensors that were written, and those that were read, since the last barrier."""
 
     written: frozenset[str] = frozenset()
     read: frozenset[str] = frozenset()
 
     def or_(self, other: "Pending") -> "Pending":
-        """What may be pending where two ways meet."""
+        """Join what may be pending where two ways through the body meet."""
         return Pending(self.written | other.written, self.read | other.read)
 
 
@@ -69,5 +71,5 @@ def _block(
 
 
 def passes_values(body: tuple[Step, ...], shared: frozenset[str]) -> bool:
-    """Whether values pass through memory in a loop: then its loads must not run ahead."""
+    """Whether values pass through memory in a loop. Then its loads must not run ahead."""
     return bool(accessed(body, Store) & accessed(body, Load) & shared)

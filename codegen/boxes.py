@@ -1,4 +1,8 @@
-"""A block that is less than its tile in; how the tile is halved until it is boxes like it, out."""
+"""Cuts the tile of a store into boxes that have the shape of a descriptor's block.
+
+`descriptors` calls this where the block is smaller than the tile. The tile is halved along an axis,
+again and again, until each part has the shape of the block.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,7 +42,7 @@ def in_boxes(block: Block, tile: tuple[int, ...], variable: str, taken: set[str]
 def _halves(
     one: Box, shape: tuple[int, ...], axis: int, variable: str, taken: set[str]
 ) -> tuple[Halved, tuple[Box, Box]]:
-    """The halves of a part that has a shape."""
+    """Cut a part of the tile, which has the given shape, into two halves along an axis."""
     words = ("left", "right") if axis == len(shape) - 1 else ("upper", "lower")
     first, second = (fresh(f"{one.name or variable}_{word}", taken) for word in words)
     taken |= {first, second}

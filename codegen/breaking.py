@@ -1,4 +1,7 @@
-"""A statement that may be too long in; its lines out, broken as a formatter would."""
+"""Breaks a statement that is too long into lines, as a formatter of Python would.
+
+The lines of generated kernels and wrappers go through it. A statement that fits stays as it is.
+"""
 
 import re
 import textwrap
@@ -14,7 +17,7 @@ CALL = re.compile(r"\w\($")
 PREFIX = re.compile(r"[-+~*/%&|<>=!. \w]*")
 CLOSES = {"(": ")", "[": "]", "{": "}"}
 METHOD = re.compile(r"(?<=[)\]])(?:\.\w+\([\w., ]*\))+$")
-# Operators, those that bind least first; each stands between spaces.
+# Operators, the ones that bind least tightly first; each stands between spaces.
 OPERATORS = (
     ("or",),
     ("and",),
@@ -33,7 +36,7 @@ def broken(line: str, indent: int) -> list[str]:
     return [*_broken(line, indent)]
 
 
-# Kernels of one space have most of their long lines in common.
+# Kept, since the kernels of one space have most of their long lines in common.
 @lru_cache(maxsize=2048)
 def _broken(line: str, indent: int) -> tuple[str, ...]:
     head, value, tail = _parts(line)
@@ -60,7 +63,7 @@ def _without_method(text: str, tail: str) -> tuple[str, str]:
 
 
 def _parts(line: str) -> tuple[str, str, str]:
-    """What a statement does, with which value, and what comes after that."""
+    """Split a statement into what comes before its value, the value, and what comes after it."""
     found = STATEMENT.match(line)
     if found is None:
         return "", line, ""
@@ -70,7 +73,10 @@ def _parts(line: str) -> tuple[str, str, str]:
 
 
 def _opened(text: str) -> tuple[str, str | None]:
-    """What stands up to a bracket that closes at the end, and what stands inside."""
+    """Give the text up to a bracket that closes at the end, and the text inside of that bracket.
+
+    The second part is None if there is no such bracket.
+    """
     start = next((at for at, character in enumerate(text) if character in CLOSES), -1)
     if start < 0 or text[-1] != CLOSES[text[start]] or not PREFIX.fullmatch(text[:start]):
         return "", None

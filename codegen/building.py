@@ -1,4 +1,8 @@
-"""One kernel while it is being written: its parameters, its names, its open blocks."""
+"""Holds the state of one kernel while its instructions are being written.
+
+`lower` makes a `Building` for each kernel. Whatever writes instructions asks it for parameters, for
+names, and for the register tiles that are visible in the open blocks.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -29,7 +33,7 @@ class NotVisible(Exception):
 
 
 class Unsupported(Exception):
-    """A legal schedule that no code is generated for; says why."""
+    """Raised for a legal schedule that no code is generated for; its text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class Held:
 
 @dataclass(slots=True)
 class Building:
-    """What is known of the kernel so far."""
+    """All that is known of the kernel so far."""
 
     model: Model
     tiles: Mapping[str, Tiles]
@@ -89,7 +93,7 @@ class Building:
         return Affine(((self.variables[name], 1),)) if fixed is None else Affine((), fixed)
 
     def bound(self, value: Bound) -> Bound:
-        """The same of a bound; what 32 bits might not hold in 64."""
+        """Rename a bound as `renamed` does. What 32 bits might not hold is computed in 64."""
         match value:
             case Affine():
                 renamed = self.renamed(value)
@@ -111,7 +115,7 @@ class Building:
                 return Chosen(conditions, self.bound(left), self.bound(right))
 
     def condition(self, value: Condition) -> Condition:
-        """The same of a condition."""
+        """Rename a condition in the same way."""
         match value:
             case Compared(left=left, right=right):
                 return replace(value, left=self.bound(left), right=self.bound(right))
@@ -196,7 +200,7 @@ class Building:
         return tuple(name for name in order if name in value.labels and name in self.lanes)
 
     def lane_count(self, name: str) -> int | str:
-        """How many lanes a lane variable has."""
+        """The number of lanes that a lane variable has."""
         return self.lanes[name]
 
     def tile_name(self, wish: str, axes: Axes, element: Element | None) -> str:
@@ -204,7 +208,10 @@ class Building:
         return self.scopes.name(wish, (tuple(map(self.lane_count, axes)), element))
 
     def _taken(self) -> set[str]:
-        """Names that mean something here, or did in a block inside: parameters are for all."""
+        """Names that are in use here, or were in a block inside.
+
+        Parameters are visible in all of them.
+        """
         return {name for scope in self.scopes.open for name in (*scope.names, *scope.inner)}
 
 

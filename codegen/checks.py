@@ -1,4 +1,7 @@
-"""What a wrapper refuses: the functions that look at what it is given, as text."""
+"""Texts of the functions with which a wrapper checks its arguments and refuses wrong ones.
+
+`prelude` copies those that a generated file uses into that file.
+"""
 
 CHECKS = {
     "dt_check": '''\

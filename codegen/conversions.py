@@ -1,4 +1,8 @@
-"""A value and a type in, the value in that type out; literals by what they meet."""
+"""Converts values of the kernel IR to a given type.
+
+A literal has no type of its own: it takes the type of what it meets. `typed` and `cast_to` give it
+one nevertheless.
+"""
 
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float
 from dtpoly.algorithm.inference import LARGEST

@@ -1,7 +1,9 @@
-"""A kernel's body in; the same where loops that count in different types have different names, out.
+"""Gives different names to loops that count in different types.
 
-Triton takes a name that is set twice for one variable, which has one type. A loop from 0 to a size
-counts as sizes do; one from where a block begins counts as offsets do, which may have 64 bits.
+Triton takes a name that is set twice for one variable, and a variable has one type. A loop from 0
+to a size counts in the type of sizes. A loop that starts where a block begins counts in the type of
+offsets, which may have 64 bits. Where loops of both sorts share a name, those that count in the
+type of offsets get a new one.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -23,7 +25,7 @@ Part = TypeVar("Part")
 def with_own_counters(
     body: tuple[Step, ...], sizes: Collection[str], taken: AbstractSet[str]
 ) -> tuple[Step, ...]:
-    """Loops that count as offsets do have another name than those that count as sizes do."""
+    """Rename loops that count in the type of offsets, where another loop of that name does not."""
     loops = [one for one in nested(body) if isinstance(one, ForLoop)]
     ways = {(loop.name, _counts_offsets(loop, sizes)) for loop in loops}
     both = {name for name, is_so in ways if is_so and (name, False) in ways}
@@ -58,7 +60,7 @@ def _changed(part: object, sizes: Collection[str], new: Mapping[str, str]) -> ob
         case Step(instruction=instruction):
             return replace(part, instruction=_renamed(instruction, sizes, new))
         case _ if is_dataclass(part) and not isinstance(part, type):
-            # Of instructions some have others in them.
+            # Some instructions have others in them.
             inner = [one.name for one in fields(part) if isinstance(getattr(part, one.name), tuple)]
             made = replace(part, **{one: _changed(getattr(part, one), sizes, new) for one in inner})
             if isinstance(made, ForLoop) and made.name in new and _counts_offsets(made, sizes):

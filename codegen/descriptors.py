@@ -1,9 +1,10 @@
-"""A kernel's body in; the same with some tiles loaded or stored through descriptors, out.
+"""Lets loads and stores of a kernel's body go through tensor descriptors where that is right.
 
-A descriptor knows a tensor's shape: of what is outside it loads 0. So a load may be one through a
-descriptor if its lanes are a box, and if what is not loaded is 0 and outside of the tensor, or in a
-row or a column of a product of matrices of which nothing is kept. It stores nothing outside of the
-tensor: so a store may be one if its lanes are a box, and if nothing else keeps it from storing.
+A descriptor knows the shape of its tensor, and loads 0 for elements outside of it. So a load may go
+through a descriptor if its lanes form a box, and if the elements that it does not load count as 0
+and are either outside of the tensor, or in a row or a column of a matrix product of which nothing
+is kept. A descriptor stores nothing outside of its tensor. So a store may go through one if its
+lanes form a box, and if nothing else keeps an element from being stored.
 """
 
 from collections.abc import Mapping, Set
@@ -60,14 +61,17 @@ def described(
 
 
 def _units_first(block: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes with those of one lane in front: to leave these out costs nothing then."""
+    """Order the axes so that those of one lane are in front.
+
+    To leave them out then costs nothing.
+    """
     return tuple(sorted(range(len(block)), key=lambda axis: block[axis] > 1))
 
 
 def _block(
     describing: Describing, body: tuple[Step, ...], known: dict[str, Lanes]
 ) -> tuple[Step, ...]:
-    """The steps of a block; `known` are the lanes that are what they were when they were made."""
+    """Rewrite the steps of a block. `known` has the lanes whose values have not changed since."""
     done: list[Step] = []
     for step in body:
         match step.instruction:
@@ -111,7 +115,7 @@ def _forget(known: dict[str, Lanes], names: set[str]) -> None:
 def _described(
     describing: Describing, wish: Wish, load: Load, known: Mapping[str, Lanes]
 ) -> Block | None:
-    """The block that the load is, if it is one."""
+    """Give the block that a load can be loaded as, or None if it cannot go through a descriptor."""
     summed = describing.sides.get(load.name)
     if load.conditions and load.other not in (0, None):
         return None
@@ -125,7 +129,7 @@ def _described(
 def _stored(
     describing: Describing, wish: Wish, store: Store, known: Mapping[str, Lanes]
 ) -> Block | None:
-    """The block that the store is, if it is one whose lanes have the order of memory."""
+    """Give the block that a store can be stored as; its lanes must have the order of memory."""
     if store.atomic is not None or set(axes_of(store.value)) != set(store.axes):
         return None
     if not all(_is_end(test, store.indices, wish) for test in store.conditions):
@@ -142,7 +146,7 @@ def _stored(
 def _box(
     describing: Describing, wish: Wish, one: Load | Store, known: Mapping[str, Lanes]
 ) -> Block | None:
-    """The box that the lanes of an access are, if they are one."""
+    """Give the box that the lanes of an access form, or None if they form none."""
     starts: list[Affine] = []
     counts: list[int] = []
     lanes_of: list[str | None] = []

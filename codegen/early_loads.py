@@ -1,9 +1,9 @@
-"""A kernel's body in; the same with tiles that a loop does not change loaded before it, out.
+"""Moves loads that a loop does not change in front of the loop.
 
     for k: t = A[m]; acc += t * B[k]  -->  t = A[m]; for k: acc += t * B[k]
 
-The loop may run zero times, and then nothing says that what it loads is there. So this is done only
-where what is known before the loop keeps each index inside of its tensor.
+The loop may run zero times, and then nothing guarantees that the loaded elements exist. So a load
+is moved only if what is known before the loop keeps each of its indices inside of its tensor.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from dtpoly.ir.dependences import reads
 from dtpoly.ir.kernel import ForLoop, If, Instruction, Lanes, Load, Step
 from dtpoly.ir.parts import assigned, assigned_by, inside
 
-# Of a tile that is kept through a loop: with four warps these are 32 registers of a thread.
+# The largest tile that is kept through a loop: with four warps, 32 registers of each thread.
 MOST_LANES = 1 << 12
 
 ONE = Affine((), 1)
@@ -25,7 +25,7 @@ ONE = Affine((), 1)
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is true all over a kernel."""
+    """Facts that hold everywhere in a kernel."""
 
     extents: Mapping[str, tuple[frozenset[str], ...]]  # of tensors that are not written
     lanes: Mapping[str, Lanes]
@@ -38,7 +38,7 @@ def with_early_loads(
     extents: Mapping[str, tuple[frozenset[str], ...]],
     largest: Mapping[str, Affine],
 ) -> tuple[Step, ...]:
-    """The body; `largest` is how much variables are at most that are never less than 0."""
+    """Move the loads. `largest` bounds variables from above, all of which are 0 or more."""
     setters: dict[str, list[Instruction]] = {}
     for one in inside(body):
         for name in assigned_by(one):
@@ -78,7 +78,7 @@ def _block(known: Known, body: tuple[Step, ...], largest: Mapping[str, Affine]) 
 
 
 def _counted(loop: ForLoop, largest: Mapping[str, Affine]) -> Mapping[str, Affine]:
-    """How much variables are at most in a loop."""
+    """Give upper bounds for variables inside of a loop, among them its counter."""
     match loop:
         case ForLoop(start=Affine(terms=(), constant=least), stop=Affine() as stop) if least >= 0:
             return {**largest, loop.name: stop - ONE}
@@ -104,7 +104,7 @@ def _is_same(one: Instruction, other: Instruction) -> bool:
 
 
 def _is_fixed(known: Known, load: Load, set_in: set[str], largest: Mapping[str, Affine]) -> bool:
-    """Whether a load gives the same in each round of a loop, and may be done without any."""
+    """Whether a load gives the same in each round of a loop, and may be done without any round."""
     uses = {*reads(load), *load.axes}
     if (
         load.name not in known.loads
@@ -144,7 +144,7 @@ def _is_inside(
 
 
 def _most(known: Known, index: Affine, largest: Mapping[str, Affine]) -> Affine | None:
-    """How much an index is at most; None if it may be less than 0."""
+    """Give an upper bound for an index; None if none is known, or if it may be less than 0."""
     if index.constant < 0:
         return None
     most = Affine((), index.constant)

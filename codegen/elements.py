@@ -1,4 +1,8 @@
-"""A Model in; the type in which each array is computed, and the identity of each reduction, out."""
+"""Finds the type in which each array of a Model is computed, and the identity of each reduction.
+
+`elements_of` looks at all statements of the Model. The identity, such as 0 for a sum, is what an
+accumulator starts with.
+"""
 
 from collections.abc import Mapping
 
@@ -23,7 +27,7 @@ from .storage import INDEX
 
 # Reductions whose accumulators are a value and its index.
 PAIRED = ("rargmax", "rargmin")
-VALUE = "!value"  # after the name of such an accumulator: what it compares
+VALUE = "!value"  # ends the name for the values that such an accumulator compares
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,10 @@ class Elements:
         return computed(kind, self.numbers)
 
     def in_scratch(self, name: str) -> Element:
-        """The type of an array in scratch memory: of what an accumulator compares, if it does."""
+        """The type of an array in scratch memory.
+
+        For an accumulator that compares values, it is the type of these values.
+        """
         return self.of(name + VALUE if name + VALUE in self.kinds else name)
 
 
@@ -84,7 +91,7 @@ def _is_func(array: str, func: str) -> bool:
 
 
 def identity(reduction: str, element: Element) -> int | float:
-    """What changes nothing."""
+    """Give the value that changes nothing when the reduction combines it with another."""
     match reduction:
         case "rsum" | "rany":
             return 0

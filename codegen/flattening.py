@@ -1,10 +1,11 @@
-"""A kernel's body in; the same with some loops that are inside of each other as one loop, out.
+"""Turns loops that are directly inside of each other into one loop.
 
     for r: for s: body(r, s)  -->  for step in 0 .. R * S: s = step % S; r = step // S; body(r, s)
 
-So the loop that is pipelined is as long as all of them. They are made one if nothing but numbers
-and lanes is computed between them, and each is as long as a size, whatever the others count; or
-as a number, where the file fixes the size.
+The directive `flatten` asks for it: the loop that Triton pipelines then has as many rounds as all
+loops together. Loops become one only if nothing but numbers and lanes is computed between them, and
+if each is as long as a size, whatever the others count; or as a number, where the file fixes the
+size.
 """
 
 from collections import Counter
@@ -28,7 +29,7 @@ Groups = Sequence[tuple[str, ...]]  # labels of loops, outermost first
 
 @dataclass(slots=True)
 class Flattening:
-    """What is to be one, the labels of axes, all names of the kernel, how often each is set."""
+    """The groups of labels to flatten, the labels of axes, all names, and how often each is set."""
 
     groups: Groups
     labels: Mapping[str, str]
@@ -108,7 +109,7 @@ def _is_counted(loop: ForLoop, set_before: Set[str]) -> bool:
 
 
 def _as_one(flattening: Flattening, nest: Nest, origin: str) -> list[Step]:
-    """One loop, and what it needs before it."""
+    """Write the one loop for a nest, and the steps that it needs before it."""
     before: list[Step] = []
     counts: list[Affine] = []
     factors: list[tuple[str | int, int]] = []
@@ -159,10 +160,10 @@ def _rounds(counts: Sequence[Affine]) -> Bound:
 def _parts(
     flattening: Flattening, nest: Nest, *, is_wide: bool
 ) -> tuple[list[str], tuple[Step, ...]]:
-    """What the counters are called in the one loop, and its body.
+    """Give the names of the old counters inside the one loop, and the body of that loop.
 
-    They are as wide as offsets are, unless the end is a number: what only was a counter in that
-    type is the counter itself.
+    The counters are as wide as offsets are, unless the end is a number. So a variable that only
+    held a counter in the type of offsets becomes the counter itself.
     """
     body = (*nest.between, *nest.body)
     names: list[str] = []
@@ -179,7 +180,7 @@ def _parts(
 
 
 def _wide(body: tuple[Step, ...], counter: str) -> Step | None:
-    """Where a counter gets the type of offsets, and another name."""
+    """Find the step that only converts a counter to the type of offsets, under another name."""
     index = Affine(((counter, 1),))
     for step in body:
         match step.instruction:
@@ -193,7 +194,10 @@ def _wide(body: tuple[Step, ...], counter: str) -> Step | None:
 def _coordinates(
     nest: Nest, names: Sequence[str], counter: str, counts: Sequence[Affine], origin: str
 ) -> list[Step]:
-    """What each loop counts, from the number of the round: the innermost one counts fastest."""
+    """Compute what each old loop counts from the number of the round.
+
+    The innermost one counts fastest.
+    """
     left: Bound = Affine(((counter, 1),))
     done: list[Step] = []
     for at, (name, loop) in reversed(list(enumerate(zip(names, nest.loops, strict=True)))):

@@ -1,7 +1,9 @@
-"""A kernel in; what of its rows is to be a multiple of four for wide loads, and its text, out.
+"""Says which strides and row lengths a kernel may promise to be multiples of four.
 
-Triton sees by itself what is divisible by 16, and loads element by element else. Many rows are
-multiples of 4 or 8 numbers: a kernel says so where its launch says that all its rows are.
+Triton sees by itself which numbers are divisible by 16; for others it loads element by element.
+Many rows are multiples of 4 or 8 numbers. So a kernel has a compile-time parameter `fours`, which a
+launch sets if all its rows are multiples of four. The kernel then says so in lines such as `x = x
+// 4 * 4`, from which Triton sees that wide loads are possible.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,14 +18,17 @@ COMMENT = "# Divided and multiplied so that Triton sees: rows begin at multiples
 
 
 def with_fours(plain: PlainAxes, model: Model, kernel: TileKernel) -> TileKernel:
-    """The kernel, which has rows unless it loads in blocks, or begins rows anywhere."""
+    """Give the kernel its rows: none if it loads in blocks, or if its rows begin anywhere."""
     if kernel.described:
         return kernel
     return replace(kernel, fours=tuple(rows(kernel, axis_words(plain, model, kernel))))
 
 
 def rows(kernel: TileKernel, words: Sequence[Sequence[str]]) -> Iterator[Row]:
-    """Strides between rows, and how long rows are, as `dt_steps` in a generated file finds them."""
+    """Give the strides between rows, and the lengths of rows.
+
+    `dt_steps` in generated files finds the same.
+    """
     several = any(tensor.rank > 1 for tensor in kernel.tensors)
     sizes = {variable for _, variable in kernel.sizes}
     found = dict[str, Row]()
@@ -39,7 +44,7 @@ def rows(kernel: TileKernel, words: Sequence[Sequence[str]]) -> Iterator[Row]:
 
 
 def fours_lines(kernel: TileKernel) -> Iterator[str]:
-    """What a kernel says of its rows."""
+    """Write the lines in which a kernel says that its rows are multiples of four."""
     if kernel.fours:
         yield COMMENT
         yield f"if {FOURS}:"

@@ -1,6 +1,7 @@
-"""Operations of the language in, their Triton spelling out; and the functions that the file needs.
+"""Says how operations of the language are spelled in Triton, and has the functions they need.
 
-NaN wins every comparison here, as in torch; Triton's own `tl.max` and `%` do otherwise.
+The functions are texts, which are copied into the generated file. NaN wins every comparison here,
+as in torch; Triton's own `tl.max` and `%` behave differently.
 """
 
 from dtpoly.algorithm.dtypes import DType, is_float
@@ -78,10 +79,10 @@ JOIN = {
     "rargmin": ("dt_argmin", "dt_argmin"),
 }
 ATOMIC = {"rsum": "tl.atomic_add", "rmax": "tl.atomic_max", "rmin": "tl.atomic_min"}
-# What makes NaN win there: memory compares the bits of floats.
+# Functions that make NaN win in atomic operations: memory compares the bits of floats.
 OF_BITS = {"rmax": "dt_nan_above", "rmin": "dt_nan_below"}
 
-# Lines are aligned to a multiple of so many elements: of two bytes each, to a line of the cache.
+# Lines are aligned to multiples of so many elements: with two bytes each, to lines of the cache.
 UNIT = 64
 
 TEXTS = {

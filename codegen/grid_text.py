@@ -1,4 +1,4 @@
-"""A kernel's grid in; its comment, and how a program finds where it stands, out."""
+"""Writes the lines about a kernel's grid: a comment, and how a program finds its block."""
 
 import re
 import textwrap
@@ -10,7 +10,7 @@ from .breaking import WIDTH
 
 
 def grid_comment(kernel: TileKernel) -> list[str]:
-    """Which programs there are, in the words of the schedule."""
+    """Describe the programs of the grid in the words of the schedule."""
     axes = kernel.grid
     if not axes:
         return ["Grid: one program."]
@@ -39,10 +39,11 @@ def every_block(kernel: TileKernel) -> str:
 
 
 def grid_lines(kernel: TileKernel, number: str = "tl.program_id(0).to(offset)") -> list[str]:
-    """From the program's number to where each axis of the grid starts.
+    """Compute, from the program's number, where each axis of the grid starts.
 
-    Mixed radix. A group at the edge may be short; those before it are full, so that dividing by
-    a full group finds the group, and what is left is divided by the group's own size.
+    The number is read in mixed radix. A group at the edge may be short. Those before it are full,
+    so dividing by a full group finds the group, and what is left is divided by the group's own
+    size.
     """
     grid = kernel.grid
     if not grid:
@@ -85,7 +86,10 @@ def grid_lines(kernel: TileKernel, number: str = "tl.program_id(0).to(offset)") 
 
 
 def _names_of_counts(grid: Sequence[GridAxis]) -> dict[str, str]:
-    """The variable for how many blocks an axis has; of a label's axes the outer one is plain."""
+    """Name the variable for the number of blocks of each axis.
+
+    Of several axes of one label, the outer one gets the plain name.
+    """
     found: dict[str, str] = {}
     for axis in grid:
         if not axis.group:

@@ -1,8 +1,8 @@
-"""A kernel's body in; the same with what a loop does not change computed before it, out.
+"""Computes addresses and values that a loop does not change before that loop.
 
-Addresses: `A_at_m = A_ptr + m * A_stride_0` before a loop over k, `A_at_m[:, None] + ...` in it.
-Values: what is computed from nothing that the loop sets. Neither ever fails, nor looks at memory:
-so it may be computed for a loop that runs zero times.
+Addresses: `A_at_m = A_ptr + m * A_stride_0` before a loop over k, and `A_at_m[:, None] + ...`
+inside of it. Values: those that are computed from nothing that the loop sets. Neither computation
+can fail, and neither looks at memory. So both may be done before a loop that runs zero times.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ class Block:
     )
 
     def forget(self, names: frozenset[str]) -> None:
-        """What was computed from a name that means something else now."""
+        """Drop what was computed from names that mean something else now."""
         for place in [k for k in self.bases if names & {n for _, i in k[1] for n in i.labels}]:
             del self.bases[place]
         for key in [k for k, (used, _) in self.values.items() if names & used]:
@@ -90,7 +90,7 @@ def _block(hoisting: Hoisting, body: tuple[Step, ...]) -> tuple[Step, ...]:
     for step in body:
         changed = _instruction(hoisting, step.instruction, step.origin)
         here.done.append(replace(step, instruction=changed))
-        # What an instruction sets is no longer what it was where it was computed with.
+        # What was computed from a name that the instruction sets does not hold for its new value.
         set_now = frozenset(assigned((step,)))
         for block in hoisting.open:
             block.forget(set_now)
@@ -121,7 +121,7 @@ def _instruction(hoisting: Hoisting, one: Instruction, origin: str) -> Instructi
 def _base(
     hoisting: Hoisting, tensor: str, indices: tuple[Affine, ...], axes: Axes, origin: str
 ) -> Base | None:
-    """The address of the indices that are known before a loop, computed there."""
+    """Give the address for those indices that are known before a loop, and compute it there."""
     here = len(hoisting.open) - 1
     if (known := _known(hoisting, tensor, indices)) is not None:
         return known
@@ -150,7 +150,7 @@ def _base(
 
 
 def _known(hoisting: Hoisting, tensor: str, indices: tuple[Affine, ...]) -> Base | None:
-    """The address that was computed before, if no loop begins between it and here."""
+    """Find an address that was computed before, if no loop begins between it and here."""
     found: Base | None = None
     for level, block in enumerate(hoisting.open):
         for (name, included), base in block.bases.items():
@@ -216,7 +216,7 @@ def _is_safe(values: tuple[Value, ...]) -> bool:
 
 
 def _wish(value: Value) -> str:
-    """What a person might call it: by its operation, or by what it is made of."""
+    """Suggest a name as a person might: by the operation, or by what the value is made of."""
     kind = "tile" if axes_of(value) else "value"
     match value:
         case Call(operation=operation):

@@ -1,4 +1,7 @@
-"""How Triton's interpreter runs kernels, where GPUs would compute otherwise; as text."""
+"""Texts of the functions that run kernels in Triton's interpreter, and make it compute as GPUs do.
+
+`prelude` copies them into a generated file. The interpreter is changed only during a launch.
+"""
 
 INTERPRETING = {
     "dt_interpret": '''\

@@ -1,4 +1,7 @@
-"""What one kernel is launched as: its statements, and what directives say of it."""
+"""Describes the launch of one kernel: its statements, and what the directives say of it.
+
+`lower` makes the kernel from a `Launch`. The compiler builds one for each kernel of the tree.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -11,7 +14,7 @@ from .specializing import may_specialize
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What one kernel of the tree is: its name, the ways to its statements, its options."""
+    """A kernel of the tree, as code generation needs it: name, paths to its statements, options."""
 
     name: str
     paths: tuple[Path, ...]

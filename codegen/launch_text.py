@@ -1,4 +1,4 @@
-"""A kernel and a wrapper's variables in; the Python that allocates for it and launches it, out."""
+"""Writes the lines of a wrapper that allocate memory for a kernel and launch it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from .type_text import TORCH, promoted
 from .widths import is_far
 from .wrapping import Launched, Locals, Wrapping, label_of, label_with, size_with
 
-# So many elements make a tile of a good size, where the one that was asked for is too large.
+# The size of the tile that is advised, where the one that was asked for is too large.
 GOOD_TILE = 2**14
 
 
@@ -49,7 +49,7 @@ def launch_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str
 
 
 def _grid(own: Locals, one: Launched) -> str:
-    """How many programs are launched."""
+    """Write the grid of a launch: how many programs it has."""
     kernel, arguments = one.kernel, f'"{one.func}", {own.programs}'
     if not kernel.each:
         return f"dt_grid({arguments})"
@@ -73,7 +73,7 @@ def _pair(wrapping: Wrapping, own: Locals, one: Launched, pair: Together) -> Ite
 
 
 def _programs(wrapping: Wrapping, own: Locals, kernel: TileKernel, name: str) -> Iterator[str]:
-    """How many programs a kernel has."""
+    """Write the statement that computes how many programs a kernel has."""
     blocks = [
         _blocks(size_with(wrapping, own, kernel, axis.size), axis.step)
         for axis in kernel.grid
@@ -90,7 +90,7 @@ def _before(wrapping: Wrapping, one: Launched) -> Iterator[Launched]:
 
 
 def memory_lines(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
-    """Memory that this kernel is the first to write, for later ones."""
+    """Allocate the memory that this kernel is the first to write, and that later kernels read."""
     written: set[str] = set()
     for before in _before(wrapping, one):
         written |= {p.name for p in before.kernel.tensors if p.is_written}
@@ -129,10 +129,10 @@ def _memory(own: Locals, array: str, shape: str, dtype: str, indent: int) -> lis
 
 
 def lanes_lines(wrapping: Wrapping, own: Locals) -> Iterator[str]:
-    """How many lanes hold a whole size, unless that is more than Triton allows.
+    """Compute how many lanes hold a whole size, and refuse a number that Triton does not allow.
 
-    All kernels are looked at before the first one is launched, so that a call that is refused
-    has launched nothing.
+    All kernels are looked at before the first one is launched, so that a call that is refused has
+    launched nothing.
     """
     for one in wrapping.launched:
         yield from _lanes(wrapping, own, one)
@@ -164,7 +164,7 @@ def _lanes(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
 
 
 def _descriptors(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:
-    """Descriptors of tensors that are loaded in blocks, where there can be some."""
+    """Make what the descriptors of tensors that are loaded in blocks are made of."""
     for described in kernel.described:
         pointer = next(p for p in kernel.tensors if p.name == described.tensor)
         name = own.descriptors[kernel.name, described.tensor]
@@ -234,7 +234,10 @@ def _call(wrapping: Wrapping, own: Locals, one: Launched, grid: str, indent: int
 
 
 def _specialized(own: Locals, kernel: TileKernel) -> str:
-    """Whether the launch is so: where all descriptors are there, of what tensor cores multiply."""
+    """Write the test whether some warps load for others in this launch.
+
+    That is so where all descriptors are there, and tensor cores can multiply the tensors.
+    """
     sides = multiplied(kernel)
     described = sorted(kernel.described, key=lambda one: one.tensor not in sides)
     blocks = [own.descriptors[kernel.name, one.tensor] for one in described]
@@ -242,7 +245,10 @@ def _specialized(own: Locals, kernel: TileKernel) -> str:
 
 
 def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
-    """What launches a kernel; it is told how long the axes of tensors are."""
+    """Write the statement that makes the launcher of a kernel.
+
+    The launcher is told how long the axes of tensors are.
+    """
     kernel = one.kernel if one.pair is None else one.pair.kernel
     axes = axis_words(wrapping.whole, wrapping.model, kernel)
     lines = [f'"{" ".join(words)}"' for words in axes]
@@ -255,7 +261,7 @@ def launcher_lines(wrapping: Wrapping, one: Launched) -> list[str]:
 
 
 def _flags(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:
-    """What is known of sizes at compile time."""
+    """Write the compile-time flags: what is known of sizes."""
     said: dict[str, list[str]] = {}
     for flag in kernel.flags:
         size = size_with(wrapping, own, kernel, flag.size)
@@ -279,9 +285,9 @@ def _fours(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]
 
 
 def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -> list[str]:
-    """Sizes that the kernel is given, and that are neither the largest nor an extent of a tensor.
+    """Find sizes that a kernel is given and that are neither the largest nor an extent of a tensor.
 
-    They must not be just below 2**31 either: the end of a last tile does not fit 32 bits then.
+    They, too, must not be just below 2**31: the end of a last tile would not fit 32 bits then.
     """
     known = {largest}
     for pointer in kernel.tensors:
@@ -295,7 +301,11 @@ def _others(wrapping: Wrapping, own: Locals, kernel: TileKernel, largest: str) -
 
 
 def _groups(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
-    """How many programs a full group has: kernels divide by that, however few there are in all."""
+    """Write how many programs a full group has.
+
+    Kernels divide by that number, even if there are fewer programs in all. So it must fit the type
+    of offsets, too.
+    """
     found: list[str] = []
     for at, group in enumerate(kernel.grid):
         if not group.group:
@@ -314,7 +324,7 @@ def _groups(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
 
 
 def _rounds(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> list[str]:
-    """How many rounds a loop over several labels has, and each product on the way to that."""
+    """Write how many rounds a loop over several labels has, and each product on the way to that."""
     found: dict[str, None] = {}
     for loop in inside_of(kernel.body):
         if isinstance(loop, ForLoop) and loop.factors:
@@ -354,7 +364,7 @@ def _largest(indices: Sequence[str]) -> str:
 
 
 def indices_of(wrapping: Wrapping, own: Locals) -> list[str]:
-    """How large indices may become: sizes, and what indices are computed from them."""
+    """Write how large indices may become: sizes, and what indices are computed from them."""
     found = dict.fromkeys(own.sizes[label_of(wrapping, param)] for param in wrapping.model.params)
     every = _largest([*found])
     for index in wrapping.indices:

@@ -1,6 +1,9 @@
-"""How kernels are launched: the functions that choose a grid, types and variants, as text."""
+"""Texts of the functions that launch kernels: they choose the grid, the types and the variant.
 
-# Memory, lanes and programs.
+`prelude` copies those that a generated file uses into that file.
+"""
+
+# Functions about memory, lanes and numbers of programs.
 ROOM = {
     "dt_blocks": '''\
 def dt_blocks(tensor, block):
@@ -159,7 +162,7 @@ def dt_part(tensor, axis, start, size):
 ''',
 }
 
-# Which variant of a kernel a call runs, and how without Triton's binding.
+# Functions that choose the variant which a call runs, and run it without Triton's binding.
 LAUNCHER = {
     "dt_launcher": '''\
 def dt_launcher(kernel, axes, blocks=(), described=None, passed=None):

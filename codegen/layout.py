@@ -1,4 +1,4 @@
-"""A call, condition or sum in; its lines out, broken as a formatter of Python would."""
+"""Lays out a call, a condition or a sum in lines, as a formatter of Python would."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,8 @@
-"""A kernel in; how many elements its largest tiles have, out."""
+"""Counts the elements of a kernel's largest tiles, because Triton allows only 2**20.
+
+A tile that is too large for every size is refused when code is generated. Where the number of
+elements depends on sizes, the wrapper checks it in each call.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
@@ -49,7 +53,10 @@ Counts = Mapping[str, int | str]  # lane variable -> how many lanes; the name of
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """So many elements times compile-time lane counts, by the names of their parameters."""
+    """A number of elements: `number` times lane counts that are known when Triton compiles.
+
+    `counts` has the names of the parameters for these lane counts.
+    """
 
     number: int
     counts: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""A kernel's body in; the same with tiles converted where they are loaded, out.
+"""Converts a tile where it is loaded instead of wherever it is used.
 
-`A_tile = tl.load(...).to(real)` once, instead of `A_tile.to(real)` wherever it is used: where
-every use wants the same type.
+`A_tile = tl.load(...).to(real)` then stands once, in place of `A_tile.to(real)` at every use. This
+is done where every use wants the same type.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Change = Callable[[Value], Value]
 
 
 def converted_at_loads(body: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The body; what then is another name for a loaded tile is left out."""
+    """Convert tiles at their loads, and remove what then is only another name for a loaded tile."""
     done: list[Step] = []
     rest = body
     while rest:
@@ -38,7 +38,7 @@ def converted_at_loads(body: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _end(rest: tuple[Step, ...], name: str) -> int:
-    """Up to where a name that was just set means that."""
+    """Find the step up to which a name that was just set keeps its meaning."""
     at = (i for i, step in enumerate(rest) if name in assigned_by(step.instruction))
     return next(at, len(rest))
 

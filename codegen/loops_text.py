@@ -1,4 +1,4 @@
-"""The loops of a kernel in, text or data out: one node a line, with the source's labels."""
+"""Shows the loops of a kernel as text, one node a line with the source's labels, or as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Loops, tiles and storage of a kernel in, kernel IR out."""
+"""Translates the loops, tiles and storage of one kernel into the kernel IR.
+
+`module` calls `lower` for each launch. It writes instructions node by node, and then lets a number
+of passes rewrite the body, each of which is a module of its own, such as `hoisting`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -59,7 +63,7 @@ def lower(
     elements: Elements,
     whole: Mapping[tuple[str, int], tuple[str, ...]],
 ) -> TileKernel:
-    """The tile program of one kernel. Raises NotVisible where a register tile will not do."""
+    """Write the tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
     own = {REAL.name, "offset", FOURS, "pid", "program", "block"}
     is_early = launch.is_early or launch.is_first_of_panel or launch.panel is not None
@@ -138,7 +142,10 @@ def _told(flags: tuple[Flag, ...], body: tuple[Step, ...]) -> tuple[Flag, ...]:
 def _sizes(
     building: Building, grid: tuple[GridAxis, ...], body: tuple[Step, ...]
 ) -> tuple[tuple[str, str], ...]:
-    """The parameters for sizes; one that the file fixes is a number wherever it can be one."""
+    """Collect the parameters for sizes.
+
+    A size that the file fixes has one only if something needs its variable; else it is a number.
+    """
     used = {
         *exposed(body),
         *(axis.size for axis in grid),
@@ -207,7 +214,7 @@ def _nodes(building: Building, nodes: tuple[LoopNode, ...], unrolled: Mapping[st
 
 
 def _never(building: Building, condition: Condition) -> str | None:
-    """The flag under which a condition fails: that a size leaves a rest when it is divided."""
+    """Find the flag under which a condition never holds, because a size then leaves no rest."""
     match condition:
         case Compared(
             left=Combined("%", (Affine(terms=((size, 1),), constant=0), Affine(terms=()) as by)),
@@ -220,13 +227,13 @@ def _never(building: Building, condition: Condition) -> str | None:
 
 
 def _labels(tiles: Mapping[str, Tiles]) -> dict[str, str]:
-    """What the source calls each loop."""
+    """Map the name of each loop to the label that the source gives it."""
     steps = (step for one in tiles.values() for step in one.path.steps)
     return {step.name: step.label for step in steps if isinstance(step, Axis)}
 
 
 def _label(building: Building, axis: str) -> str:
-    """What the source calls a loop."""
+    """Give the label by which the source calls a loop."""
     for one in building.tiles.values():
         for step in one.path.steps:
             if isinstance(step, Axis) and step.name == axis:

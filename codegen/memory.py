@@ -1,4 +1,4 @@
-"""An access to memory in; its tests, its places and its load out."""
+"""Turns an access to memory into a load: its tests, its indices, and the instruction."""
 
 from dataclasses import replace
 
@@ -30,9 +30,10 @@ def relevant(tiling: Tiling, indices: tuple[Affine, ...], order: Axes) -> tuple[
 
 
 def _tied(tests: tuple[Test, ...], lanes: set[str]) -> tuple[Test, ...]:
-    """The tests that say something of lanes.
+    """Choose the tests that say something about lanes.
 
-    `x <= k` only bounds x where k is bounded: what a test ties together is tested together.
+    `x <= k` only bounds x where k is bounded. So tests that share lanes, directly or through
+    others, are chosen together.
     """
     tied = set(lanes)
     while True:
@@ -51,7 +52,10 @@ def load_where(
     order: Axes,
     other: int | float,
 ) -> Variable:
-    """The same where tests hold, and a number elsewhere; what was loaded before is not again."""
+    """Load elements where tests hold, and use a number elsewhere.
+
+    If the same was loaded before, that is used again.
+    """
     building = tiling.building
     needed = {name for index in indices for name in index.labels} | {
         name for test in tests for name in test.axes
@@ -91,7 +95,10 @@ def is_func(building: Building, tensor: str) -> bool:
 
 
 def local_indices(tiling: Tiling, tensor: str, indices: tuple[Affine, ...]) -> tuple[Affine, ...]:
-    """Indices into memory: of scratch, the program's slice, counted from what it holds first."""
+    """Indices into memory.
+
+    Scratch is indexed by program, and counted from the first element it holds.
+    """
     scratch = tiling.building.storage.scratch.get(tensor)
     if scratch is None:
         return indices
@@ -103,7 +110,7 @@ def local_indices(tiling: Tiling, tensor: str, indices: tuple[Affine, ...]) -> t
 
 
 def _origin(tiling: Tiling, origin: Affine, tensor: str) -> Affine:
-    """Where a slice starts: an expression over axes as one over the kernel's variables."""
+    """Turn the start of a slice, which is over axes, into an index over the kernel's variables."""
     building = tiling.building
     tiles = building.tiles[tiling.statement.name]
     private = building.model.arrays[tensor].copies

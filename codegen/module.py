@@ -1,4 +1,9 @@
-"""A judged schedule in, the generated Python file out, stage by stage."""
+"""Generates the Python file for a judged schedule, stage by stage.
+
+`generate` finds tiles, loops and storage, and makes the kernel IR of everything that is launched.
+`module_text` writes the file from that. `Generated` keeps every stage on the way, so that it can be
+shown.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
@@ -40,7 +45,7 @@ from .wrapping import Launched, Wrapping, indices_read
 # isl's own words would help nobody.
 BEYOND = "its loops, or which of its lanes compute, cannot be told for all sizes"
 TOO_LONG = "it takes too long to find its loops, and which of its lanes compute"
-# Of isl, for all of a file: a quarter of a minute, where most take less than a second.
+# How many operations isl may take for a file: a quarter of a minute; most need less than a second.
 OPERATIONS = 20_000_000
 SHARED_BELOW = "# What the functions above share."
 LAST = "import threading\n"  # of Python's own modules
@@ -48,7 +53,10 @@ LAST = "import threading\n"  # of Python's own modules
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Tiles and loops: what takes longest, and is the same whatever is said of warps or stages."""
+    """Tiles and loops, which take longest to find.
+
+    They are the same whatever is said of warps or stages, so that schedules can share them.
+    """
 
     model: Model
     ways: "Ways"
@@ -60,7 +68,7 @@ class Layout:
         return self.model is model and self.ways == _ways(launches)
 
 
-# Of each kernel, the ways to its statements, and the labels of loops that are one.
+# For each kernel, the ways to its statements, and the labels of loops that become one loop.
 Ways = tuple[tuple[tuple[Path, ...], tuple[tuple[str, ...], ...]], ...]
 
 
@@ -70,7 +78,7 @@ def _ways(launches: Sequence[Launch]) -> Ways:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Every stage on the way to the text."""
+    """The results of every stage on the way to the text."""
 
     launches: tuple[Launch, ...]
     outputs: tuple[str, ...]  # Funcs that get a wrapper
@@ -142,7 +150,7 @@ def _layout(original: Model, launches: Sequence[Launch]) -> Layout:
 
 
 def _lanes_stored(statement: Statement, path: Path) -> int:
-    """At least how many elements the tile has that the statement stores.
+    """Give a lower bound of how many elements the tile has that the statement stores.
 
     All tiles are looked at where the text is written. This one is known before isl has been asked
     anything, which takes long where a tile has dozens of axes.

@@ -1,4 +1,4 @@
-"""Names of the source in, names of the generated Python out: predictable, and never clashing.
+"""Chooses names in the generated Python for those of the source: predictable, and never clashing.
 
 A name stays as it is unless Python, Triton or the generated file needs it; then it gets an
 underscore. The lists are written out, so that the text does not depend on who generates it.
@@ -96,7 +96,7 @@ BUILTINS = frozenset(
 )
 MODULES = frozenset({"hashlib", "linecache", "sys", "threading", "tl", "torch", "triton"})
 PYTHON = frozenset(keyword.kwlist) | {"_"} | BUILTINS | MODULES
-# What a kernel, its launch and Triton's compiler need.
+# Names that a kernel, its launch and Triton's compiler need.
 LAUNCH = frozenset(
     [
         "debug",
@@ -113,7 +113,7 @@ LAUNCH = frozenset(
     ]
 )
 KERNEL = PYTHON | LAUNCH | {"before", "offset", "pid", "program"}
-# What a wrapper has besides the names of the source.
+# Names that a wrapper uses besides those of the source.
 WRAPPER = PYTHON | {"out"}
 
 # `dt_` begins what the file defines, and these end what a kernel's parameters are called.
@@ -147,7 +147,7 @@ def is_reserved(name: str, reserved: frozenset[str] = KERNEL) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileNames:
-    """What the source's names are called in the file, outside of kernels."""
+    """The names that the source's names have in the file, outside of kernels."""
 
     inputs: Mapping[str, str]
     funcs: Mapping[str, str]
@@ -158,7 +158,7 @@ class FileNames:
 
     @property
     def taken(self) -> frozenset[str]:
-        """All that the file and the signatures of its wrappers use."""
+        """All names that the file and the signatures of its wrappers use."""
         kernels = (f"{name}_kernel" for name in (*self.kernels, *self.pairs))
         names = (self.inputs, self.funcs, self.labels, self.launches)
         return frozenset((*kernels, *(name for one in names for name in one.values())))

@@ -1,13 +1,13 @@
-"""Reductions in a loop that combines them: Triton's compiler is kept from moving them behind it.
+"""Keeps Triton's compiler from moving a reduction behind the loop that combines its results.
 
     for k: total = sum of a loaded tile   -->  for k: total = sum of (the tile + 0)
            least = min(least, total)                  least = min(least, total)
 
-Triton (3.6 to 3.9) moves the reduction of a tile that was just loaded behind the loop. It takes it
-for granted that the loop combines by the same operation: here it would add up minima. Where it is
-the same one, Triton 3.6 and 3.7 give up if what comes of the loop is used twice. It does not move a
-reduction of what is computed; a sum with 0 is, and stays in what Triton compiles, since it makes 0
-of -0.
+Triton (3.6 to 3.9) moves the reduction of a tile that was just loaded behind the loop. It takes for
+granted that the loop combines by the same operation as the reduction: in this example it would add
+up minima. Where the operations are the same, Triton 3.6 and 3.7 give up if the result of the loop
+is used twice. Triton does not move the reduction of a value that is computed. So the tile is
+replaced by its sum with 0. Triton's compiler keeps that sum, since it turns -0 into 0.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ from dtpoly.ir.tile_values import Call, Converted, Masked, Number, Value, Variab
 
 from .functions import is_float_element
 
-# Operations that leave a value as it is beside some number, such as 1, or if they are done twice.
+# Operations that may leave a value as it is: beside a number such as 1, or if done twice.
 FOLDED = ("mul", "div", "sub", "maximum", "minimum", "neg", "where")
 
 
@@ -80,7 +80,7 @@ def _follow(step: Step, loaded: set[str], starts: set[str]) -> None:
             starts.add(name)
             is_loaded = False
         case Accumulate(name=name, value=value):
-            # What starts with the identity is what comes first.
+            # An accumulator that starts with the identity then holds just the first value.
             is_loaded = name in starts and _is_loaded(value, loaded)
         case _:
             is_loaded = False

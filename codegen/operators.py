@@ -1,6 +1,9 @@
-"""How torch sees a wrapper when it traces: as an operator, by functions that are here as text."""
+"""Texts of the functions that make a wrapper an operator of torch, which is what tracing sees.
 
-# When it does.
+`prelude` copies them into a generated file.
+"""
+
+# Functions that find out whether torch traces a call.
 TRACED = {
     "dt_inside": """\
 dt_inside = threading.local()  # whether this thread is in what torch runs for the operator
@@ -49,7 +52,7 @@ def dt_refuse_tangents(tensors):
 ''',
 }
 
-# What it sees then.
+# Functions that make the operator which torch then sees.
 OPERATORS = {
     "dt_digest": '''\
 def dt_digest(function):

@@ -1,10 +1,10 @@
-"""A kernel's body in; the same with loops over products that descriptors let run to the end, out.
+"""Lets loops over matrix products run to the end of a size, where descriptors load the tiles.
 
     for k in whole tiles: ...        -->  if all are described: for k in tiles: ...
     what is left of k, masked             else: both as they were
 
-A descriptor loads 0 where a tile overhangs, which is what a mask would put there. So what is done
-for the rest is what the loop does, and no step of it stands apart from those that are pipelined.
+A descriptor loads 0 where a tile overhangs, which is what a mask would put there. So a round of the
+loop also does what is done for the rest, and no step is left outside of the pipelined loop.
 """
 
 from collections.abc import Iterator
@@ -101,7 +101,7 @@ def _without_lanes(body: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _unmasked(body: tuple[Step, ...]) -> Iterator[Instruction]:
-    """What descriptors are given to do."""
+    """Give the instructions as they are when descriptors load: without masks."""
     for step in body:
         match step.instruction:
             case Mask():

@@ -1,4 +1,4 @@
-"""A wrapper that computes its result in panels in; the lines that launch for each of them, out."""
+"""Writes the loop of a wrapper that computes its result in panels, one after another."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,9 +13,10 @@ from .wrapping import Locals, Wrapping
 
 
 def panel_lines(wrapping: Wrapping, own: Locals, label: str, size: int) -> Iterator[str]:
-    """Memory for all panels, and a loop over them: so no panel is given that of another one.
+    """Allocate memory for all panels, and loop over them: each panel then has memory of its own.
 
-    Inside of it, what has an axis for the label stands for so many of its indices.
+    Inside the loop, a variable for a tensor with an axis for the label stands for that part of the
+    tensor which belongs to the panel.
     """
     first = wrapping.launched[0]
     if not first.kernel.is_first_of_panel:
@@ -56,7 +57,7 @@ def panel_lines(wrapping: Wrapping, own: Locals, label: str, size: int) -> Itera
 
 
 def _axes(wrapping: Wrapping, label: str) -> dict[str, int]:
-    """Of what kernels touch, the axis along which it is cut."""
+    """Find the axis along which each tensor that the kernels touch is cut into panels."""
     found = cut_along(wrapping.program, wrapping.func, label)
     if isinstance(found, Crossing):
         raise Unsupported(f"panels of '{label}' need each other: {found.why}")

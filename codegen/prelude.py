@@ -1,4 +1,7 @@
-"""The text of a file in, what its wrappers share out: constants, and functions of other rooms."""
+"""Collects the texts that the wrappers of a generated file share: constants and functions.
+
+The functions come from other modules. Only those are copied into the file that its text uses.
+"""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""One step of an `rdot` in; a matrix product of tiles out, where the tiles are matrices."""
+"""Turns one step of an `rdot` into a matrix product of tiles, where the tiles are matrices.
+
+`sides_of` decides whether they are. Where they are not, `sum_step` does the step lane by lane.
+"""
 
 from collections.abc import Mapping
 from math import prod
@@ -25,10 +28,10 @@ from .names import plain
 from .tiling import Tiling
 from .values import masked, union, value_of
 
-# What a matrix unit multiplies at least along the reduced labels: of floats, and of bytes.
+# The fewest lanes along reduced labels that a matrix unit multiplies: of floats, and of bytes.
 SMALLEST = 16
 SMALLEST_OF_BYTES = 32
-# As many rows has what the matrix units of a multiprocessor multiply together.
+# How many rows the matrix units of a multiprocessor multiply together.
 FEWEST_ROWS = 64
 
 Counts = Mapping[str, int | None]  # label -> its lanes; None for all of it, at least SMALLEST
@@ -36,7 +39,7 @@ Counts = Mapping[str, int | None]  # label -> its lanes; None for all of it, at 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The labels with lanes of a product, by what becomes of them.
+    """The labels of a product that have lanes, by their part in the product.
 
     `out[batch, rows, columns] += left[batch, rows, reduced] * right[batch, reduced, columns]`
     """
@@ -186,7 +189,7 @@ def rounded(tiling: Tiling, dot: Dot, expr: Expr, value: Value) -> Value:
 
 
 def sum_step(tiling: Tiling, dot: Dot, held: Held, axes: Axes, reduced: Axes) -> Accumulate:
-    """The same lane by lane, where the sides are no matrices."""
+    """Do the same step lane by lane, where the sides are no matrices."""
     element = tiling.building.elements.of(tiling.statement.writes.array)
     sides = [
         converted(rounded(tiling, dot, side, value_of(tiling, side)), element)

@@ -1,4 +1,4 @@
-"""A value as a line of Python that computes with torch, and the operations between such values."""
+"""Values as Python expressions that compute with torch, and the operations between such values."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,7 +36,7 @@ REDUCE = {
 }
 FIRST = {"rargmax": "dt_first_largest", "rargmin": "dt_first_smallest"}
 
-# What these functions use beside torch, by name.
+# The functions that a reference uses beside those of torch, by name.
 SHARED = {
     "dt_fma": '''\
 def dt_fma(a, b, c):
@@ -161,7 +161,7 @@ def within(term: Term, least: int) -> str:
 
 
 def with_numbers(operation: str, terms: Sequence[Term]) -> str | None:
-    """What takes numbers of Python's as they are, if that is so here.
+    """Name the form of an operation that takes Python's numbers as they are; None if there is none.
 
     Not every torch keeps a NaN that is a limit of `clamp`.
     """

@@ -1,7 +1,8 @@
-"""A Func in; a Python function that computes it with torch alone, in float64, out.
+"""Writes a Python function that computes a Func with torch alone, in float64.
 
-Written from the definitions and not from kernels: a value is a tensor with an axis for each label
-that it depends on, and two values meet where they share a label. Sizes are 1 or more.
+The test in a generated file compares the kernels' results with it. It is written from the
+definitions and not from kernels: a value is a tensor with an axis for each label that it depends
+on, and two values meet where they share a label. Sizes are 1 or more.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -162,7 +163,10 @@ def _define(writing: Writing, func: Func) -> None:
 
 
 def _order(writing: Writing, terms: Sequence[Term]) -> tuple[str, ...]:
-    """All labels of some values: in the order of one that has all, else in that of the Func."""
+    """Give all labels of some values, in an order for all of them.
+
+    It is the order of a value that has all labels, else that of the Func.
+    """
     every = dict.fromkeys(label for term in terms for label in term.labels)
     for term in terms:
         if len(term.labels) == len(every):
@@ -243,7 +247,10 @@ def _read(writing: Writing, read: Read, kind: Kind) -> Term:
 
 
 def _part(writing: Writing, tensor: str, axis: int, label: str) -> str:
-    """What a label reads of an axis: a shift elsewhere may leave it less than all."""
+    """Write the part of an axis that a label reads.
+
+    A shift elsewhere may make the label shorter than the axis.
+    """
     others = (r.index for r in axis_reads(writing.program) if (r.tensor, r.axis) == (tensor, axis))
     is_whole = all(index.is_plain for index in others if label in index.labels)
     return ":" if is_whole else f":{writing.size(label)}"

@@ -1,4 +1,7 @@
-"""The body of a block in; the same with nothing computed or loaded a second time, out."""
+"""Removes what a block computes or loads a second time.
+
+`siblings` uses it when it has joined two loops, which often load the same.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,7 +11,7 @@ from dtpoly.ir.dependences import exposed, reads
 from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Load, Mask, Scalar, Step, Store
 from dtpoly.ir.parts import assigned, inside, renamed
 
-# What sets one name, and does nothing but that.
+# Instructions that set one name, and do nothing else.
 Named = Lanes | Mask | Scalar | Let | Load
 
 
@@ -33,7 +36,7 @@ def without_repeats(
         one = step.instruction
         match one:
             case ForLoop(body=inner) | If(body=inner):
-                # In a loop, nothing is known of what it sets: it is what the last round left.
+                # In a loop, nothing is known of the names that it sets: the last round left them.
                 before = _left(seen, (step,)) if isinstance(one, ForLoop) else seen
                 needed_after = kept | exposed(rest) | exposed((step,))
                 inner = without_repeats(inner, needed_after, before)
@@ -59,7 +62,10 @@ def without_repeats(
 
 
 def _key(one: Named) -> str:
-    """What it computes. As a text: to Python, 0.0 and -0.0 are equal."""
+    """Give a text for what an instruction computes.
+
+    A text, because to Python 0.0 and -0.0 are equal.
+    """
     return repr(replace(one, name=""))
 
 
@@ -69,7 +75,7 @@ def _is_same_after(first: str, name: str, rest: tuple[Step, ...], kept: frozense
 
 
 def _left(seen: Mapping[str, Known], steps: tuple[Step, ...]) -> dict[str, Known]:
-    """What still stands for the same after some steps."""
+    """Keep of `seen` what still stands for the same after some steps."""
     changed = set(assigned(steps))
     stored = {one.tensor for one in inside(steps) if isinstance(one, Store)}
     return {

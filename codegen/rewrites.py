@@ -1,4 +1,4 @@
-"""A kernel's body in, the same as a person would write it out."""
+"""Simplifies a kernel's body, so that it reads as if a person had written it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from dtpoly.ir.tile_values import Converted, Number, Place, Value
 from .scopes import OFFSET
 from .widths import is_wide
 
-# What `start (+) value` is, where the start is the identity: the value itself.
+# Reductions for which `start (+) value` is the value itself if the start is the identity.
 PLAIN_SUMS = ("rsum", "rprod")
 
 
@@ -22,7 +22,7 @@ def without_empty_starts(body: tuple[Step, ...]) -> tuple[Step, ...]:
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner):
                 inner = without_empty_starts(inner)
-                # What only gave other names to tiles has left nothing to do.
+                # A block that only gave other names to tiles is empty now, and is left out.
                 if inner:
                     done.append(replace(step, instruction=replace(step.instruction, body=inner)))
             case Accumulate(name=name, value=value) as one if (
@@ -43,7 +43,7 @@ def _axes(value: Value) -> tuple[str, ...]:
 
 
 def _start(done: list[Step], name: str) -> int | None:
-    """Where an accumulator starts, if nothing has touched it since."""
+    """Find where an accumulator starts; None if something may have touched it since."""
     for at in reversed(range(len(done))):
         match done[at].instruction:
             case Fill(name=started) if started == name:

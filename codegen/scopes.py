@@ -1,4 +1,4 @@
-"""What is visible where in a kernel that is being written: names, lanes, loads."""
+"""Keeps track of what is visible where in a kernel that is being written: names, lanes, loads."""
 
 from dataclasses import field
 
@@ -25,8 +25,8 @@ class Scope:
     names: set[str]
     inner: set[str] = field(default_factory=set[str])  # names of blocks inside that are closed
     kinds: dict[str, object] = field(default_factory=dict[str, object])  # what names stand for
-    # Of branches inside that are closed: Triton keeps their names where it knows the condition.
-    # And counters of loops, whose names it always keeps.
+    # The names of branches inside that are closed: Triton keeps these names where it knows the
+    # condition. Also the counters of loops, whose names Triton always keeps.
     leaked: dict[str, object] = field(default_factory=dict[str, object])
     head: list[Step] = field(default_factory=list[Step])
     body: list[Step] = field(default_factory=list[Step])
@@ -59,9 +59,10 @@ class Scopes:
         return {name for scope in self.open for name in scope.names}
 
     def close(self, *, is_branch: bool = False) -> None:
-        """The end of the innermost block. What it called by a name may be called so elsewhere.
+        """End the innermost block. A name that it used may be used elsewhere with another meaning.
 
-        After a branch only what is of the same kind: a variable of Triton has one type.
+        After a branch, that is so only for something of the same kind: a variable of Triton has one
+        type.
         """
         done = self.open.pop()
         self.open[-1].inner |= done.names | done.inner
@@ -69,7 +70,10 @@ class Scopes:
             self.open[-1].leaked |= done.leaked | done.kinds
 
     def counted(self, counter: str, bounds: tuple[Bound, ...]) -> None:
-        """The end of a loop. Its counter keeps its name behind it, and the type of its bounds."""
+        """Note the end of a loop.
+
+        Behind the loop, its counter keeps its name, and the type of its bounds.
+        """
         wide = {name for scope in self.open for name in scope.wide}
         is_wide = any(wide & names_of(bound) for bound in bounds)
         kind = ("wide",) if is_wide else ("scalar", any(map(has_large, bounds)))
@@ -89,7 +93,10 @@ class Scopes:
         }
 
     def _free(self, wish: str, home: Scope, kind: object) -> str:
-        """A name for an outer block: free there, in what is open inside, and in what was."""
+        """Choose a name for an outer block.
+
+        It is free there, in the blocks that are open inside, and in those that were.
+        """
         since = self.open[next(i for i, scope in enumerate(self.open) if scope is home) :]
         taken = self.visible().union(*(scope.inner for scope in since))
         name = fresh(wish, taken | self._leaked(kind))
@@ -117,7 +124,10 @@ class Scopes:
         return name
 
     def bound_index(self, label: str, start: Affine, origin: str) -> Affine:
-        """Where a label without lanes is, as wide as offsets are: loops count in 32 bits."""
+        """Give the index of a label without lanes, in the type of offsets.
+
+        Loops count in 32 bits, so it may have to be converted first.
+        """
         if set(start.labels) <= self.wide():
             return start
         for scope in self.open:

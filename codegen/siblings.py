@@ -1,10 +1,11 @@
-"""A kernel's body in; the same with loops that walk the same way side by side as one loop, out.
+"""Joins loops that stand side by side and run over the same range into one loop.
 
     for k: a += f(A[k])                    for k: t = A[k]; a += f(t); b += g(t)
     for k: b += g(A[k])             -->
 
-What each loads then is loaded once, for both. What stands between the loops, and the second one
-needs, is computed before both. Branches on one condition are joined alike: the ends of such loops.
+What both of them load is then loaded once. Steps that stand between the loops, and that the second
+loop needs, are computed before both. Branches on the same condition are joined in the same way:
+they are the ends of such loops.
 """
 
 from collections.abc import Mapping
@@ -31,8 +32,8 @@ from dtpoly.ir.parts import assigned, inside, renamed
 from .names import fresh
 from .repeats import without_repeats
 
-# Of accumulators that one loop may have, together. With four warps these are 128 registers of the
-# 255 that a thread has, so that what it loads and computes has room beside them.
+# The lanes that the accumulators of one loop may have together. With four warps these take 128 of
+# the 255 registers of a thread, so that what it loads and computes has room beside them.
 MOST_LANES = 1 << 14
 
 
@@ -51,7 +52,7 @@ def joined_loops(body: tuple[Step, ...], taken: frozenset[str]) -> tuple[Step, .
 
 
 def _block(siblings: Siblings, body: tuple[Step, ...], live: frozenset[str]) -> tuple[Step, ...]:
-    """The steps of a block behind which some names are needed."""
+    """Join loops in a block. `live` are the names that are needed behind the block."""
     at = 0
     while at < len(body):
         one = body[at].instruction
@@ -109,7 +110,7 @@ def _is_alike(first: Instruction, second: Instruction) -> bool:
 def _needed_between(
     body: tuple[Step, ...], at: int, other: int, live: frozenset[str]
 ) -> tuple[int, ...] | None:
-    """The steps between two blocks that must come before both; None if they cannot be joined."""
+    """Find the steps between two blocks that must come before both; None if they cannot join."""
     effects = [effect(body[i], live | exposed(body[i + 1 :])) for i in range(at, other + 1)]
     first, last = effects[0], effects[-1]
     if are_ordered(first, last) or (first.stores | last.stores) & (first.loads | last.loads):
@@ -160,10 +161,10 @@ def _joined(
 
 
 def _is_fixed(one: Instruction) -> bool:
-    """Whether a block that has it stays as it is.
+    """Whether a block that contains this instruction stays as it is.
 
-    Of loops that multiply matrices the tiles that are under way fill the shared memory: their sizes
-    were chosen for one.
+    In loops that multiply matrices, the tiles that are under way fill the shared memory: their
+    sizes were chosen for one loop.
     """
     match one:
         case Barrier() | Product():

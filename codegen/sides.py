@@ -1,7 +1,8 @@
-"""A kernel's body in; the tiles that are nothing but sides of products of matrices out.
+"""Finds the tiles that are used as sides of matrix products and for nothing else.
 
-In such a product a row of one side makes a row of the result, and no other. So what is in a row
-matters only if something of that row is kept.
+In such a product, a row of one side makes a row of the result, and no other row. So what a row
+contains matters only if something of that row of the result is kept. `descriptors` needs to know
+this.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -14,7 +15,7 @@ from dtpoly.ir.tile_values import Axes, Converted, Value, Variable
 
 
 def sides_of_products(body: tuple[Step, ...]) -> Mapping[str, Set[str]]:
-    """Of each tile that only products use: the axes along which they sum."""
+    """Find the tiles that only products use, each with the axes along which they sum."""
     found: dict[str, set[str]] = {}
     others: set[str] = set()
     # A matrix of several axes is made of a tile before it is multiplied.
@@ -53,7 +54,7 @@ def _name(value: Value) -> str | None:
 
 
 def _used(one: Instruction) -> set[str]:
-    """What an instruction uses in another way than as a side of a product."""
+    """Give what an instruction uses in another way than as a side of a product."""
     if isinstance(one, ForLoop | If):
         one = replace(one, body=())  # what is inside is looked at by itself
     names = set(reads(one))
@@ -63,7 +64,7 @@ def _used(one: Instruction) -> set[str]:
 
 
 def _before(one: Reshaped, summed: Set[str]) -> Sequence[str]:
-    """The axes of a tile that are in those of the matrix that it becomes."""
+    """Give the axes of a tile that become the summed axes of the matrix it is reshaped to."""
     axes = list(one.axes)
     found: list[str] = []
     for group in one.counts:

@@ -1,4 +1,4 @@
-"""A Program in; the Python that finds the size of every label, and refuses tensors that disagree.
+"""Writes the Python that finds the size of every label, and refuses tensors that disagree.
 
 The rules are those of `dtpoly.algorithm.sizes`.
 """
@@ -25,7 +25,7 @@ LARGEST = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """What the text about sizes is written from: names of inputs, of sizes, and of keywords."""
+    """All that the text about sizes is written from: names of inputs, of sizes, and of keywords."""
 
     program: Program
     inputs: Mapping[str, str]
@@ -34,7 +34,7 @@ class Sizing:
     is_checked: bool = True  # whether what is passed is looked at
 
     def extent(self, read: AxisRead) -> str:
-        """How long the axis of a read is."""
+        """Write the length of the axis of a read."""
         label = extent_label(self.program, read.tensor, read.axis)
         if label is not None:
             return self.sizes[label]
@@ -42,7 +42,7 @@ class Sizing:
 
 
 def used_rules(program: Program) -> tuple[SizeRule, ...]:
-    """How each label that is used gets its size, in an order that works."""
+    """Give the rule for the size of each label that is used, in an order that works."""
     used = used_labels(program)
     return tuple(rule for rule in size_rules(program) if rule.label in used)
 
@@ -84,7 +84,7 @@ def size_lines(sizing: Sizing, only: Collection[str] | None = None) -> list[str]
 
 
 def _given(sizing: Sizing, rules: Iterable[SizeRule]) -> list[str]:
-    """What a call says of sizes that it may leave out, before any of them is computed."""
+    """Read the sizes that a call may leave out, before any of them is computed."""
     lines: list[str] = []
     for label in (rule.label for rule in rules if rule.is_bounded):
         variable, keyword = sizing.sizes[label], sizing.keywords[label]
@@ -316,14 +316,14 @@ def _disagreement(
 
 
 def _source(sizing: Sizing, rule: SizeRule) -> str:
-    """Where a size comes from, for a message."""
+    """Write where a size comes from, for a message."""
     if rule.size is not None:
         return '"as the file says"'
     return '"as passed"' if rule.is_passed else _by(sizing, rule.reads)
 
 
 def _by(sizing: Sizing, reads: Sequence[AxisRead]) -> str:
-    """The axis that shows a size; how long it is, if that is something else."""
+    """Name the axis that shows a size, and how long it is if that is not the size itself."""
     indices = dict.fromkeys(show_affine(read.index) for read in reads)
     if all(read.index.is_plain for read in reads):
         return f'"by {reads[0]}"'
@@ -332,7 +332,7 @@ def _by(sizing: Sizing, reads: Sequence[AxisRead]) -> str:
 
 
 def _outside(sizing: Sizing, read: AxisRead, decided: str | None = None) -> Iterator[str]:
-    """Refuse a tensor that is too small for a read; of one label, if one is named, at index 0."""
+    """Refuse a tensor that is too small for a read. A label that is `decided` counts as index 0."""
     index, extent, fixed = read.index, sizing.extent(read), sizing.program.fixed
     low, high = Affine((), index.constant), Affine((), index.constant)
     for label, factor in index.terms:

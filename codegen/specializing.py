@@ -1,10 +1,11 @@
-"""A kernel's body in; the same with its loop marked for some warps to load for the others, out.
+"""Marks the loop of a kernel, so that some warps load while the others compute.
 
-Triton cuts the block of a product into halves then, for two groups of warps that compute. It can
-do that to what is loaded through descriptors that the kernel makes itself: those of the caller
-have blocks that cannot be cut. It moves the start of a block's rows for the second group, and
-wherever the number of a row is computed from that start, moves that too: twice as far (Triton 3.6
-to 3.9). So no row may be asked for but through descriptors, which take the start alone.
+Triton then cuts the block of a product into two halves, for two groups of warps that compute. It
+can do so only with what is loaded through descriptors that the kernel makes itself, because the
+blocks of the caller's descriptors cannot be cut. For the second group, Triton moves the start of a
+block's rows. Wherever the number of a row is computed from that start, it moves that number, too,
+so that it moves twice as far (Triton 3.6 to 3.9). So rows may be asked for only through
+descriptors, which take the start alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +45,7 @@ Made = tuple[tuple[Step, ...], tuple[OwnDescriptor, ...]]
 
 
 def may_specialize(num_warps: int | None, num_stages: int | None) -> bool:
-    """Whether Triton does it: of one stage nothing could be loaded before it is needed."""
+    """Whether Triton can do it. With one stage, nothing could be loaded before it is needed."""
     return num_warps == WARPS and num_stages != 1
 
 
@@ -92,7 +93,7 @@ def multiplied(kernel: TileKernel) -> frozenset[str]:
 
 
 def most_bytes(kernel: TileKernel) -> int:
-    """Of how many bytes the numbers are at most that tensor cores multiply for a kernel."""
+    """The largest size, in bytes, of the numbers that tensor cores multiply for a kernel."""
     products = (one for one in inside(kernel.body) if isinstance(one, Product))
     return 4 if any(one.precision == "tf32" for one in products) else 2
 

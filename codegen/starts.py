@@ -1,7 +1,7 @@
-"""A kernel in; of what number the starts of a descriptor's blocks are multiples, out.
+"""Finds a number that divides all starts of a descriptor's blocks.
 
-It is asked along the last axis, where a GPU takes any start. Triton's interpreter takes those at
-multiples of 16 bytes alone.
+Only the last axis is looked at. A GPU takes any start there, but Triton's interpreter takes only
+multiples of 16 bytes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from dtpoly.ir.parts import inside
 from dtpoly.ir.tile_values import Converted, Place
 from dtpoly.poly.loops import Bound, Chosen, Combined
 
-# All that each variable is set to: where it begins, and by how much it grows from round to round.
+# For each variable all that it is set to: where it begins, and by how much it grows each round.
 Settings = Mapping[str, Sequence[tuple[Bound, int]]]
 
 ANY = Affine((), 1)  # of which any number is a multiple
@@ -33,7 +33,7 @@ def step_of_starts(kernel: TileKernel, described: Described) -> int:
 
 
 def _settings(kernel: TileKernel) -> Settings:
-    """What variables are set to, by whatever part of the kernel."""
+    """Collect what variables are set to, by whatever part of the kernel."""
     found: dict[str, list[tuple[Bound, int]]] = {}
     for axis in kernel.grid:
         if not axis.group:  # a group has no variable that says where it starts
@@ -61,7 +61,10 @@ def _step(settings: Settings, value: Bound, asked: tuple[str, ...]) -> int:
 
 
 def _rest(settings: Settings, value: Bound, asked: tuple[str, ...]) -> tuple[Affine, int]:
-    """What a bound is but for multiples of a number: `x - x % 8` is 0, but for those of 8."""
+    """Split a bound into a rest and a number, of which it is a multiple but for that rest.
+
+    For example, `x - x % 8` has the rest 0, and is a multiple of 8.
+    """
     match value:
         case Affine():
             return value, 0
@@ -82,7 +85,10 @@ def _rest(settings: Settings, value: Bound, asked: tuple[str, ...]) -> tuple[Aff
 
 
 def _of_variable(settings: Settings, name: str, asked: tuple[str, ...]) -> int:
-    """The same of a variable; one that nothing sets, as a size, or that sets itself, is any."""
+    """Do the same for a variable.
+
+    One that nothing sets, such as a size, or that sets itself, gives 1.
+    """
     if name not in settings or name in asked:
         return 1
     known = settings[name]

@@ -1,4 +1,7 @@
-"""One tile of a statement in, its instructions out: accumulators, steps, results."""
+"""Writes the instructions for one tile of a statement: accumulators, steps and results.
+
+`lower` calls `write_tile` where the loops have a tile.
+"""
 
 from dataclasses import replace
 from math import prod
@@ -60,7 +63,7 @@ def _lanes_by_label(tiles: Tiles) -> dict[str, int | None]:
 
 
 def _sides(building: Building, update: Tiles) -> Sides | None:
-    """What is a row, what a column in a step of an `rdot`; None if it is no product of matrices."""
+    """Find the rows and columns in a step of an `rdot`; None if it is no product of matrices."""
     statement = update.statement
     body = statement.body
     if not isinstance(body, Dot) or any(len(update.of_label(x)) > 1 for x in statement.labels):
@@ -71,7 +74,7 @@ def _sides(building: Building, update: Tiles) -> Sides | None:
 
 
 def _init(tiling: Tiling) -> None:
-    """An accumulator, with an axis also for lanes of the labels that are reduced."""
+    """Write the start of an accumulator, with an axis also for lanes of labels that are reduced."""
     building, statement = tiling.building, tiling.statement
     array = building.model.arrays[statement.writes.array]
     assert array.reduction is not None
@@ -142,7 +145,7 @@ def _joined(counts: tuple[int | str, ...]) -> int | str | None:
 
 
 def _compared(tiling: Tiling, array: str) -> Element:
-    """The type of what a reduction looks at: of its values, also where its result is an index."""
+    """Give the type of what a reduction compares: of its values, even if its result is an index."""
     building = tiling.building
     is_paired = building.model.arrays[array].reduction in PAIRED
     return building.passing(building.elements.of(array + VALUE if is_paired else array))
@@ -183,7 +186,7 @@ def _axes(tiling: Tiling, held: Held) -> Axes:
 
 
 def _operand(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> Value:
-    """What a step adds; the identity in lanes that have nothing to say."""
+    """Compute what a step adds: the identity in lanes that have nothing to add."""
     building = tiling.building
     array = tiling.statement.writes.array
     element = building.passing(_compared(tiling, array))
@@ -206,7 +209,7 @@ def _operand(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> Value:
 
 
 def _candidate(tiling: Tiling, body: Reduce, reduced: Axes) -> tuple[Value, Value]:
-    """A value and its index, which is the largest number where there is no value."""
+    """Compute a value and its index; the index is the largest number where there is no value."""
     (label,) = body.labels
     at: Value = Place(tiling.at[label], tiling.lanes_of(label))
     value = named(tiling, _operand(tiling, body, reduced), "candidate")
@@ -214,10 +217,10 @@ def _candidate(tiling: Tiling, body: Reduce, reduced: Axes) -> tuple[Value, Valu
 
 
 def _in_lanes(value: Value, axes: Axes) -> Value:
-    """A single value that is compared with a tile, as a tile.
+    """Spread a single value that is compared with a tile, so that it is a tile.
 
-    Triton's interpreter makes numbers of single truths that meet tiles of truths, as the choice of
-    the better one has them.
+    Triton's interpreter makes numbers of single truths that meet tiles of truths, as they do where
+    the better value is chosen.
     """
     if axes_of(value) or not axes or isinstance(value, Number):
         return value
@@ -231,7 +234,7 @@ def _in_lanes(value: Value, axes: Axes) -> Value:
 
 
 def _update_in_memory(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> None:
-    """A step whose accumulator is in memory: lanes are combined first, then once added."""
+    """Write a step whose accumulator is in memory: lanes are combined first, then added once."""
     building, statement = tiling.building, tiling.statement
     array = statement.writes.array
     element = building.elements.of(array)
@@ -309,7 +312,7 @@ def _anywhere(tiling: Tiling, tests: tuple[Test, ...], kept: Axes) -> Test:
 
 
 def _combine(tiling: Tiling) -> None:
-    """The partial results of lanes become one."""
+    """Combine the partial results of lanes into one."""
     building = tiling.building
     array = building.model.arrays[tiling.statement.writes.array]
     if array.name not in building.storage.registers:
@@ -338,7 +341,7 @@ def _combine(tiling: Tiling) -> None:
 
 
 def _value(tiling: Tiling) -> None:
-    """An element of a Func, or a partial result."""
+    """Write an element of a Func, or a partial result."""
     building, statement = tiling.building, tiling.statement
     assert statement.body is not None
     array = building.model.arrays[statement.writes.array]

@@ -1,4 +1,4 @@
-"""Tiles of all kernels in, where each array lives out: a register tile, scratch, or memory."""
+"""Decides where each array lives: in a tile of registers, in scratch memory, or in memory."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -9,7 +9,7 @@ from dtpoly.poly.model import Access, Array, Model, Statement
 from dtpoly.poly.passing import axes_along, kept_beyond, reasons_for_memory
 from dtpoly.poly.tiles import Tiles
 
-# After the name of an accumulator: where it keeps the index of the best value so far.
+# Ends the name of the array where an accumulator keeps the index of its best value so far.
 INDEX = "!index"
 
 
@@ -33,9 +33,9 @@ class Scratch:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Where the arrays live. `stored` ones are seen by other kernels or by the caller.
+    """Where the arrays live. Other kernels or the caller see the `stored` ones.
 
-    `why` says of what is in scratch why no tile of registers holds it.
+    For an array in scratch memory, `why` says why no tile of registers holds it.
     """
 
     registers: frozenset[str]

@@ -1,4 +1,4 @@
-"""A storage plan in; where each array lives, and why, as text or data out."""
+"""Shows where each array lives, and why, as text or as data for JSON."""
 
 from collections.abc import Iterator
 

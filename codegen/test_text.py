@@ -1,4 +1,4 @@
-"""Wrappers and sizes in; a function that tries them on random inputs of these sizes out."""
+"""Writes a function that tries the wrappers of a file on random inputs of given sizes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,10 +16,10 @@ from .size_text import keyword_labels
 from .type_text import TORCH
 from .wrapping import Wrapping, takes_device
 
-# What is lost where a product of matrices of f32 may be less exact.
+# The share that a product of f32 matrices loses in a mode that is less exact.
 ROUNDING = {"tf32": 2.0**-10, "tf32x3": 2.0**-20}
 
-# What the test itself has.
+# Names that the test itself uses.
 LOCALS = frozenset({"device", "dtype", "expected", "generator", "result", "seed"})
 
 SHARED = {
@@ -89,7 +89,7 @@ def _text(lines: Sequence[str]) -> str:
 
 
 def _main(test: str) -> list[str]:
-    """What a file does if it is run: laid out as linters want it."""
+    """Write what the file does if it is run, laid out as linters want it."""
     given = '**{name: int(size) for name, size in (one.split("=") for one in sys.argv[1:])}'
     called = [f"    {test}({given})"]
     if len(called[0]) > WIDTH:
@@ -218,7 +218,7 @@ def _steps(program: Program, func: str, own: Mapping[str, str]) -> str:
 
 
 def _dtypes(program: Program, has_dtype: bool) -> Iterator[str]:
-    """What values are rounded to on the way."""
+    """Yield the types to which values are rounded on the way."""
     if has_dtype:
         yield "dtype"
     declared = [*(t.dtype for t in program.tensors), *(func.dtype for func in program.funcs)]

@@ -1,4 +1,8 @@
-"""A tile of a statement in; where its labels are, and which of its lanes compute, out."""
+"""Finds where the labels of a statement's tile are, and which of its lanes compute.
+
+What writes the instructions of a tile asks a `Tiling` for its indices, its lanes, and the tests
+that must hold.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -44,7 +48,7 @@ class Tiling:
 
 
 def tiling_of(building: Building, tiles: Tiles, node: Tile) -> Tiling:
-    """Where the labels of this tile are, and which of its lanes compute."""
+    """Find where the labels of this tile are, and which of its lanes compute."""
     statement = tiles.statement
     starts = {dim: _start(building, dim, node.start[dim], tiles) for dim in tiles.dims}
     at: dict[str, Affine] = {}
@@ -84,10 +88,10 @@ def tiling_of(building: Building, tiles: Tiles, node: Tile) -> Tiling:
 
 
 def tests_on(tiling: Tiling, order: Axes, chosen: Chosen) -> tuple[Test, ...]:
-    """Those tests that are chosen, of a tile with some lanes.
+    """Give those tests that `chosen` picks, for a tile that has only some of the lanes.
 
-    On a diagonal rows of a product are tied to its columns, which the tile of one side lacks: it
-    has a row where there is any column with it.
+    On a diagonal, rows of a product are tied to its columns. The tile of one side lacks the
+    columns: it has a row where there is any column with that row.
     """
     found = chosen(tiling.tests)
     if all(set(test.axes) <= set(order) for test in found):
@@ -96,9 +100,9 @@ def tests_on(tiling: Tiling, order: Axes, chosen: Chosen) -> tuple[Test, ...]:
 
 
 def _along(tiling: Tiling, lanes: Axes) -> tuple[Test, ...]:
-    """What must hold of a tile that has only these lanes: that in some of the others all does.
+    """Give the tests for a tile with only these lanes: it computes where some of the others would.
 
-    Of a diagonal `k = x`, a row `x` computes where there is a `k` that is `x`.
+    For example, on a diagonal `k = x` a row `x` computes if there is a `k` that is equal to `x`.
     """
     building, node = tiling.building, tiling.node
     tiles, model = building.tiles[tiling.statement.name], building.model
@@ -116,7 +120,7 @@ def _tests(
     starts: Mapping[str, Affine],
     named: Mapping[str, str],
 ) -> tuple[Test, ...]:
-    """What must hold of the lanes that have a name."""
+    """Give what must hold for the lanes that have a name."""
     put = {start_name(dim): start for dim, start in starts.items()}
     put |= {dim: Affine(((name, 1),)) for dim, name in named.items()}
     put |= {
@@ -132,7 +136,7 @@ def _tests(
 
 
 def _either(building: Building, ways: list[tuple[Test, ...]], order: Axes, origin: str) -> Test:
-    """One of several conjunctions, under a name."""
+    """Give one test that says that one of several conjunctions holds, and give it a name."""
     axes = tuple(n for n in order if any(n in test.axes for way in ways for test in way))
     values = [all_hold(way, order) for way in ways]
     value = values[0]

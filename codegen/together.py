@@ -1,7 +1,8 @@
-"""Two kernels in; the one that computes both in one launch out.
+"""Combines two kernels into one that computes both in a single launch.
 
-Each stays a function of its own, which the kernel that is launched calls: the first programs are
-those of the first one. The other one counts its programs from there.
+The directive `beside` asks for it. Each kernel stays a function of its own, which the launched
+kernel calls. The first programs of the launch run the first kernel. The programs after them run the
+second one, which counts its programs from there.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,13 +19,13 @@ from .names import fresh
 from .triton_text import head_lines, parameters, pointer, strides
 
 T = TypeVar("T")
-# What both may be given: a tensor, a size, ... A name stands for one thing only.
+# A thing that both kernels may be given: a tensor, a size, ... A name stands for one of them only.
 Thing = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """What is launched for two kernels: a kernel without a body, and what it gives to each."""
+    """The launch of two kernels: a kernel without a body, and what it passes to each of them."""
 
     kernel: TileKernel
     parts: tuple[TileKernel, TileKernel]
@@ -34,7 +35,7 @@ class Together:
 def pairs_of(
     names: Sequence[str], launches: Sequence[Launch], kernels: Sequence[TileKernel]
 ) -> dict[str, Together]:
-    """What is launched for two kernels, by the name of the second one. Raises Unsupported."""
+    """Make what is launched for two kernels, by the name of the second. Raises Unsupported."""
     found: dict[str, Together] = {}
     seconds = [at for at, launch in enumerate(launches) if launch.beside]
     for name, at in zip(names, seconds, strict=True):
@@ -115,7 +116,7 @@ def _element(name: str) -> Thing:
 
 
 def _words(kernel: TileKernel, known: dict[Thing, str]) -> dict[str, str]:
-    """What each parameter of a kernel is called in the one that is launched; `known` grows."""
+    """Map each parameter of a kernel to its name in the kernel that is launched; `known` grows."""
     words = dict.fromkeys((BEFORE, FOURS, OFFSET))
     made = {word: word for word in words}
     for thing, wish in _things(kernel):
@@ -131,7 +132,7 @@ def _words(kernel: TileKernel, known: dict[Thing, str]) -> dict[str, str]:
 
 
 def _things(kernel: TileKernel) -> Iterator[tuple[Thing, str]]:
-    """What a kernel is given besides tensors, and what it calls that."""
+    """List what a kernel is given besides tensors, and by which name it knows each."""
     sizes = {variable: param for param, variable in kernel.sizes}
     yield from ((("size", param), variable) for param, variable in kernel.sizes)
     yield from ((("scalar", name), variable) for name, variable, _ in kernel.scalars)
@@ -142,7 +143,10 @@ def _things(kernel: TileKernel) -> Iterator[tuple[Thing, str]]:
 
 
 def _tensor(tensor: Pointer, known: dict[Thing, str]) -> Pointer:
-    """The tensor by its name in the kernel that is launched: no parameter else ends as its do."""
+    """Rename a tensor to its name in the kernel that is launched.
+
+    No other parameter ends as a tensor's parameters do, so that only tensors can clash.
+    """
     thing: Thing = ("tensor", tensor.name)
     if thing not in known:
         taken = {name for one, name in known.items() if one[0] == thing[0]}
@@ -166,7 +170,7 @@ def _renamed(kernel: TileKernel, known: dict[Thing, str], words: dict[str, str])
 
 
 def _tensors(kernels: list[TileKernel]) -> tuple[Pointer, ...]:
-    """Each tensor once."""
+    """Collect the tensors of all kernels, each once; written, if one of the kernels writes it."""
     found: dict[str, Pointer] = {}
     for one in (tensor for kernel in kernels for tensor in kernel.tensors):
         written = one.is_written or (one.name in found and found[one.name].is_written)
@@ -175,11 +179,11 @@ def _tensors(kernels: list[TileKernel]) -> tuple[Pointer, ...]:
 
 
 def _each(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
-    """What is in some of the parts, once."""
+    """Collect the entries of all parts, each once."""
     return tuple(dict.fromkeys(one for part in parts for one in part))
 
 
 def _parameters(kernel: TileKernel) -> list[str]:
-    """What a kernel calls its parameters, in order."""
+    """List the names that a kernel gives its parameters, in order."""
     words = (word for line in parameters(kernel) for word in line.split(", "))
     return [word.partition(":")[0] for word in words]

@@ -1,4 +1,4 @@
-"""Kernel IR in, Triton text out: a function, its parameters, its grid, its instructions."""
+"""Prints the kernel IR as the text of a Triton function: parameters, grid and instructions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -70,7 +70,7 @@ from .value_text import (
 from .waiting_text import WAITING, waiting_lines
 from .widths import is_large
 
-# At the head of a kernel that nothing was said about.
+# The comment at the head of a kernel without directives.
 NO_DIRECTIVES = "No directives: loops as the algorithm has them."
 
 
@@ -108,7 +108,10 @@ def kernel_lines(kernel: TileKernel) -> list[Line]:
 
 
 def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
-    """The body for the block of a program; or, in a loop, for all blocks that are its turn."""
+    """Give the body its block, which is that of the program.
+
+    If programs take blocks in turn, the body is put into a loop over the blocks of its program.
+    """
     number = "tl.cast(block, offset)" if kernel.each else _number(kernel)
     program = [f"program = {number}"] if uses_program(kernel) else []
     grid = [*program, *grid_lines(kernel, number)] if kernel.grid else program
@@ -133,7 +136,7 @@ def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
 
 
 def _number(kernel: TileKernel) -> str:
-    """Which of its programs one is."""
+    """Print the number of the program among those of its kernel."""
     if kernel.is_beside:
         return f"(tl.program_id(0) - {BEFORE}).to({OFFSET})"
     return f"tl.program_id(0).to({OFFSET})"
@@ -203,7 +206,7 @@ def helpers(text: str) -> list[str]:
 
 
 def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
-    """`there` are descriptors that are known to be none of those that are missing."""
+    """Print the steps. `there` has the descriptors that are known not to be None here."""
     return [line for step in body for line in _lines(step.instruction, step.origin, there)]
 
 
@@ -249,7 +252,7 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
 
 
 def _if_described(block: Block, through: Sequence[str], otherwise: str, origin: str) -> list[Line]:
-    """What is done through a descriptor, if there is one; else by addresses."""
+    """Print what is done through a descriptor if there is one, and else by addresses."""
     return [
         Line(f"if {block.descriptor} is not None:", origin),
         *(Line(f"    {text}", origin) for text in through),
@@ -343,7 +346,7 @@ def _line(
 
 
 def _line_start(one: LineStart) -> list[str]:
-    """By how much a line is shifted, and the address of the place from which."""
+    """Print by how much a line is shifted, and the address of the aligned place before it."""
     *outer, _ = one.indices
     first = address_text(one.tensor, tuple(outer), ()).removeprefix(f"{one.tensor}_ptr + ")
     arguments = f"{first}, {one.tensor}_stride_{len(outer)}, {UNIT}"
@@ -377,7 +380,7 @@ def _shape(counts: Sequence[int | str]) -> str:
 
 
 def _address(tensor: str, indices: tuple[Affine, ...], axes: Axes, base: Base | None) -> str:
-    """Where elements are, from what is known of it on."""
+    """Print where elements are, starting from the address that is known already."""
     if base is None:
         return address_text(tensor, indices, axes)
     known = laid_out(base.name, base.axes, axes)
@@ -431,7 +434,10 @@ def _stored_box(block: Block, box: Box) -> str:
 
 
 def _start(start: Affine) -> str:
-    """Where a block starts: descriptors count in 32 bits, which the wrapper has seen to."""
+    """Print where a block starts.
+
+    Descriptors count in 32 bits; the wrapper sees that these suffice.
+    """
     if not start.terms:
         return str(start.constant)
     return f"tl.cast({affine_text(start, ())[0]}, tl.int32)"

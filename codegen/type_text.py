@@ -1,4 +1,4 @@
-"""Kinds of a Program in; the Python that finds the caller's dtypes and brings them together out."""
+"""Writes the Python that finds the caller's dtypes and promotes them."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""Values, conditions and bounds of the kernel IR in, their Triton text out."""
+"""Prints values, conditions and bounds of the kernel IR as Triton text."""
 
 from math import isinf, isnan
 from typing import assert_never
@@ -265,7 +265,7 @@ def affine_text(index: Affine, axes: Axes, wide: str | None = None) -> Text:
 
 
 def address_text(tensor: str, indices: tuple[Affine, ...], axes: Axes) -> str:
-    """Where elements are: indices times strides."""
+    """Print the address of elements: indices times strides."""
     terms = [f"{tensor}_ptr"]
     for axis, index in enumerate(indices):
         if index != Affine():
@@ -326,7 +326,7 @@ def number_text(value: int | float, element: Element) -> str:
     if is_float_element(element):
         return _plain(float(value))
     if isinstance(element, DType) and element in LARGEST and isinstance(value, int):
-        # As whole numbers overflow.
+        # The number wraps around, as whole numbers do when they overflow.
         low = 0 if element is DType.U8 else -LARGEST[element] - 1
         value = (value - low) % (LARGEST[element] - low + 1) + low
     return _plain(value)

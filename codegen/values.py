@@ -1,4 +1,7 @@
-"""An expression and a tile in, its value out: loads on the way, operands brought to one type."""
+"""Finds the value that an expression has in a tile.
+
+It writes the loads that are needed on the way, and brings the operands of operations to one type.
+"""
 
 import operator
 from collections.abc import Callable, Mapping
@@ -57,11 +60,11 @@ COMPARED: Mapping[str, Callable[[float, float], bool]] = {
     "ne": operator.ne,
 }
 
-# Up to here a power is a product.
+# Powers up to this one are computed as products.
 LARGEST_PRODUCT = 4
 
-# How deep a value is nested in one statement of a kernel. Triton's compiler calls itself several
-# times for each level, and Python stops after 1,000 calls.
+# How deep a value may be nested in one statement of a kernel. Triton's compiler calls itself
+# several times for each level, and Python stops after 1,000 nested calls.
 MOST_LEVELS = 64
 
 
@@ -162,7 +165,10 @@ def _is_kept(common: Element, value: Value, kind: Kind) -> bool:
 
 
 def _spread(tiling: Tiling, value: Value, others: list[Value]) -> Value:
-    """A single truth that meets tiles of truths, as a tile: Triton's interpreter spreads none."""
+    """Make a tile of a single truth that meets tiles of truths.
+
+    Triton's interpreter does not spread it.
+    """
     lanes = union(tiling.lanes, *map(axes_of, others))
     if isinstance(value, Number) or axes_of(value) or not lanes:
         return value

@@ -1,13 +1,14 @@
-"""A kernel that may be placed while others run in; the lines with which it waits for them, out."""
+"""Writes the lines with which a kernel that may start while others run waits for them."""
 
 from dtpoly.ir.kernel import EARLY, PANEL, TileKernel
 
-# At the head of one that is placed while others run: nothing is read or written before.
+# At the head of a kernel that is placed while others run: it reads and writes nothing before.
 WAITING = (
     f"if {EARLY}:",
     "    tl.extra.cuda.gdc_wait()",
 )
-# At the head of the last kernel of a panel, all of which runs by then: the next one may begin.
+# At the head of the last kernel of a panel. All of its programs run by then: the next kernel may
+# begin.
 LETTING = "    tl.extra.cuda.gdc_launch_dependents()"
 # At the head of the first kernel of a panel, which needs nothing of panels before. It ends as
 # `WAITING`: when it has ended, all before it has.
@@ -19,7 +20,7 @@ WAITING_FIRST = (
 
 
 def waiting_lines(kernel: TileKernel) -> tuple[str, ...]:
-    """What a kernel does first that may be placed while others run."""
+    """Give the first lines of a kernel that may start while others run."""
     if kernel.is_first_of_panel:
         return WAITING_FIRST
     if kernel.is_last_of_panel:

@@ -1,11 +1,11 @@
-"""A kernel's body in; the same with loops over lines that begin aligned, or that go backwards, out.
+"""Changes loops over lines so that they begin at aligned places, or so that they go backwards.
 
     for y: use(A[x, y])        -->  what is before the first aligned tile, masked; whole tiles, from
     what is left, masked            an aligned place on; what is left, masked
 
-That is right where the order of the rounds is free, and where it does not matter which lane and
-which round an index is in: such loops load what the kernel does not write, store what it does not
-load, each index by itself, and take the rest into reductions.
+That is right where the rounds may be done in any order, and where it does not matter in which lane
+and in which round an index is. Such loops load only what the kernel does not write, store only what
+it does not load, each index by itself, and take everything else into reductions.
 """
 
 from collections.abc import Iterator, Mapping
@@ -61,9 +61,9 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Where a walk ends, counted from an aligned place; and its whole units: from `first` to `end`.
+    """The ends of a walk, counted from an aligned place, and those of its whole units.
 
-    Without a shift, they are all of it.
+    Whole units go from `first` to `end`. Without a shift, they are all of the walk.
     """
 
     first: Affine
@@ -83,7 +83,7 @@ class Walked:
 
 @dataclass(slots=True)
 class Walking:
-    """What is asked for, and what is known of the kernel.
+    """What the directives ask for, and what is known of the kernel.
 
     `aligned` are variables of tensors, `turned` are axes whose loops take turns in direction.
     `next_back` are labels whose next loop goes backwards, `backwards` those that have such a loop.
@@ -237,7 +237,7 @@ def _changed(walking: Walking, walk: Walk) -> Iterator[Step]:
 
 
 def _line(walking: Walking, walk: Walk, before: list[Step]) -> LineStart | None:
-    """The line that the lanes are aligned to: that of the first load that is to be.
+    """Find the line that the lanes are aligned to: that of the first load of an aligned tensor.
 
     Tiles are whole units, so that one tile has all that is before the first unit.
     """
@@ -269,7 +269,10 @@ def _started(
     origin: str,
     before: list[Step],
 ) -> LineStart | None:
-    """Where a line starts; it is found out once. A tensor has one line in a kernel."""
+    """Find out once where a line starts.
+
+    A tensor has one line in a kernel; None for another one.
+    """
     known = walking.lines.get(tensor)
     if known is not None:
         return known if known.indices[:-1] == indices[:-1] else None
@@ -449,7 +452,7 @@ class _Tile:
 
 
 def _without_unused(body: tuple[Step, ...], tensors: frozenset[str]) -> tuple[Step, ...]:
-    """Without addresses that were needed by loads that are aligned now."""
+    """Remove addresses that only loads needed that are aligned now."""
     used = {
         one.base.name
         for one in inside(body)

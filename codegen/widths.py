@@ -1,4 +1,4 @@
-"""Sums of sizes and indices in; whether 32 bits are enough for them, out."""
+"""Decides whether 32 bits are enough for sums of sizes and indices."""
 
 from collections.abc import Collection, Mapping
 from typing import assert_never

@@ -1,4 +1,4 @@
-"""Kernels that a Func needs in, its Python wrapper out: sizes, checks, outputs, launches."""
+"""Writes the Python wrapper of a Func: sizes, checks, outputs, and launches of its kernels."""
 
 import re
 from collections.abc import Iterator
@@ -63,8 +63,8 @@ def like_lines(wrapping: Wrapping) -> list[str]:
 
 
 def again_lines(wrapping: Wrapping) -> list[str]:
-    """The wrapper does again what it did for a like call, where it is given nothing by name."""
-    # What may be left out may be left out of all calls; then they are of one kind.
+    """Let the wrapper repeat what it did for a like call, where it is given nothing by name."""
+    # Sizes that may be left out can be left out of all calls, which are then calls of one kind.
     if not all(keyword_labels(wrapping.program).values()) or not first_tensor(wrapping):
         return []
     name = wrapping.names.funcs[wrapping.func]
@@ -151,7 +151,7 @@ def _as_operator(wrapping: Wrapping) -> Iterator[str]:
 
 
 def _check_tensors(wrapping: Wrapping, own: Locals) -> Iterator[str]:
-    """Ranks, dtypes, devices."""
+    """Check ranks, dtypes and devices."""
     dtypes = {tensor.name: tensor.dtype for tensor in wrapping.program.tensors}
     if not first_tensor(wrapping):
         yield f"{own.device} = dt_device({own.device}, out)"
@@ -164,7 +164,7 @@ def _check_tensors(wrapping: Wrapping, own: Locals) -> Iterator[str]:
 
 
 def _on_device(wrapping: Wrapping, own: Locals) -> Iterator[str]:
-    """Launches go to the current device."""
+    """Call the wrapper again with the right current device: launches go to the current one."""
     name = wrapping.names.funcs[wrapping.func]
     arguments = [*_parameters(wrapping), "out=out", *_passed_on(wrapping)]
     yield f"if not dt_is_current({own.device}):"
@@ -173,7 +173,7 @@ def _on_device(wrapping: Wrapping, own: Locals) -> Iterator[str]:
 
 
 def _check_reductions(wrapping: Wrapping, own: Locals) -> Iterator[str]:
-    """A reduction without an identity needs something to reduce."""
+    """Refuse to reduce nothing, where a reduction has no identity."""
     found: dict[tuple[str, str], None] = {}
     for func in in_order(wrapping.program, [wrapping.func]):
         for node in walk(func.body):
@@ -226,7 +226,7 @@ def _types(wrapping: Wrapping, own: Locals) -> Iterator[str]:
 
 
 def _check_atomic(wrapping: Wrapping) -> Iterator[str]:
-    """Memory combines partial results in wide types only."""
+    """Refuse types in which memory cannot combine partial results: only wide ones can be."""
     launched = {one.func for one in wrapping.launched}
     added = {s.func for s in wrapping.model.statements if s.is_atomic}
     for func in wrapping.program.funcs:
@@ -240,13 +240,13 @@ def _check_atomic(wrapping: Wrapping) -> Iterator[str]:
 
 
 def _maker(wrapping: Wrapping) -> str:
-    """What makes the result."""
+    """Name the function that makes the result."""
     has_rows = bool(wrapping.program.func(wrapping.func).labels)
     return "dt_rows" if has_rows and wrapping.is_pitched(wrapping.func) else "torch.empty"
 
 
 def _empty(wrapping: Wrapping, own: Locals, device: str, dtype: str | None = None) -> list[str]:
-    """The arguments of what makes the result."""
+    """Write the arguments of the function that makes the result."""
     kind = wrapping.elements.kinds[wrapping.func]
     dtype = dtype or promoted(kind, wrapping.names.inputs)
     if _maker(wrapping) == "dt_rows":

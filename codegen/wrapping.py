@@ -1,4 +1,4 @@
-"""What a wrapper is written from in; the names of its variables, and what it can be asked, out."""
+"""Collects what a wrapper is written from, and names the wrapper's variables."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ from .together import Together
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """A kernel, the Func whose it is, and what it is launched with."""
+    """A kernel, the Func that it belongs to, and the options that it is launched with."""
 
     kernel: TileKernel
     func: str
@@ -33,7 +33,7 @@ class Launched:
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """What the wrapper of one Func is written from."""
+    """All that the wrapper of one Func is written from."""
 
     program: Program
     model: Model
@@ -83,7 +83,7 @@ def indices_read(model: Model) -> tuple[Index, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Locals:
-    """What the wrapper calls its own variables, none of which is a name of the source."""
+    """The names of the wrapper's own variables, none of which is a name of the source."""
 
     sizes: Mapping[str, str]  # label -> variable
     arrays: Mapping[str, str]  # what kernels leave for others
@@ -139,7 +139,7 @@ def locals_of(wrapping: Wrapping) -> Locals:
 
 
 def sizing_of(wrapping: Wrapping, own: Locals) -> Sizing:
-    """What the text about sizes is written from."""
+    """Collect what the text about sizes is written from."""
     return Sizing(wrapping.program, wrapping.names.inputs, own.sizes, wrapping.names.labels)
 
 

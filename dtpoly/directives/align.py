@@ -35,11 +35,11 @@ class Align(Primitive):
     inputs: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """The kernel reads the input, or what another kernel left in memory."""
+        """Check that the kernel reads the input, or what another kernel left in memory."""
         yield from check_reads(self.inputs, self.func, view)
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         names = tuple(item.text for item in self.inputs)
         return state.with_kernels(
             self.func,

@@ -28,7 +28,7 @@ class Alternate(Primitive):
     loops: tuple[Name, ...]
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         names = tuple(loop.text for loop in self.loops)
         return state.with_kernels(
             self.func,

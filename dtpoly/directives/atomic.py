@@ -16,7 +16,7 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Name
 
-# In which types a device can do the step of a reduction atomically.
+# The types in which a device can do a step of a reduction atomically.
 EXTREME = (DType.I32, DType.I64, DType.F32, DType.F64)
 ATOMIC: Mapping[str, tuple[DType, ...]] = {
     "rsum": (*EXTREME, DType.F16, DType.BF16),
@@ -43,7 +43,10 @@ class Atomic(Primitive):
     labels: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Each label is reduced by the last operation, and blocked without named parts."""
+        """Check that the last operation reduces over each label.
+
+        Each label must also be blocked, and its parts must have no name.
+        """
         for label in self.labels:
             refused = self._refused(label, view)
             if refused is not None:
@@ -111,7 +114,7 @@ class Atomic(Primitive):
         )
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel; `block`, which comes after it, cuts the reduction."""
+        """Record the directive on the kernel; `block`, which comes after it, cuts the reduction."""
         names = tuple(label.text for label in self.labels)
         return state.with_kernels(
             self.func, lambda k: with_options(k, atomic=(*k.options.atomic, *names))

@@ -32,7 +32,7 @@ class Beside(Primitive):
     other: Name
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Both have one kernel, which the same wrappers launch."""
+        """Check that both have one kernel, which the same wrappers launch."""
         other = self.other.text
         title = f"'{self.func}' cannot be launched beside '{other}'"
         if other == self.func:
@@ -47,7 +47,7 @@ class Beside(Primitive):
             yield self._refused(title, "not always launched", "remove it", why)
 
     def _others(self, view: View) -> str:
-        """What to write instead: Funcs of which it needs nothing, and they nothing of it."""
+        """Suggest what to write instead: Funcs that do not need this one, nor it them."""
         found = [one for one in view.kernels if one != self.func and self._may_join(one, view)]
         return f"name {' or '.join(found)}" if found else "remove it"
 
@@ -60,7 +60,7 @@ class Beside(Primitive):
         return Diagnostic("DT197", Severity.ERROR, title, self.other.span, label, notes, way)
 
     def apply(self, state: State) -> State:
-        """The kernel comes right after the other one, and says so."""
+        """Put the kernel right after the other one, and record that it shares its launch."""
         other, own = state.kernels_of(self.other.text), state.kernels_of(self.func)
         if len(other) != 1 or len(own) != 1 or other == own:
             return state

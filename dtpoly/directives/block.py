@@ -43,7 +43,7 @@ class Block(Primitive):
     blocks: tuple[Sized | Divided, ...]
 
     def facts(self) -> Iterator[Fact]:
-        """The blocks, and the label of the partial results."""
+        """State the blocks, and the name of the label of partial results."""
         for item in self.blocks:
             yield Blocked(self.func, item.label, item.size, item.span)
             if isinstance(item, Divided):
@@ -51,7 +51,7 @@ class Block(Primitive):
                 yield NewName(self.func, new, item.label, self.name, is_loop=True, span=span)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """A block is one of the Func's own label; partial results are those of a reduction."""
+        """Check that the label is the Func's own, and that only reductions name partial results."""
         known = view.kernels[self.func].labels
         for item in self.blocks:
             if item.label not in view.own_labels(self.func):
@@ -63,7 +63,10 @@ class Block(Primitive):
                 yield self._no_partial_results(item)
 
     def _check_partial_results(self, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
-        """The index of the largest value of a block is no partial result: its value is missing."""
+        """Refuse partial results that are indices.
+
+        The index of the largest value of a block is no partial result: its value is missing.
+        """
         for node in walk(view.funcs[self.func].body):
             if (
                 isinstance(node, Reduce)
@@ -112,7 +115,7 @@ class Block(Primitive):
         )
 
     def apply(self, state: State) -> State:
-        """One more grid axis for each label; reductions over blocked labels are divided first."""
+        """Add a grid axis for each label; reductions over blocked labels are divided first."""
         if not state.kernels_of(self.func):
             return state
         own = state.program.func(self.func).labels

@@ -25,5 +25,5 @@ class Compile(Primitive):
     needs_kernel: ClassVar[bool] = False
 
     def facts(self) -> Iterator[Fact]:
-        """The Func is compiled."""
+        """State that the Func is compiled."""
         yield Compiled(self.func)

@@ -31,12 +31,15 @@ class Descriptor(Primitive):
     inputs: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """The kernel reads the input, or what another kernel left in memory, or it is its own."""
+        """Check that the kernel reads each tensor, or that it is the Func's own.
+
+        It may read an input, or what another kernel left in memory.
+        """
         others = [item for item in self.inputs if item.text != self.func]
         yield from check_reads(others, self.func, view)
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         names = tuple(item.text for item in self.inputs)
         return state.with_kernels(
             self.func,

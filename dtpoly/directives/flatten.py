@@ -33,11 +33,14 @@ class Flatten(Primitive):
     loops: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Each loop stands once."""
+        """Check that each loop stands once."""
         yield from twice(self.loops)
 
     def apply(self, state: State) -> State:
-        """Recorded on kernels with such loops: how they are written changes nothing of the tree."""
+        """Record it on kernels with such loops.
+
+        The tree stays: only how loops are written changes.
+        """
         names = tuple(loop.text for loop in self.loops)
 
         def change(kernel: Kernel) -> Kernel:

@@ -43,11 +43,11 @@ class FuseAt(Primitive):
     recompute: bool = False
 
     def facts(self) -> Iterator[Fact]:
-        """The Func is fused."""
+        """State that the Func is fused."""
         yield Fused(self.func, self.consumer.text, self.span)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """The consumer reads the Func in one kernel with it, and has the loop."""
+        """Check that the consumer reads the Func in one kernel with it, and has the loop."""
         consumer = self.consumer.text
         if self.func in view.inlined:
             return  # told by inline
@@ -111,7 +111,7 @@ class FuseAt(Primitive):
         return Diagnostic("DT195", Severity.ERROR, title, self.consumer.span, label, notes, hint)
 
     def apply(self, state: State) -> State:
-        """A private copy in each kernel in which the consumer reads the Func."""
+        """Make a private copy in each kernel in which the consumer reads the Func."""
         readers = {s.name for s in state.model.statements if _reads(s, self.func)}
         for kernel in state.kernels:
             if readers.isdisjoint(statements(kernel.body)):

@@ -32,11 +32,11 @@ class Inline(Primitive):
     needs_kernel: ClassVar[bool] = False
 
     def facts(self) -> Iterator[Fact]:
-        """The Func is inlined."""
+        """State that the Func is inlined."""
         yield Inlined(self.func, self.span)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """The Func is not compiled, not fused, and contains no reduction."""
+        """Check that the Func is not compiled, not fused, and contains no reduction."""
         func = self.func
         reader = next(iter(view.placement.readers[func]), "g")
         if func in view.compiled:
@@ -62,7 +62,10 @@ class Inline(Primitive):
         return Diagnostic("DT196", Severity.ERROR, title, self.span, label, notes, hint)
 
     def apply(self, state: State) -> State:
-        """The default schedule of the Program without the Func: nothing else comes before it."""
+        """Begin again with the default schedule of the Program without the Func.
+
+        Nothing is lost: no other directive is carried out before this one.
+        """
         program = inlined(state.program, self.func)
         if program is state.program:
             return state

@@ -45,14 +45,14 @@ class Map(Primitive):
     loops: tuple[Name | Divided, ...]
 
     def facts(self) -> Iterator[Fact]:
-        """The names of the loops inside of groups; they are loops over blocks only."""
+        """State the names of the loops inside of groups; they are loops over blocks only."""
         for item in self.loops:
             if isinstance(item, Divided):
                 new, label, span = item.new, item.label, item.span
                 yield NewName(self.func, new, label, self.name, is_loop=False, span=span)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Each blocked label stands once, and each new name once, later than its label."""
+        """Check that each blocked label stands once, and each new name once behind its label."""
         groups = {item.new: item for item in self.loops if isinstance(item, Divided)}
         seen: dict[str, Name | Divided] = {}
         for item in self.loops:
@@ -123,7 +123,7 @@ class Map(Primitive):
         return (Edit(Span(last.source, last.end, last.end), "".join(f", {n}" for n in names)),)
 
     def apply(self, state: State) -> State:
-        """The grid of the Func's kernels laid out anew; blocks that are not there are left out."""
+        """Lay out the grid of the Func's kernels anew; blocks that are not there are left out."""
         return state.with_kernels(self.func, lambda k: replace(k, grid=self._grid(k)))
 
     def _grid(self, kernel: Kernel) -> tuple[Axis, ...]:

@@ -25,5 +25,5 @@ class NumStages(Primitive):
     stages: int
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, num_stages=self.stages))

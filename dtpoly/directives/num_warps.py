@@ -27,5 +27,5 @@ class NumWarps(Primitive):
     warps: int
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, num_warps=self.warps))

@@ -17,7 +17,7 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Sized, word_span
 
-# Not so many that the numbers of a panel are near to what 32 bits hold.
+# The largest panel: its numbers stay far below what 32 bits hold.
 MOST = 2**20
 
 
@@ -41,7 +41,7 @@ class Panels(Primitive):
     panel: Sized
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """It is compiled, needs another kernel, and no panel needs another one."""
+        """Check that it is compiled, needs another kernel, and no panel needs another one."""
         label, title = self.panel.label, f"'{self.func}' cannot be computed in panels"
         labels = view.funcs[self.func].labels
         if label not in labels:
@@ -82,7 +82,7 @@ class Panels(Primitive):
             yield self._refused(title, "has no function of its own", way=way)
 
     def _example(self, one: Reading | None) -> Iterator[Note]:
-        """An element, and what it reads in another panel; near the ends of the first ones."""
+        """Show an element that reads something in another panel, near the first panels' ends."""
         if one is None:
             return
         label, size = self.panel.label, self.panel.size
@@ -101,7 +101,7 @@ class Panels(Primitive):
         return Diagnostic("DT197", Severity.ERROR, title, self.span, label, notes, way)
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, panel=self.panel))
 
 

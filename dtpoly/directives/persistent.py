@@ -26,5 +26,5 @@ class Persistent(Primitive):
     each: int | None = None
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, each=self.each or 1))

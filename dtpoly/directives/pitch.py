@@ -23,5 +23,5 @@ class Pitch(Primitive):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, is_pitched=True))

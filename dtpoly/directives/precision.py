@@ -31,7 +31,7 @@ class Precision(Primitive):
     mode: str
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """There is a product."""
+        """Check that the kernel has a product."""
         if not view.kernels[self.func].has_dot:
             yield Diagnostic(
                 "DT197",
@@ -43,5 +43,5 @@ class Precision(Primitive):
             )
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, precision=self.mode))

@@ -16,7 +16,7 @@ from dtpoly.schedule.values import Name
 
 
 def twice(loops: Iterable[Name]) -> Iterator[Diagnostic]:
-    """Loops of a list that stand in it already."""
+    """Report loops of a list that stand in it already."""
     seen: dict[str, Name] = {}
     for loop in loops:
         first = seen.setdefault(loop.text, loop)
@@ -51,11 +51,11 @@ class Reorder(Primitive):
     loops: tuple[Name, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Each loop stands once."""
+        """Check that each loop stands once."""
         yield from twice(self.loops)
 
     def apply(self, state: State) -> State:
-        """The loops of the Func's kernels in the new order; the kernel remembers it."""
+        """Put the loops of the Func's kernels into the new order; the kernel remembers it."""
         order = tuple(loop.text for loop in self.loops)
         labels = state.program.func(self.func).labels
 

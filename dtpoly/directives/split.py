@@ -34,12 +34,12 @@ class Split(Primitive):
     splits: tuple[Divided, ...]
 
     def facts(self) -> Iterator[Fact]:
-        """The inner loops."""
+        """State the names of the inner loops."""
         for item in self.splits:
             yield NewName(self.func, item.new, item.label, self.name, True, item.size, item.span)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """What is split comes of a label in the end."""
+        """Check that each loop that is split comes, directly or by other splits, from a label."""
         names = view.names[self.func]
         for item in self.splits:
             label, passed = item.label, set[str]()
@@ -57,7 +57,7 @@ class Split(Primitive):
                 )
 
     def apply(self, state: State) -> State:
-        """Every loop of that name in the Func's kernels becomes two; the kernel remembers it."""
+        """Split each loop of that name in the Func's kernels; the kernel remembers it."""
 
         def change(kernel: Kernel) -> Kernel:
             splits = (*kernel.splits, *self.splits)

@@ -39,7 +39,10 @@ class Store(Primitive):
     boxes: tuple[Sized, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Labels of what the Func stores, through its descriptor, by warps that all do the same."""
+        """Check that the labels are those of the result, which is stored by descriptor.
+
+        All warps of the kernel must do the same, which they do not under `warp_specialize`.
+        """
         labels = view.funcs[self.func].labels
         for box in self.boxes:
             if box.label not in labels:
@@ -51,7 +54,7 @@ class Store(Primitive):
         yield from contradiction(self, view, "stores its half of the rows")
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(
             self.func, lambda k: with_options(k, boxes=(*k.options.boxes, *self.boxes))
         )

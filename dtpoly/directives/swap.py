@@ -28,9 +28,9 @@ class Swap(Primitive):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Not where groups of warps have rows of their own."""
+        """Refuse it where groups of warps have rows of their own."""
         yield from contradiction(self, view, "has half of the rows")
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, is_swapped=True))

@@ -40,7 +40,7 @@ class Tensorize(Primitive):
     tiles: tuple[Sized, ...]
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """A tile fits its loop, rounded up to a power of two."""
+        """Check that a tile fits its loop, rounded up to a power of two."""
         for tile in self.tiles:
             # A fused producer may need more than a block's worth, so nothing bounds its tile.
             extent = None if tile.producer else view.extent(self.func, tile.label)
@@ -63,12 +63,12 @@ class Tensorize(Primitive):
         )
 
     def on(self, host: str) -> Self:
-        """Tiles of this Func alone, in the kernel of another one."""
+        """Say it of the tiles of this Func alone, in the kernel of another one."""
         tiles = tuple(replace(t, producer=t.producer or self.func) for t in self.tiles)
         return replace(self, func=host, tiles=tiles)
 
     def apply(self, state: State) -> State:
-        """Every loop of that name gets lanes; the kernel remembers it for Funcs fused later."""
+        """Give lanes to each loop of that name; the kernel remembers it for Funcs fused later."""
 
         def change(kernel: Kernel) -> Kernel:
             tiles = (*kernel.tiles, *self.tiles)

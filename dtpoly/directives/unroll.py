@@ -30,7 +30,7 @@ class Unroll(Primitive):
     factors: tuple[Sized, ...]
 
     def apply(self, state: State) -> State:
-        """Recorded on every loop of that name in the Func's kernels."""
+        """Record the factor on each loop of that name in the Func's kernels."""
         factor = {item.label: item.size for item in self.factors}
 
         def mark(node: Node) -> Node:

@@ -27,12 +27,12 @@ class WarpSpecialize(Primitive):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def apply(self, state: State) -> State:
-        """Recorded on the kernel."""
+        """Record the directive on the kernel."""
         return state.with_kernels(self.func, lambda k: with_options(k, is_specialized=True))
 
 
 def contradiction(other: Primitive, view: View, does: str) -> Iterator[Diagnostic]:
-    """What cannot be said of a kernel whose groups of warps have rows of their own."""
+    """Refuse what cannot be said of a kernel whose groups of warps have rows of their own."""
     for one in view.program.directives:
         if (one.func, one.name) == (other.func, WarpSpecialize.name):
             yield Diagnostic(

@@ -23,7 +23,10 @@ LEVEL = {"+": SUM, "-": SUM, "*": PRODUCT, "//": PRODUCT, "%": PRODUCT}
 
 @dataclass(frozen=True, slots=True)
 class LoopNames:
-    """What iterators are called: by the label of their axis, with a number where that is taken."""
+    """The names by which iterators are shown.
+
+    Each has the label of its axis, with a number where that is taken.
+    """
 
     known: Mapping[str, str]
 

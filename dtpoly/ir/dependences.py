@@ -1,4 +1,7 @@
-"""A step of a kernel's body in; what it sets, needs and touches, and so what it may pass, out."""
+"""Finds what a step of a kernel's body sets, needs and touches, so which steps may trade places.
+
+Passes of code generation that move or join steps ask it.
+"""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -27,7 +30,10 @@ from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Eith
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Names and tensors of a step. What it sets is a result if it is needed behind it."""
+    """The names and tensors that a step uses.
+
+    What it sets is a result if it is needed behind the step.
+    """
 
     sets: frozenset[str]
     needs: frozenset[str]
@@ -37,7 +43,7 @@ class Effect:
 
 
 def effect(step: Step, after: frozenset[str]) -> Effect:
-    """What a step does where `after` are the names that are needed behind it."""
+    """Find what a step does. `after` has the names that are needed behind it."""
     sets, needs = frozenset(assigned((step,))), exposed((step,))
     results = sets & (after | needs) if isinstance(step.instruction, ForLoop | If) else sets
     return Effect(sets, needs, results, accessed((step,), Load), accessed((step,), Store))
@@ -54,7 +60,10 @@ def are_ordered(one: Effect, other: Effect) -> bool:
 
 
 def exposed(body: tuple[Step, ...]) -> frozenset[str]:
-    """The names that a body needs from before it: those of an axis as such are not needed."""
+    """Find the names that a body needs from before it.
+
+    Names that only say along which axis do not count.
+    """
     found: set[str] = set()
     known: set[str] = set()
     for step in body:
@@ -66,7 +75,10 @@ def exposed(body: tuple[Step, ...]) -> frozenset[str]:
 
 
 def reads(one: Instruction) -> Iterator[str]:
-    """The variables that an instruction reads, those of a block that are set outside of it."""
+    """Yield the variables that an instruction reads.
+
+    Of a block, these are the variables that are set outside of it.
+    """
     for value in values(one):
         yield from needed(value)
     match one:

@@ -15,9 +15,9 @@ from dtpoly.poly.loops import Bound, Condition
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """Lanes that are counted from an aligned place on, as `name`; an index is that less `by`.
+    """Lanes that are counted from an aligned place on, under `name`.
 
-    `is_index` says whether something asks for the index.
+    An index is that count less `by`. `is_index` says whether something asks for the index.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The address of some of a tensor's indices, given by their positions, that has a name."""
+    """A named address: that of some of a tensor's indices, which are given by their positions."""
 
     name: str
     axes: Axes
@@ -90,7 +90,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`name = ` where the elements of the `included` ones of the indices are, from a base on."""
+    """`name = ` the address of the `included` indices, computed from a base if there is one."""
 
     name: str
     tensor: str
@@ -102,10 +102,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class LineStart:
-    """Where a line of a tensor is: along the last of the indices.
+    """Where a line of a tensor begins: it runs along the last of the indices.
 
-    `shift` is by how many elements it begins behind an aligned place, `name` the address there. A
-    line that is not contiguous is shifted by 0.
+    The line begins `shift` elements behind an aligned place, whose address is `name`. A line that
+    is not contiguous is shifted by 0.
     """
 
     name: str
@@ -125,7 +125,10 @@ class OnLine:
 
 @dataclass(frozen=True, slots=True)
 class Halved:
-    """`first, second = name`, cut in the middle of one of its axes; without a name, of the tile."""
+    """`first, second = name`, cut in the middle of one of its axes.
+
+    Without a name, it is the whole tile that is cut.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -136,7 +139,7 @@ class Halved:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What a descriptor stores of a tile: a part of it, and how far from its start that begins."""
+    """A part of a tile that a descriptor stores, and how far from the tile's start it is."""
 
     name: str
     offsets: tuple[int, ...]
@@ -144,11 +147,12 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a descriptor loads or stores in the place of addresses, where there is one.
+    """A load or store through a descriptor, which replaces addresses where there is a descriptor.
 
-    It starts at an index for each axis of the descriptor. Those of one lane are left out of its
-    shape; of the others, `order` says which is each axis of the tile. A tile that is larger is
-    `halved`, until it is `boxes` of this shape, which are stored one after another.
+    It starts at an index for each axis of the descriptor. Axes of one lane are left out of its
+    shape; for the others, `order` says which of them each axis of the tile is. A tile that is
+    larger than the block is `halved` until its parts are `boxes` of this shape, which are stored
+    one after another.
     """
 
     descriptor: str
@@ -178,9 +182,9 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A tile written where the conditions hold; `atomic` names a reduction to add it by.
+    """A tile that is written where the conditions hold; `atomic` names a reduction to add it by.
 
-    How that is done depends on the type in memory.
+    How an atomic store is done depends on the type in memory.
     """
 
     tensor: str
@@ -208,7 +212,7 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """The better of `name` and a value, with its index: an accumulator of two tiles."""
+    """Keep the better of `name` and a value, with its index: an accumulator of two tiles."""
 
     name: str
     index: str
@@ -233,10 +237,10 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Reshaped:
-    """`name = value` laid out along axes, whose elements then have another shape.
+    """`name = value`, laid out along axes and then given another shape.
 
-    `counts` are how many lanes the axes have, in groups: one for each axis of the result, or, the
-    other way, of the value.
+    `counts` are the lanes of the axes, in groups. A group is one axis of the result; or, if axes
+    are not joined but taken apart, one axis of the value.
     """
 
     name: str
@@ -261,15 +265,15 @@ class Collapse:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """What lanes wrote to memory before is seen by all lanes after."""
+    """A barrier: after it, all lanes see what any lane wrote to memory before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForLoop:
     """A sequential loop; not pipelined where values pass from iteration to iteration in memory.
 
-    One that goes `over` several labels counts the rounds of all of them: so many are the product
-    of `factors`, which are sizes or numbers, each divided by a number and rounded up.
+    A loop `over` several labels counts the rounds of all of them together. Their number is the
+    product of `factors`: each is a size or a number, divided by a number and rounded up.
     """
 
     name: str
@@ -295,7 +299,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class WhereDescribed:
-    """The body, which loads through descriptors, if all these are there; else the other one."""
+    """A body that loads through descriptors, if all of them are there; else the other one."""
 
     descriptors: tuple[str, ...]
     body: "tuple[Step, ...]"
@@ -359,7 +363,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A descriptor of a tensor: of blocks of so many elements; there may be none.
+    """A descriptor of a tensor, for blocks of so many elements. At run time it may be missing.
 
     It has the tensor's axes in some order.
     """
@@ -382,9 +386,9 @@ class OwnDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """What a compile-time truth says: a size is a multiple of a number, or fills its lanes (0).
+    """A compile-time truth about a size: it is a multiple of a number, or fills its lanes (0).
 
-    Where several have one name, it says all of that.
+    Several flags may share one name: it then says all of that.
     """
 
     name: str
@@ -392,14 +396,15 @@ class Flag:
     multiple: int
 
 
-# The compile-time parameters of kernels that may be launched so: whether they are.
+# Names of compile-time parameters. The first two say whether a launch is early, and whether it is
+# specialized; only kernels that may be launched in that way have them.
 EARLY = "early"
 SPECIALIZED = "specialized"
-# And of those that are told whether their rows begin at multiples of four numbers.
+# Whether rows begin at multiples of four numbers; only kernels that are told so have it.
 FOURS = "fours"
-# The type of offsets, which all have.
+# The type of offsets; all kernels have it.
 OFFSET = "offset"
-# How many programs of a launch are of the kernel before one.
+# If one launch computes two kernels: how many of its programs belong to the first kernel.
 BEFORE = "before"
 # Where the panel of a launch begins.
 PANEL = "panel"

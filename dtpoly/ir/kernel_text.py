@@ -1,4 +1,4 @@
-"""Kernel IR in, text out: one instruction a line, spelled apart from Triton."""
+"""Shows the kernel IR as text, one instruction a line, in a spelling that is not Triton's."""
 
 from collections.abc import Iterator, Sequence
 from typing import assert_never
@@ -51,7 +51,10 @@ from dtpoly.ir.tile_values import (
 
 
 def show_kernel(kernel: TileKernel) -> Iterator[str]:
-    """Parameters, grid, body; behind each instruction the statement or axis that it is for."""
+    """Show parameters, grid and body.
+
+    After each instruction stands the statement or axis that it comes from.
+    """
     tensors = (f"{t.name}({t.rank})" + " written" * t.is_written for t in kernel.tensors)
     yield f"kernel {kernel.name}: {', '.join(tensors)}"
     for name, variable, element in kernel.scalars:
@@ -211,7 +214,7 @@ def show_test(test: Test) -> str:
         return test.name
     small = [(name, -c) for name, c in test.value.terms if c < 0]
     large = [(name, c) for name, c in test.value.terms if c > 0]
-    # Of whole numbers: left + 1 <= right is left < right.
+    # For whole numbers, left + 1 <= right means left < right.
     is_strict = test.value.constant < 0
     rest = test.value.constant + is_strict
     left, right = Affine(tuple(small), -min(rest, 0)), Affine(tuple(large), max(rest, 0))

@@ -1,7 +1,7 @@
-"""A Program in; in which types its values are computed and stored, known or the caller's, out.
+"""Finds in which types the values of a Program are computed and stored: known, or the caller's.
 
-An input without a dtype takes any float. What is computed from it is `real`: f32, or f64 if some
-input is f64. What is stored has the promoted type of what it comes from.
+An input without a dtype takes any float. What is computed from it has the type `real`: f32, or f64
+if some input is f64. What is stored has the promoted type of what it comes from.
 """
 
 from collections.abc import Mapping

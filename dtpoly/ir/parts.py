@@ -1,4 +1,7 @@
-"""A value or an instruction in; what it is made of, or the same made of other values, out."""
+"""Takes values and instructions of the kernel IR apart, and rebuilds them from other values.
+
+The passes of code generation walk through kernels with these functions.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -182,7 +185,7 @@ def assigned_by(one: Instruction) -> Iterator[str]:
         case Select(name=name, index=index):
             yield from (name, index)
         case Collapse(name=name, source=source, index=index):
-            # In several steps the tiles that it starts from are used again.
+            # If it takes several steps, they overwrite the tiles that it starts from.
             yield from (name, source, *(() if index is None else (index,)))
         case LineStart(name=name, shift=shift):
             yield from (shift, name)

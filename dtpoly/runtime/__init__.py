@@ -1,1 +1,1 @@
-"""Generated text in, something that runs out."""
+"""Loads generated files, runs them, and compares their results with those of the reference."""

@@ -1,12 +1,12 @@
-"""What a text was made from in, the text out: made once, then kept on disk.
+"""Keeps texts on disk by what they were made from, so that each is made once.
 
 A file in the cache is never changed: its name says everything that it depends on. It is written
-beside its place and then moved there, so processes need no locks: who comes second writes the same.
+beside its place and then moved there. So processes need no locks: who comes second writes the same.
 
-Proofs lie there, so nobody else may write them. The folder is used only if it belongs to this user
-and nobody else can write to it, and the first line of an entry is a code (an HMAC) of its name and
-text, made with a key that only this user can read. An entry that was edited, or copied to another
-name, is made again.
+Proofs lie in the cache, so nobody else may write to it. The folder is used only if it belongs to
+this user and nobody else can write to it. The first line of an entry is a code (an HMAC) of its
+name and text, made with a key that only this user can read. An entry that was edited, or copied to
+another name, is made again.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ FOLDERS = (PACKAGE, PACKAGE.parent / "frontend", PACKAGE.parent / "codegen")
 
 
 def folder(environment: Mapping[str, str] = os.environ, system: str = sys.platform) -> Path | None:
-    """Where the cache is, by the rules of the system; None for a user without a home."""
+    """Find where the cache is, by the rules of the system; None for a user without a home."""
     if chosen := environment.get("DTPOLY_CACHE_DIR"):
         return Path(chosen)
     if base := environment.get("XDG_CACHE_HOME"):
@@ -55,12 +55,18 @@ def key(parts: Iterable[str]) -> str:
 
 @cache
 def compiler() -> str:
-    """The version of this compiler; for a checkout, which changes without one, also its files."""
+    """Give a key for the version of this compiler.
+
+    A checkout changes without a new version, so the key also depends on its files.
+    """
     return key([__version__, *sorted(fact for one in FOLDERS for fact in _facts(one))])
 
 
 def _facts(place: Path | str) -> Iterator[str]:
-    """What tells one version of a folder's files from another; links to folders are left out."""
+    """Yield what tells one version of a folder's files from another.
+
+    Links to folders are left out.
+    """
     if not os.path.isdir(place):
         return
     with os.scandir(place) as entries:
@@ -82,10 +88,10 @@ def remembered(
     kind: str = "texts",
     is_lasting: Callable[[str], bool] = _always,
 ) -> str:
-    """The text that is made from these parts by this compiler.
+    """Give the text that is made from these parts by this compiler, from the cache if it is there.
 
-    What would be another one next time is not kept. Whatever is wrong with the cache (no room, no
-    permission, a damaged file) costs only time.
+    A text that would be another one next time is not kept. Whatever is wrong with the cache (no
+    room, no permission, a damaged file) costs only time.
     """
     base = private_folder()
     secret = None if base is None else _secret(base)
@@ -107,7 +113,7 @@ def keep(path: Path, text: str) -> bool:
     with contextlib.suppress(OSError):
         if not all(map(_is_private, _made(path.parent))):
             return False
-        # What is read from there is checked, so that nothing waits for the disk.
+        # Entries are checked when they are read, so there is no need to wait for the disk here.
         write_atomically(path, text.encode(errors="surrogatepass"), mode=0o600, is_lasting=False)
         return True
     return False
@@ -151,13 +157,16 @@ def _is_mine(status: os.stat_result) -> bool:
 
 
 def _is_secret(status: os.stat_result) -> bool:
-    """Whether nobody else may read a file: Windows says of each that all may, by its mode."""
+    """Whether nobody else may read a file.
+
+    On Windows the mode says that all may, so it does not count.
+    """
     return not hasattr(os, "geteuid") or not status.st_mode & 0o077
 
 
 def read_own(path: Path) -> bytes:
     """A file of this user's. Raises OSError, also for a link and where others can write."""
-    # Nor is a pipe waited for.
+    # The flags also keep it from waiting for a pipe.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags), "rb") as file:
         status = os.fstat(file.fileno())
@@ -169,7 +178,7 @@ def read_own(path: Path) -> bytes:
 
 
 def _secret(base: Path) -> bytes | None:
-    """The key of this user's cache, made at first; None where it cannot be kept."""
+    """Give the key of this user's cache, made when first needed; None where it cannot be kept."""
     path = base / "key"
     with contextlib.suppress(OSError):
         for _ in range(2):
@@ -178,7 +187,7 @@ def _secret(base: Path) -> bytes | None:
                 if len(found) == SECRET and _is_secret(path.stat()):
                     return found
                 path.unlink()  # cut short, or others have read it
-            # Of several processes one makes it, and the others take that.
+            # If several processes make a key at once, one wins, and the others take its key.
             beside = base / f".key.{os.urandom(16).hex()}"
             with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(os.urandom(SECRET))
@@ -191,6 +200,6 @@ def _secret(base: Path) -> bytes | None:
 
 
 def _code(secret: bytes, path: Path, text: str) -> str:
-    """What the first line of an entry says: nobody without the key can say it of another text."""
+    """Give the first line of an entry: nobody without the key can make it for another text."""
     named = key([path.parent.name, path.name, text])
     return hmac.new(secret, named.encode(), hashlib.sha256).hexdigest()

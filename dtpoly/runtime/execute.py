@@ -1,6 +1,6 @@
-"""Generated code, sizes and a seed in; its results beside those of the reference out.
+"""Runs generated code on made-up inputs, and compares its results with those of the reference.
 
-Imports torch, and with the generated file triton. Where kernels are to run on the CPU,
+This module imports torch, and with the generated file triton. If kernels are to run on the CPU,
 TRITON_INTERPRET=1 has to be set before.
 """
 
@@ -31,7 +31,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is run: sizes of all labels, the dtype of inputs that declare none, a seed."""
+    """What to run: sizes of all labels, the dtype of inputs that declare none, a seed, a device."""
 
     sizes: Sizes
     seed: int
@@ -44,7 +44,7 @@ def execute(state: State, code: Code, question: Question) -> tuple[Outcome, ...]
     program = state.program
     _check_program_ids(state, code)
     dtypes = {tensor.name: question.dtype for tensor in program.tensors}
-    # What a Func that is inlined reads shows sizes, too: shapes are those of the file.
+    # Shapes are those of the file, since reads of a Func that is inlined show sizes, too.
     made = (question.sizes, question.seed, dtypes, question.device)
     inputs = random_inputs(state.sized, *made)
     module = load_module(code.text, "kernels")
@@ -104,7 +104,7 @@ def outputs(code: Code) -> tuple[str, ...]:
 def called(
     module: ModuleType, state: State, code: Code, func: str, inputs: Inputs, question: Question
 ) -> torch.Tensor:
-    """What the function of a Func gives. Raises Refused."""
+    """Call the function of a Func, and give its result. Raises Refused."""
     program = state.sized  # the wrapper's sizes are those that the file shows
     launched = [launch.name for launch in code.stages.launches]
     names = file_names(program, outputs(code), launched)

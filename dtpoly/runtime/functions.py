@@ -1,4 +1,4 @@
-"""A generated text in, its functions by the Funcs that they compute out; loads torch and triton."""
+"""Loads a generated file, and finds the function of each Func; that loads torch and triton."""
 
 from collections.abc import Callable
 from types import ModuleType

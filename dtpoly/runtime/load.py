@@ -1,4 +1,4 @@
-"""A generated text in, the module that it is out, with a source that tools can show."""
+"""Makes a Python module of a generated text, with a source that tools can show."""
 
 import contextlib
 import linecache

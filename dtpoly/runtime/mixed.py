@@ -1,4 +1,4 @@
-"""Say of a call that a product in it is of tensors of two types of floats."""
+"""Words the warning about a call in which a product is of tensors of two types of floats."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

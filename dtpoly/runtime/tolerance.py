@@ -1,4 +1,4 @@
-"""A result and the reference in; how far apart they are, and how far rounding may put them, out."""
+"""Measures how far a result is from the reference, and how far rounding may put them apart."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,9 +16,9 @@ from dtpoly.reference.values import DTYPE, TORCH_DTYPE
 
 # The share of a value that its type may lose at most, for products that are not exact.
 TF32 = 2.0**-10
-# So many times as much as the reference loses in the type of the kernels.
+# A result may lose so many times what the reference loses in the type of the kernels.
 MARGIN = 32
-# So many times as much as the reference loses by rough products. It cuts operands off, which loses
+# And so many times what the reference loses by rough products. It cuts operands off, which loses
 # up to 2**-10 of each, and no way to bring them to tf32 loses more. But at which element losses
 # add up is chance: where operands are rounded instead, or are sums in another order and so differ
 # in the last bit that is kept, the largest loss is another one, about as large.
@@ -117,7 +117,7 @@ def compared(
     share: float,
     cut: torch.Tensor | None = None,
 ) -> Outcome:
-    """How far a result is from the exact one, of which it may lose a share.
+    """Compare a result with the exact one, of which it may lose a share.
 
     `rough` is the reference as it is in the type that kernels compute in, `cut` with rough
     products: where those are far off, kernels may be so, too.
@@ -156,7 +156,7 @@ def within(
     rough: torch.Tensor,
     allowed: float,
 ) -> Outcome:
-    """How far a result is from the exact one, from which it may be so far.
+    """Compare a result with the exact one, from which it may differ by `allowed`.
 
     NaN and infinities have to be the same, unless an element is too large for a type on the way.
     """

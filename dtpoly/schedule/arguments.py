@@ -1,7 +1,8 @@
-"""What an argument of a directive may be: an argument in, a typed value or a refusal out.
+"""The kinds of arguments that directives take.
 
-A kind also states what must hold of a value once the kernels are known, so that a primitive
-that takes a Func, an input or (`labels`) a label need not check that there is one.
+A kind reads an argument as a typed value, or refuses it. It also states what must hold of a value
+once the kernels are known. So a primitive that takes a Func, an input or (`labels`) a label need
+not check that there is one.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,9 +21,10 @@ LARGEST = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an argument is not taken: what stands there and, unless that is the form, what must.
+    """Why an argument is refused: `label` says what stands there, `must_be` what must stand there.
 
-    `part` is the part of the argument that is meant: `the size in`.
+    `must_be` is empty if the form is wrong: then the kind says what must stand there. `part` is the
+    part of the argument that is meant, such as `the size in`.
     """
 
     label: str
@@ -38,12 +40,12 @@ class Kind(Protocol):
 
     @property
     def form(self) -> str:
-        """How it is written, for the signature of a directive."""
+        """How such an argument is written, for the signature of a directive."""
         ...
 
     @property
     def what(self) -> str:
-        """What it is, with its article."""
+        """What such an argument is, with its article: `a Func`."""
         ...
 
     def read(self, argument: Argument) -> Value | Refusal:
@@ -51,12 +53,12 @@ class Kind(Protocol):
         ...
 
     def check(self, value: Any, func: str, view: View) -> Iterator[Diagnostic]:
-        """What is wrong with a value in a directive on a Func."""
+        """Find what is wrong with a value in a directive on a Func."""
         ...
 
 
 def describe(argument: Argument) -> str:
-    """What stands there, for the label at the caret."""
+    """Describe the argument that stands there, for the label at the caret."""
     target = f"'{argument.target}'" if isinstance(argument.target, str) else "a number"
     match argument.value:
         case None:
@@ -107,7 +109,7 @@ class Integer:
         return number
 
     def check(self, value: int, func: str, view: View) -> Iterator[Diagnostic]:
-        """A number says everything by itself."""
+        """Find nothing: a number is right or wrong by itself, whatever the kernels are."""
         yield from ()
 
 
@@ -140,7 +142,7 @@ class Word:
         return Refusal("not one of the words", hint=f"did you mean {meant}?", edits=edits)
 
     def check(self, value: str, func: str, view: View) -> Iterator[Diagnostic]:
-        """A word says everything by itself."""
+        """Find nothing: a word is right or wrong by itself, whatever the kernels are."""
         yield from ()
 
 
@@ -156,7 +158,7 @@ class FuncName:
         return read_name(argument)
 
     def check(self, value: Name, func: str, view: View) -> Iterator[Diagnostic]:
-        """There is such a Func."""
+        """Check that there is such a Func."""
         if value.text not in view.funcs:
             yield _unknown(value, "a Func", [name for name in view.funcs if name != func])
 
@@ -173,7 +175,7 @@ class TensorName:
         return read_name(argument)
 
     def check(self, value: Name, func: str, view: View) -> Iterator[Diagnostic]:
-        """There is such an input, or such a Func."""
+        """Check that there is such an input, or such a Func."""
         known = [*(tensor.name for tensor in view.program.tensors), *view.funcs]
         if value.text not in known:
             yield _unknown(value, "a tensor input or a Func", known)
@@ -192,11 +194,11 @@ class OneOf:
 
     @property
     def what(self) -> str:
-        """Each of them."""
+        """A list of what the kinds are: `a, b or c`."""
         return listed(kind.what for kind in self.kinds)
 
     def read(self, argument: Argument) -> Value | Refusal:
-        """What the kind that has the argument's form makes of it."""
+        """Let the kind read the argument that has its form."""
         taken = [kind.read(argument) for kind in self.kinds]
         for value in taken:
             if not (isinstance(value, Refusal) and value.code == "DT181"):
@@ -204,7 +206,7 @@ class OneOf:
         return taken[0]
 
     def check(self, value: Value, func: str, view: View) -> Iterator[Diagnostic]:
-        """What the kind says that made the value."""
+        """Let the kind check the value that made it."""
         argument = as_argument(value)
         for kind in self.kinds:
             if not isinstance(kind.read(argument), Refusal):

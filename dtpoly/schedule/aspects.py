@@ -1,6 +1,7 @@
-"""A schedule tree in, what there is to say of it out: kernels, programs, loops, lanes, options.
+"""Describes a schedule tree in aspects: its kernels, programs, loops, lanes and options, in words.
 
-Two trees are compared by these aspects, whatever made them; so nothing here knows a primitive.
+`changes` compares two trees by these aspects, whatever made the trees. So nothing in this module
+knows a primitive.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +27,7 @@ NUMBERING = "the numbering of programs"
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """One thing to say: of what in which kernel, and what.
+    """One thing to say about a tree: the topic, what it is about, and what is said.
 
     `func` is set where it is about a Func, which may be computed in several kernels; `kernel` is
     empty where it is about all of them.
@@ -40,7 +41,7 @@ class Aspect:
 
 
 def subject(topic: str, of: str, label: str, *, is_one: bool) -> str:
-    """What aspects are said of: of one or several Funcs, or of a kernel."""
+    """Name what an aspect is about: one Func, several Funcs, or a kernel."""
     match topic:
         case "place":
             return f"where {of} {'is' if is_one else 'are'} computed"
@@ -58,10 +59,10 @@ def subject(topic: str, of: str, label: str, *, is_one: bool) -> str:
             return f"{topic} of {of}"
 
 
-# In this order they are told.
+# The topics, in the order in which they are told.
 TOPICS = ("place", "kernel", "programs", NUMBERING, "nest", "loop", "lanes", "option", LOST, ORDER)
 
-# What says an option, where it has another name.
+# The directive that sets an option, where its name is not that of the option.
 DIRECTIVES = {
     "each": "persistent",
     "is_specialized": "warp_specialize",
@@ -85,7 +86,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 def aspects(state: State) -> tuple[Aspect, ...]:
-    """Everything that the words below have a form for."""
+    """List everything that this module can say of a state."""
     return tuple(
         (*_places(state), *(a for kernel in state.kernels for a in _kernel(kernel, state)))
     )
@@ -98,7 +99,7 @@ def _places(state: State) -> Iterator[Aspect]:
 
 
 def place_and_elements(found: Places, state: State) -> str:
-    """Where a Func is computed, and which elements there: `..., for exactly [16 of m]`."""
+    """Say where a Func is computed, and which elements there: `..., for exactly [16 of m]`."""
     return "; ".join(dict.fromkeys(_place(one) + _elements(one, state) for one in found))
 
 
@@ -130,7 +131,7 @@ def _place(fusion: Fusion | None) -> str:
 
 
 def _elements(fusion: Fusion | None, state: State) -> str:
-    """Which elements of a fused Func are computed there."""
+    """Say which elements of a fused Func are computed there."""
     copies = fusion.copies[-1:] if fusion is not None else ()
     path = next((p for p in paths(state.kernels) if p.statement in copies), None)
     if path is None:
@@ -173,7 +174,7 @@ def _kernel(kernel: Kernel, state: State) -> Iterator[Aspect]:
 
 
 def _option(value: _Value) -> str:
-    """Of several arguments neither order nor number counts."""
+    """Show an option. Neither the order of several arguments nor how often one is given counts."""
     if isinstance(value, tuple):
         words = {" and ".join(one) if isinstance(one, tuple) else str(one) for one in value}
         return ", ".join(sorted(words))
@@ -181,7 +182,7 @@ def _option(value: _Value) -> str:
 
 
 def _written(kernel: Kernel, state: State) -> tuple[str, ...]:
-    """What later kernels may read of this one."""
+    """List what later kernels may read of what this one writes."""
     known, arrays = by_name(state.model), state.model.arrays
     written = [known[leaf.statement].writes for leaf, _ in leaves(kernel.body)]
     values = [one for one in written if _is_value(one.array, state)]
@@ -211,7 +212,7 @@ def _block_size(axis: Axis, model: Model) -> int:
 
 
 def _numbering(grid: tuple[Axis, ...]) -> str:
-    """Outermost first, as `map` lists them."""
+    """Say how programs are numbered, outermost loop first, as `map` lists them."""
     steps = {axis.name: axis.step or 1 for axis in grid}
     inner = {name: axis for axis in grid for name in axis.origin.labels if name in steps}
     words: list[str] = []

@@ -1,4 +1,7 @@
-"""Primitives that are refused together in, those to blame out."""
+"""Finds the directives that are to blame, where several are refused together.
+
+`legality.judge` calls it with a function that says whether a set of directives is refused.
+"""
 
 from collections.abc import Callable
 from itertools import combinations, islice
@@ -7,7 +10,7 @@ from dtpoly.directives.atomic import Atomic
 from dtpoly.directives.beside import Beside
 from dtpoly.schedule.primitive import Primitive, Stage
 
-# Sets that are tried in search of a smaller one; after that what is found counts.
+# How many sets are tried in search of a smaller one; after that, the one found so far is taken.
 MOST = 60
 
 Chosen = tuple[Primitive, ...]
@@ -16,11 +19,11 @@ Chosen = tuple[Primitive, ...]
 def to_blame(
     primitives: Chosen, source: str, target: str, is_refused: Callable[[Chosen], bool]
 ) -> Chosen:
-    """A smallest set of directives that is refused by itself, the culprit first.
+    """Find a smallest set of directives that is refused by itself, the culprit first.
 
-    Of several it is the one that acts last; of those, one on the Func that is needed, then the
-    first in source order. Most options, and `compile`, change no order: they are always kept.
-    Directives on the Funcs that are involved are tried first.
+    Of several culprits, it is the one that acts last; of those, one on the Func that is needed,
+    then the first in source order. Most options, and `compile`, change no order: they are always
+    kept. Directives on the Funcs that are involved are tried first.
     """
     always = tuple(p for p in primitives if not _may_be_wrong(p))
     suspects = tuple(p for p in primitives if _may_be_wrong(p))

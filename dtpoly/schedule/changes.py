@@ -1,4 +1,7 @@
-"""Two schedule trees of one Program in, what is different in them out, in words."""
+"""Says in words what is different between two schedule trees of one Program.
+
+`explain` uses it to say what a directive changes: it compares the tree with and without it.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -28,9 +31,9 @@ MOST = 8  # names in a sentence
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is said of a topic after a directive is added, and before; None is nothing.
+    """What is said of a topic after a directive is added, and before; None if nothing is said.
 
-    `names` are those of Funcs, in a kernel if that has to be told; or they are kernels.
+    `names` are those of Funcs (with the kernel, if it has to be told), or of kernels.
     """
 
     topic: str
@@ -42,7 +45,7 @@ class Change:
 
     @property
     def subject(self) -> str:
-        """What it is said of."""
+        """What the change is about."""
         names = [f"'{name}'" for name in self.names[:MOST]]
         if len(self.names) > MOST:
             names[-1] = f"{len(self.names) - MOST + 1} others"
@@ -57,7 +60,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A state, and what there is to say of it: compared with many others, it is said once."""
+    """A state with all that is said of it, so that comparing it with many others says it once."""
 
     state: State
     aspects: tuple[Aspect, ...]
@@ -65,15 +68,15 @@ class Told:
 
 
 def told_of(state: State) -> Told:
-    """What there is to say of a state."""
+    """Collect what there is to say of a state."""
     return Told(state, aspects(state), places(state))
 
 
 def changes(before: Told, after: Told, first: str = "") -> tuple[Change, ...]:
-    """The differences, those of one Func first.
+    """List the differences, those of the Func `first` before others.
 
-    What is part of something that is gone goes with it, unsaid. Funcs of which the same is to be
-    said are told of together.
+    What belongs to something that is gone is not listed: it is gone with it. Funcs of which the
+    same is said share one entry.
     """
     own = {
         first,
@@ -113,7 +116,10 @@ def _changed(before: Told, after: Told) -> Iterator[Change]:
 
 
 def _moves(func: str, before: Told, after: Told) -> tuple[str | None, str]:
-    """From where to where. What stays in the loop of its reader only goes where that goes."""
+    """Say from where to where a Func moves.
+
+    If it stays in the loop of its reader, and only the reader moves, just the kernels are named.
+    """
     was, is_now = before.places.get(func, ()), after.places.get(func, ())
     (old_loops, old), (loops, new) = beside_readers(was), beside_readers(is_now)
     if None not in (*was, *is_now) and old_loops == loops and old != new:
@@ -138,7 +144,7 @@ def _kernels(found: tuple[Aspect, ...]) -> dict[str, set[str]]:
 def _is_gone(
     told: Aspect, names: set[str], kernels: Mapping[str, set[str]], *, moved: bool
 ) -> bool:
-    """Whether what it was part of is not there any more."""
+    """Whether the thing that an aspect was part of does not exist any more."""
     if told.topic in ("place", "kernel"):
         return False
     if told.func:

@@ -1,4 +1,8 @@
-"""A Program in, everything out that is wrong with its schedule before any dependence counts."""
+"""Checks the schedule of a Program for everything that is wrong before dependences are looked at.
+
+These are the static checks: arguments, names, and each primitive's own rules. `legality` judges
+only schedules that pass them.
+"""
 
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
@@ -19,7 +23,10 @@ from dtpoly.source import Span
 
 
 def check_schedule(program: Program, primitives: Primitives = PRIMITIVES) -> list[Diagnostic]:
-    """Bind the directives and check each, all together; a wrong one spoils no other."""
+    """Bind the directives and check each.
+
+    All errors are found: a wrong directive spoils no other one.
+    """
     names = {func.name for func in program.funcs}
     bound = bind((d for d in program.directives if d.func in names), primitives)
     view = view_of(program, bound)
@@ -32,12 +39,12 @@ def check_schedule(program: Program, primitives: Primitives = PRIMITIVES) -> lis
 
 
 def check_arguments(program: Program, primitives: Primitives = PRIMITIVES) -> list[Diagnostic]:
-    """What is wrong with the directives alone, whatever the algorithm is."""
+    """Find what is wrong with the directives alone, whatever the algorithm is."""
     return list(bind(program.directives, primitives).found)
 
 
 def facts_of(primitives: Iterable[Primitive]) -> Iterator[Fact]:
-    """All that the primitives say about kernels."""
+    """Collect all that the primitives say about kernels."""
     return (fact for primitive in primitives for fact in primitive.facts())
 
 
@@ -47,7 +54,7 @@ def view_of(program: Program, bound: Bound) -> View:
 
 
 def check_primitive(primitive: Primitive, view: View) -> tuple[Diagnostic, ...]:
-    """What one directive gets wrong: its kernel, its arguments, then its own rules."""
+    """Find what is wrong with one directive: its kernel, its arguments, then its own rules."""
     return checked(primitive, lambda: _mistakes(primitive, view))
 
 
@@ -76,7 +83,11 @@ def _mistakes(primitive: Primitive, view: View) -> Iterator[Diagnostic]:
 
 
 def _check_primitives(view: View, bound: Bound, primitives: Primitives) -> Iterator[Diagnostic]:
-    """Fusions first, consumers first: a wrong one leaves open what is in which kernel."""
+    """Check fusions first, those of consumers before those of producers.
+
+    While a fusion is wrong, it is open which Func is in which kernel. So other directives on these
+    Funcs are not checked.
+    """
     place = {name: at for at, name in enumerate(view.placement.hosts)}
     fusions = [p for p in bound.primitives if p.stage is Stage.FUSIONS]
     for primitive in sorted(fusions, key=lambda p: place[p.func]):
@@ -123,7 +134,10 @@ def _no_kernel(primitive: Primitive, view: View) -> Diagnostic:
 
 
 def _may_stand(moved: Primitive, view: View) -> bool:
-    """Whether an option is about a kernel; other directives say more than the view has facts of."""
+    """Whether a directive may stand on another Func: an option, if the checks there pass.
+
+    Other directives pass: they say more than the view has facts of.
+    """
     is_option = moved.stage is Stage.OPTIONS and not any(moved.facts())
     return not is_option or not has_errors(check_primitive(moved, view))
 

@@ -1,4 +1,7 @@
-"""A legal verdict in; what the schedule costs, as diagnostics, out."""
+"""Says what a legal schedule costs, as diagnostics.
+
+A cost is what several programs compute, each for itself.
+"""
 
 from collections.abc import Iterator
 
@@ -15,7 +18,7 @@ from dtpoly.source import Span
 
 
 def costs(verdict: Verdict, primitives: Primitives = PRIMITIVES) -> Iterator[Diagnostic]:
-    """What several programs compute, each for itself, of a legal schedule.
+    """Yield what several programs of a legal schedule compute, each for itself.
 
     Each Func is told once. Funcs that are computed again for the same blocks of the same kernel
     have one cause, so they are one note.
@@ -67,7 +70,7 @@ def _start(span: Span | None) -> int:
 
 
 def _fusion(state: State, note: Repeated, chosen: tuple[Primitive, ...]) -> Span | None:
-    """Where the directive stands that made a fusion."""
+    """Find where the directive stands that made a fusion."""
     return next((one.span for one in chosen if _is_told(state, note, one)), None)
 
 

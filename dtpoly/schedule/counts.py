@@ -1,4 +1,4 @@
-"""How many: of programs, of steps, of lanes, as formulas in sizes, and as numbers at some."""
+"""Counts programs, steps and lanes: as formulas in sizes, and as numbers at given sizes."""
 
 from math import prod
 
@@ -10,7 +10,7 @@ from dtpoly.poly.model import Model
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """The tiles of a step that a label or a number of indices has: `ceil(m / 16)`."""
+    """How many tiles of `step` indices a label, or a number of indices, has: `ceil(m / 16)`."""
 
     of: "str | int | Tiles"
     step: int = 1
@@ -59,7 +59,7 @@ class PowerOfTwo:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many indices are computed where so many others would do: `6 / 4`."""
+    """So many indices are computed where fewer are needed: `6 / 4` times as many."""
 
     computed: int
     needed: int
@@ -125,7 +125,7 @@ def blocks_of(axis: Axis, model: Model) -> Tiles:
 
 
 def program_blocks(grid: tuple[Axis, ...]) -> tuple[Axis, ...]:
-    """The axes that tell programs apart, by label: however programs are numbered."""
+    """Give the axes that tell programs apart, sorted by label: however programs are numbered."""
     return tuple(sorted(finest(grid), key=lambda axis: axis.label))
 
 

@@ -1,4 +1,4 @@
-"""The dependences of a Program in; sentences, a text for isl, or data for JSON out."""
+"""Shows the dependences of a Program: as sentences, as a text for isl, or as data for JSON."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ def show_dependences(found: Graph) -> Iterator[str]:
 
 
 def isl_dependences(found: Graph) -> str:
-    """All of them, each with what it is as a comment."""
+    """Show all dependences for isl, each with a comment that says what it is."""
 
     def comment(link: Link, kind: DependenceKind) -> str:
         source, target = named(link.source, found.lines), named(link.target, found.lines)
@@ -42,7 +42,7 @@ def isl_dependences(found: Graph) -> str:
 
 
 def dependence_data(found: Graph) -> list[dict[str, object]]:
-    """All of them; a distance is the smallest and the largest one."""
+    """List all dependences for JSON; a distance is the smallest and the largest one."""
     return [
         {
             "kind": one.kind,

@@ -1,4 +1,7 @@
-"""A broken dependence in, the violation with its witness in words out."""
+"""Turns a broken dependence into a violation, with a witness, in words.
+
+The witness is a concrete pair of instances at concrete sizes.
+"""
 
 from collections.abc import Mapping
 
@@ -16,7 +19,7 @@ from dtpoly.schedule.verdict import Instance, Place, Violation, Witness
 
 
 def violation(state: State, one: Broken, ways: Mapping[str, Path]) -> Violation:
-    """The violation that broken pairs are, with the first of these pairs as the witness."""
+    """Make the violation for pairs that are broken; the first of these pairs is the witness."""
     known = by_name(state.lifted) | by_name(state.model)
     source, target = known[one.dependence.source], known[one.dependence.target]
     pair = first_pair(state.model, one.pairs)
@@ -48,7 +51,7 @@ def _instance(
 
 
 def place_of(state: State, statement: Statement, dims: Mapping[str, int], path: Path) -> Place:
-    """Where one instance, given by its dims, is."""
+    """Find where one instance, given by its dims, is computed."""
     coordinates = int_coordinates(path, statement, dims)
     grid = several(finest(path.grid))
     kernel = state.kernels[path.kernel]
@@ -63,7 +66,10 @@ def place_of(state: State, statement: Statement, dims: Mapping[str, int], path: 
 def _loops(
     around: tuple[Axis, ...], kernel: Kernel, coordinates: Mapping[str, int]
 ) -> dict[str, int]:
-    """Where each loop is, outermost first; of two over one label the inner one is `g.x`."""
+    """Give the index of each loop, outermost first.
+
+    Of two loops over one label, the inner one is called `g.x`.
+    """
     found: dict[str, int] = {}
     for axis in around:
         name, value = _counted(axis, kernel, coordinates)
@@ -72,7 +78,7 @@ def _loops(
 
 
 def _counted(axis: Axis, kernel: Kernel, coordinates: Mapping[str, int]) -> tuple[str, int]:
-    """What a loop counts, over labels, and where it is in that order: `x + k` and 3."""
+    """Say what a loop counts, over labels, and where it is in that order: `x + k` and 3."""
     if axis.time is None:
         return axis.label, coordinates[axis.name]
     named = {around[-1].axis.name: around[-1].axis.label for around in loops(kernel.body)}

@@ -1,4 +1,4 @@
-"""A verdict in; for each `fuse_at` the theorem that was proved, or is false, out: in words and isl.
+"""Writes out, for each `fuse_at`, the theorem that was proved or is false: in words and for isl.
 
 Nothing is proved here: these are the sets that the checker asked about.
 """
@@ -45,9 +45,9 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """A set that must be empty, made of its parts; if it is not, a pair that is in it.
+    """A set that must be empty, with the parts that it is made of; if it is not, one pair in it.
 
-    What is allowed need not be empty.
+    A set that `is_allowed` need not be empty.
     """
 
     words: str
@@ -65,7 +65,7 @@ class Obligation:
 
 @dataclass(frozen=True, slots=True)
 class Dossier:
-    """One fusion in one kernel: what the theorem says, and all that it follows from."""
+    """All about one fusion in one kernel: what the theorem says, and what it follows from."""
 
     directive: str
     span: Span | None
@@ -112,7 +112,7 @@ def _is_of(fusion: Fusion, one: FuseAt) -> bool:
 
 
 def _without(state: State, chosen: tuple[Primitive, ...], one: FuseAt) -> State | None:
-    """The same schedule without a fusion; None where a user's primitive needs it."""
+    """Resolve the same schedule without a fusion; None where a user's primitive needs it."""
     try:
         return resolve(state.sized, tuple(other for other in chosen if other is not one))
     except DtpolyError:
@@ -199,7 +199,10 @@ def _outside(state: State, fusion: Fusion) -> Iterator[Claim]:
 
 
 def _in_order(state: State, mine: Iterable[Dependence], ways: Mapping[str, Path]) -> Iterator[str]:
-    """Dependences that no loop can break: of which nothing is asked, or only about programs."""
+    """Say which dependences no loop can break.
+
+    Nothing is asked about them, or only about programs.
+    """
     told: dict[str, None] = {}
     for one in mine:
         source, target = ways.get(one.source), ways.get(one.target)
@@ -226,7 +229,7 @@ def _obligation(
 
 
 def _words(claim: Claim) -> str:
-    """What is not so, if the set is empty."""
+    """Say what does not happen, if the set of the claim is empty."""
     source, target = f"'{claim.source}'", f"'{claim.target}'"
     match claim.kind:
         case ViolationKind.UNWRITTEN:
@@ -264,7 +267,7 @@ def _does(claim: Claim) -> str:
 
 
 def _place(copies: tuple[Statement, ...], ways: Mapping[str, Path]) -> tuple[str, ...]:
-    """What tells one iteration from another."""
+    """Name what tells one iteration from another."""
     if not copies or copies[0].name not in ways:
         return ()
     path = ways[copies[0].name]
@@ -299,7 +302,7 @@ def _theorem(state: State, fusion: Fusion, place: tuple[str, ...]) -> Iterator[s
 
 
 def _iteration(fusion: Fusion, place: tuple[str, ...]) -> str:
-    """What has a copy of its own."""
+    """Name what has a copy of its own: an iteration of the loop, or a program."""
     where = f" ({', '.join(place)})" if place else ""
     loop = f"the loop over {fusion.label} of '{fusion.consumer}'"
     if f"loop {fusion.label}" in place:
@@ -310,7 +313,7 @@ def _iteration(fusion: Fusion, place: tuple[str, ...]) -> str:
 
 
 def _domains(state: State, func: str, readers: tuple[Statement, ...]) -> Iterator[Relation]:
-    """The Func as it is defined, and what reads the copy."""
+    """Give the instances of the Func as it is defined, and of the statements that read the copy."""
     for model, some in ((state.lifted, state.lifted.of_func(func)), (state.model, readers)):
         for one in some:
             yield Relation(f"instances of '{one.name}', {one.role}", domain_text(one, model))
@@ -330,7 +333,7 @@ def _relations(model: Model, some: Iterable[Dependence]) -> Iterator[Relation]:
 
 
 def _schedule(before: State, func: str, readers: tuple[Statement, ...]) -> Iterator[Relation]:
-    """Where the Func and its readers are without the fusion."""
+    """Say where the Func and its readers are without the fusion."""
     ways = {path.statement: path for path in paths(before.kernels)}
     names = {reader.name for reader in readers}
     mine = [s for s in before.model.statements if s.func == func or s.name in names]

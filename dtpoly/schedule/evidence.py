@@ -1,4 +1,7 @@
-"""A violation in; what is wrong in words, and what proves it, as notes, out."""
+"""Says in words what is wrong in a violation, and gives notes that prove it.
+
+`refusal` makes a diagnostic of them.
+"""
 
 from collections.abc import Iterator
 
@@ -17,7 +20,7 @@ _ROLES = {Role.INIT: "the init", Role.UPDATE: "an update", Role.COMBINE: "the co
 
 
 def title_of(state: State, violation: Violation) -> str:
-    """What is wrong, of which statements."""
+    """Say what is wrong, and with which statements."""
     one, two = _names(state, violation)
     match violation.kind:
         case ViolationKind.CROSSES:
@@ -43,7 +46,7 @@ def title_of(state: State, violation: Violation) -> str:
 
 
 def evidence(state: State, violation: Violation) -> tuple[Note, ...]:
-    """The two statements where they are written, and one instance of each, at some sizes."""
+    """Note the two statements where they are written, and one instance of each, at some sizes."""
     proof = (*_statements(state, violation), *_example(state, violation))
     if violation.kind is not ViolationKind.AHEAD:
         return proof
@@ -74,7 +77,10 @@ def _loops(violation: Violation) -> str:
 
 
 def _names(state: State, violation: Violation) -> tuple[str, str]:
-    """The two statements: their Funcs, or what they do for the one Func: `an update of ...`."""
+    """Name the two statements by their Funcs.
+
+    If both belong to one Func, they are named by what they do for it: `an update of ...`.
+    """
     source, target = _both(state, violation)
     if source.func != target.func:
         return f"'{source.func}'", f"'{target.func}'"
@@ -100,14 +106,14 @@ def _update(state: State, statement: Statement) -> Statement:
 
 
 def _span(state: State, statement: Statement) -> Span | None:
-    """Where a statement is written: the definition of a Func, or a reduction in it."""
+    """Find where a statement is written: the definition of a Func, or a reduction in it."""
     body = None if statement.role is Role.VALUE else _update(state, statement).body
     span = None if body is None else body.span
     return span or state.program.func(statement.func).span
 
 
 def _statements(state: State, violation: Violation) -> Iterator[Note]:
-    """The dependence: who writes what, and who reads or overwrites that."""
+    """Note the dependence: who writes what, and who reads or overwrites that."""
     source, target = _both(state, violation)
     one, two = _names(state, violation)
     array = violation.dependence.array
@@ -155,7 +161,7 @@ def _is_one_copy(statement: Statement, copy: Statement) -> bool:
 
 
 def _read(state: State, statement: Statement, array: str) -> tuple[str, Span | None]:
-    """What a statement reads of an array, and where it says so."""
+    """Show what a statement reads of an array, and where it says so."""
     access = next(read for read in statement.reads if read.array == array)
     found = () if statement.body is None else reads(statement.body)
     span = next((read.span for read in found if read.tensor == array), None)
@@ -163,7 +169,7 @@ def _read(state: State, statement: Statement, array: str) -> tuple[str, Span | N
 
 
 def _element(state: State, access: Access) -> str:
-    """`mm[m, l]`, whoever's copy it is."""
+    """Show an element such as `mm[m, l]`; that of a private copy is called like the Func's own."""
     array = state.model.arrays[access.array]
     if array.name.split("@")[0] != array.func:
         return "a partial result" if array.reduction is None else "the accumulator"
@@ -198,7 +204,7 @@ def _example(state: State, violation: Violation) -> Iterator[Note]:
 
 
 def _often(state: State, statement: str) -> str:
-    """How often an instance is computed that is not computed once."""
+    """Say how often an instance is computed that is not computed once."""
     found = [path for path in paths(state.kernels) if path.statement == statement]
     return "more than once" if len(found) > 1 else "nowhere"
 

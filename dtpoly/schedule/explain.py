@@ -1,4 +1,8 @@
-"""A Program and its verdict in; what each directive does, and what comes of all of them, out."""
+"""Explains what each directive of a Program does, and what comes of all of them together.
+
+A directive is explained by comparing the schedule with the one without it, for directives have no
+order.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -71,7 +75,7 @@ class _Found:
 
 
 def explain(program: Program, verdict: Verdict, primitives: Primitives = PRIMITIVES) -> Explanation:
-    """The explanation of a Program whose directives have passed the static checks."""
+    """Explain a Program whose directives have passed the static checks."""
     chosen = bind(program.directives, primitives).primitives
     found = _found(verdict)
     texts = [show_directive(directive) for directive in program.directives]
@@ -93,14 +97,18 @@ def explain_added(
     before: Iterable[Primitive],
     primitives: Primitives = PRIMITIVES,
 ) -> Explained:
-    """The same of the last directive alone, against the schedule that was there before it."""
+    """Explain only the last directive, against the schedule that was there before it."""
     last = bind(program.directives[-1:], primitives).primitives[0]
     text = show_directive(program.directives[-1])
     return _explained(text, last, resolve(program, before), _found(verdict))
 
 
 def _found(verdict: Verdict) -> _Found:
-    """Only the tree where statements are lost: what is nowhere is at no distance."""
+    """Collect what there is to say of a verdict's schedule.
+
+    Where statements are lost, that is only the tree: a statement that is nowhere has no distance to
+    others.
+    """
     state = verdict.scheduled
     found = _Found(told_of(state), ways(state))
     if any(one.kind is ViolationKind.LOST for one in verdict.violations):
@@ -128,7 +136,10 @@ def _explained(text: str, one: Primitive, before: State, found: _Found) -> Expla
 
 
 def meaning(primitive: type[Primitive]) -> str:
-    """The first line of its docstring; a dataclass without one has made up its own."""
+    """Give the first line of a primitive's docstring.
+
+    It is empty for a dataclass that has no docstring of its own, and so has a made-up one.
+    """
     # A user's class may have anything there.
     text: object = primitive.__doc__
     if not isinstance(text, str):

@@ -1,4 +1,4 @@
-"""What a directive says that other directives build on: all that kernels are found from."""
+"""The facts that directives state and other directives build on; kernels are found from them."""
 
 from dataclasses import field
 

@@ -1,6 +1,6 @@
-"""A user's primitive at work in, what it answers out; where it fails, a diagnostic that says so.
+"""Runs a user's own primitive, and makes a diagnostic of its failure.
 
-Its code is run, never trusted: what it raises is caught, what it returns is looked at.
+Its code is run but never trusted: what it raises is caught, and what it returns is checked.
 """
 
 import sys
@@ -42,7 +42,7 @@ def applied(primitive: Primitive, state: State) -> State:
 def checked(
     primitive: Primitive, check: Callable[[], Iterable[Diagnostic]]
 ) -> tuple[Diagnostic, ...]:
-    """What a check says of a primitive, or how it fails."""
+    """Give what a check says of a primitive, or how the check fails."""
     cls = type(primitive)
     if not is_foreign(cls):
         return tuple(check())
@@ -57,7 +57,8 @@ def checked(
 def at_work(cls: type[Primitive], span: Span | None) -> Generator[None]:
     """Turn what a user's primitive raises into a DtpolyError, at the line that raised it.
 
-    What it prints goes to standard error. What one of our own raises is our bug and passes.
+    What it prints goes to standard error. What a primitive of dtpoly raises is dtpoly's own bug,
+    and passes.
     """
     if not is_foreign(cls):
         yield

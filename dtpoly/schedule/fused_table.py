@@ -1,4 +1,4 @@
-"""A scheduled state and its tables in, which programs compute each fused element out."""
+"""Finds which programs compute each element of a Func that is fused into a kernel."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -74,7 +74,7 @@ def fused_tables(
 
 
 def map_data(state: State, sizes: Sizes) -> list[dict[str, object]]:
-    """All tables for JSON, those of fused Funcs last; of panels, as if there were one.
+    """Give all tables for JSON, those of fused Funcs last; of panels, as if there were one.
 
     They may be longer than those that a person is to look at.
     """

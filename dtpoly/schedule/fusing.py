@@ -1,4 +1,4 @@
-"""A producer, a consumer and a loop in; the tree with the producer inside of the loop out."""
+"""Puts a producer inside of a loop of its consumer, as the primitive `fuse_at` asks."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -78,7 +78,10 @@ def _place(
     readers: Readers,
     known: Mapping[str, Statement],
 ) -> Place | None:
-    """The innermost loop of the consumer with all readers inside; else its block, or nothing."""
+    """Find the innermost loop of the consumer that has all readers inside.
+
+    If there is none, it is the consumer's block, or None.
+    """
     wanted = {reader.name for reader, _ in readers}
     found: Place | None = None
     if consumer == kernel.func and any(axis.label == label for axis in kernel.grid):

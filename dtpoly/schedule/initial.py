@@ -1,4 +1,4 @@
-"""A Program in, its default schedule out: one kernel a Func, one program, scalar loops."""
+"""Makes the default schedule of a Program: one kernel a Func, one program, scalar loops."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The kernels of a Program in; what is too large with all that is inlined into it, out."""
+"""Refuses an expression that becomes too large with all that is inlined into it."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ MOST_PARTS = 4_000  # of an expression
 
 
 def check_inlined(view: View) -> Iterator[Diagnostic]:
-    """The first expression that inlining makes too large; what reads it is larger still."""
+    """Report the first expression that inlining makes too large; what reads it is larger still."""
     if not view.inlined:
         return
     for name, parts in parts_of(view.program, view.inlined).items():

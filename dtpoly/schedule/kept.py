@@ -1,4 +1,4 @@
-"""A scheduled state in; its dependences in words, and how the schedule keeps each, out."""
+"""Describes the dependences of a scheduled state in words, and how the schedule keeps each."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
@@ -15,16 +15,16 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 from dtpoly.schedule.verdict import Violation
 
-# What breaks no dependence: it is computed too often, or not where it is looked for.
+# Violations that break no dependence: something is computed too often, or not where it is read.
 IN_ORDER = (ViolationKind.RECOMPUTES, ViolationKind.UNWRITTEN, ViolationKind.AHEAD)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What must stay in order, and how it does: a Func and what it reads, or a reduction.
+    """Something that must stay in order, and how it does: a Func and what it reads, or a reduction.
 
-    `distances` are along the loops around both ends, `carriers` the labels of those loops that
-    put the ends in order. Of a reduction the distances are those between its steps.
+    `distances` are along the loops around both ends, `carriers` the labels of those loops that put
+    the ends in order. Of a reduction the distances are those between its steps.
     """
 
     what: str
@@ -41,7 +41,7 @@ class Kept:
 
     @property
     def how(self) -> str:
-        """How it is kept."""
+        """How the schedule keeps the order, in words."""
         if self.broken is not None:
             return f"not kept: {self.broken}"
         along = ", ".join(f"{one.label} {one}" for one in self.distances)
@@ -63,7 +63,7 @@ class Kept:
 
 
 def separated(state: State) -> tuple[Separation, ...]:
-    """How far apart the ends of each dependence are."""
+    """Find how far apart the ends of each dependence are."""
     ways = {path.statement: path for path in paths(state.kernels)}
     return tuple(separations(state.model, ways, dependences(state.model)))
 
@@ -71,7 +71,10 @@ def separated(state: State) -> tuple[Separation, ...]:
 def kept(
     state: State, found: Iterable[Separation], violations: Iterable[Violation] = ()
 ) -> tuple[Kept, ...]:
-    """How each dependence is kept, in the order of the readers; violations say which are not."""
+    """Say how each dependence is kept, in the order of the readers.
+
+    The violations say which are not kept.
+    """
     wrong = {(one.source, one.target): one.kind for one in violations if one.kind not in IN_ORDER}
     ways = {path.statement: path for path in paths(state.kernels)}
     groups: dict[tuple[str, str, str], list[Separation]] = {}
@@ -84,12 +87,12 @@ def kept(
 
 
 def base(name: str) -> str:
-    """The name of an array or statement that a private copy is one of."""
+    """Strip a name of the suffix of a private copy: `f@g` is a copy of `f`."""
     return name.partition("@")[0]
 
 
 def _reduction(one: Dependence, model: Model) -> str:
-    """The accumulator that a dependence is inside of."""
+    """Name the accumulator that both ends of a dependence belong to; "" if they do not."""
     array, known = model.arrays[one.array], by_name(model)
     is_inside = array.reduction is not None and known[one.target].func == array.func
     return base(one.array) if is_inside else ""
@@ -129,7 +132,7 @@ def _kept(
 
 
 def _hull(group: list[Separation]) -> tuple[Distance, ...]:
-    """The distances that all of a group are within, along the loops that all of them share."""
+    """Give the distances that contain those of a whole group, along the loops that all share."""
     shared = min((one.distances for one in group), key=len)
     return tuple(_widest([one.distances[at] for one in group]) for at in range(len(shared)))
 
@@ -170,7 +173,7 @@ Ways = Mapping[str, tuple[tuple[Path, Signature], ...]]
 
 
 def ways(state: State) -> Ways:
-    """The ways to each statement, and the axes that it is inside of on each."""
+    """Give the ways to each statement, and the axes that the statement is inside of on each."""
     found: dict[str, tuple[tuple[Path, Signature], ...]] = {}
     for path in paths(state.kernels):
         found[path.statement] = (*found.get(path.statement, ()), (path, _axes(path)))
@@ -178,7 +181,7 @@ def ways(state: State) -> Ways:
 
 
 def concerned(before: Ways, after: Ways, found: Iterable[Kept]) -> Iterator[Kept]:
-    """Those whose two ends stand in another way to each other, or go through other loops."""
+    """Yield those whose ends stand in another way to each other now, or go through other loops."""
     old: dict[str, tuple[tuple[Path, Signature], ...]] = {}
     for name, some in before.items():
         old[base(name)] = (*old.get(base(name), ()), *some)
@@ -193,7 +196,7 @@ def concerned(before: Ways, after: Ways, found: Iterable[Kept]) -> Iterator[Kept
 
 
 def _signature(source: tuple[Path, Signature], target: tuple[Path, Signature]) -> Signature:
-    """What the order of two statements' instances comes from."""
+    """Collect all that the order of two statements' instances comes from."""
     (first, axes), (second, other_axes) = source, target
     if first.kernel != second.kernel:
         return (axes, other_axes)
@@ -202,6 +205,9 @@ def _signature(source: tuple[Path, Signature], target: tuple[Path, Signature]) -
 
 
 def _axes(path: Path) -> Signature:
-    """The axes that a statement is inside of; how programs are numbered puts nothing in order."""
+    """Collect the axes that a statement is inside of.
+
+    How programs are numbered puts nothing in order, and is left out.
+    """
     grid = frozenset((axis.name, axis.index, axis.step) for axis in finest(path.grid))
     return (grid, path.loops, path.lanes)

@@ -1,4 +1,7 @@
-"""A Program and the facts that its directives state in; its kernels and their loops out."""
+"""Finds the kernels of a Program, and their loops, from the facts that its directives state.
+
+The checks of all primitives look at the result, a `View`.
+"""
 
 from collections.abc import Iterable, Mapping, Set
 
@@ -29,7 +32,10 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the checks of all primitives look at; of contradicting facts the first one counts."""
+    """What the checks of all primitives look at.
+
+    If facts contradict each other, the first one counts.
+    """
 
     program: Program
     funcs: Mapping[str, Func]

@@ -1,4 +1,4 @@
-"""Arguments that name a label of a Func's kernel, and what is said of those that do not."""
+"""The kinds of arguments that name a label of a Func's kernel, and the errors if they do not."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field
@@ -15,7 +15,10 @@ from dtpoly.suggest import near
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label of the Func's kernel; with `anywhere`, the primitive says of what."""
+    """A label of the Func's kernel.
+
+    With `anywhere`, the primitive itself says what it is a label of.
+    """
 
     what: str = field(default="a label", init=False)
     form: str = field(default="label", init=False)
@@ -27,7 +30,7 @@ class Label:
         return read_name(argument)
 
     def check(self, value: Name, func: str, view: View) -> Iterator[Diagnostic]:
-        """The kernel has it."""
+        """Check that the kernel has the label."""
         if not self.anywhere:
             yield from check_label(value.text, value.span, func, view)
 
@@ -50,7 +53,7 @@ class SizedLabel:
 
     @property
     def what(self) -> str:
-        """The same."""
+        """The same as the form."""
         return self.form
 
     def read(self, argument: Argument) -> Sized | Refusal:
@@ -67,7 +70,7 @@ class SizedLabel:
         return Sized(label, size, producer or None, argument.span)
 
     def check(self, value: Sized, func: str, view: View) -> Iterator[Diagnostic]:
-        """The kernel has the label, or the one Func in the kernel has."""
+        """Check that the kernel has the label, or that the one Func in the kernel has it."""
         if value.producer is None:
             yield from check_label(value.label, value.span, func, view)
         else:
@@ -76,9 +79,9 @@ class SizedLabel:
 
 @dataclass(frozen=True, slots=True)
 class DividedLabel:
-    """A label of the Func's kernel, a new name and a number, which `noun` says what it is.
+    """A label of the Func's kernel, a new name and a number; `noun` says what the number is.
 
-    With `anywhere`, the primitive says of what the label is one.
+    With `anywhere`, the primitive itself says what it is a label of.
     """
 
     noun: str = "factor"
@@ -91,7 +94,7 @@ class DividedLabel:
 
     @property
     def what(self) -> str:
-        """The same."""
+        """The same as the form."""
         return self.form
 
     def read(self, argument: Argument) -> Divided | Refusal:
@@ -108,13 +111,13 @@ class DividedLabel:
         return Divided(target, value.name, size, argument.span)
 
     def check(self, value: Divided, func: str, view: View) -> Iterator[Diagnostic]:
-        """The kernel has the label."""
+        """Check that the kernel has the label."""
         if not self.anywhere:
             yield from check_label(value.label, value.span, func, view)
 
 
 def check_label(label: str, span: Span | None, func: str, view: View) -> Iterator[Diagnostic]:
-    """A name that is no label of a Func's own kernel."""
+    """Report a name that is no label of a Func's own kernel."""
     known = view.kernels[func].labels
     if label not in known and not may_be_introduced(label, func, view):
         what = f"the kernel of '{func}'"
@@ -149,7 +152,7 @@ def _check_qualified(value: Sized, producer: str, func: str, view: View) -> Iter
 def unknown_label(
     label: str, span: Span | None, what: str, known: Iterable[str], view: View
 ) -> Diagnostic:
-    """A name that is no label of `what`, which has the known ones."""
+    """Make the error for a name that is no label of `what`, which has the known ones."""
     labels = list(known)
     at = word_span(span, label)
     meant = near(label, labels)

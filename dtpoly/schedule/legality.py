@@ -1,4 +1,8 @@
-"""A Program in, the verdict on its schedule out: legal for all sizes, or what is violated."""
+"""Judges the schedule of a Program: it is legal for all sizes, or refused with what it violates.
+
+Every dependence of the algorithm is looked at, together with what is computed too often, or not at
+all.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -27,12 +31,12 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 from dtpoly.schedule.verdict import Note, Verdict, Violation
 
-# Operations of isl for a verdict, with some for each Func, and for whose fault a refusal is.
+# How many operations isl may take: for a verdict, more for each Func, and to find who is to blame.
 VERDICT, EACH, BLAME = 4_000_000, 20_000, 1_000_000
 
 
 def judge(program: Program, primitives: Primitives = PRIMITIVES) -> Verdict:
-    """The verdict on a Program whose directives have passed the static checks.
+    """Judge a Program whose directives have passed the static checks.
 
     Nothing is raised for a schedule that is refused; the Program stays as it was. Raises
     DtpolyError where a user's own primitive fails, and where it takes too long to decide.
@@ -62,7 +66,7 @@ def judge(program: Program, primitives: Primitives = PRIMITIVES) -> Verdict:
 
 
 def _undecided(chosen: tuple[Primitive, ...]) -> Diagnostic:
-    """isl gives up: at the first fusion, since copies are what takes most of the work."""
+    """Report that isl gave up, at the first fusion: copies are what takes most of the work."""
     first = next((p for p in chosen if p.stage is Stage.FUSIONS), chosen[0])
     return Diagnostic(
         "DT208",
@@ -76,7 +80,10 @@ def _undecided(chosen: tuple[Primitive, ...]) -> Diagnostic:
 
 
 def _stages(state: State, violation: Violation, chosen: tuple[Primitive, ...]) -> Primitive | None:
-    """The directive that lets loads run ahead: alone it is never wrong, and always to blame."""
+    """Find the directive that lets loads run ahead.
+
+    It is always to blame, but never wrong alone.
+    """
     place = violation.witness.target.place
     if violation.kind is not ViolationKind.AHEAD or place is None:
         return None
@@ -105,7 +112,7 @@ def is_broken_in(state: State, violation: Violation) -> bool:
 
 
 def judge_state(state: State) -> Verdict:
-    """The verdict on a tree, whoever made it."""
+    """Judge a tree, whoever made it."""
     ways = {path.statement: path for path in paths(state.kernels)}
     first: dict[tuple[ViolationKind, str, str], Broken] = {}
     for one in found(state, dependences(state.model)):
@@ -115,13 +122,13 @@ def judge_state(state: State) -> Verdict:
 
 
 def _key(state: State, one: Broken) -> tuple[ViolationKind, str, str]:
-    """What is told once: how it is broken, between which Funcs."""
+    """Say what makes two violations the same to a user: how, and between which Funcs."""
     known = by_name(state.model) | by_name(state.lifted)
     return one.kind, known[one.dependence.source].func, known[one.dependence.target].func
 
 
 def found(state: State, all_pairs: tuple[Dependence, ...]) -> Iterator[Broken]:
-    """All that is wrong, the most telling first."""
+    """Yield all that is wrong, the most telling first."""
     every = paths(state.kernels)
     ways = {path.statement: path for path in every}
     lost = tuple(not_once(state.model, every))
@@ -139,13 +146,13 @@ def found(state: State, all_pairs: tuple[Dependence, ...]) -> Iterator[Broken]:
 
 
 def _lost(state: State) -> Iterator[Broken]:
-    """What no place computes, or no program."""
+    """Yield what is computed at no place, or by no program."""
     yield from not_once(state.model, paths(state.kernels))
     yield from unlaunched(state.model, paths(state.kernels))
 
 
 def ahead(state: State) -> Iterator[Broken]:
-    """What a kernel passes through memory in loops whose loads are to run ahead."""
+    """Yield what passes through memory in a kernel's loops whose loads are to run ahead."""
     yield from _ahead(state, paths(state.kernels))
 
 
@@ -156,7 +163,10 @@ def _ahead(state: State, ways: tuple[Path, ...]) -> Iterator[Broken]:
 
 
 def _again(state: State) -> Iterator[Broken]:
-    """What iterations of one program compute, each for itself, though it is not written."""
+    """Yield what iterations of one program compute, each for itself.
+
+    Where a directive says `recompute`, that is allowed, and not listed.
+    """
     known = by_name(state.model)
     for fusion in state.fusions:
         if fusion.recompute or not fusion.label:
@@ -170,7 +180,7 @@ def _again(state: State) -> Iterator[Broken]:
 
 
 def _weight(one: Dependence, known: Mapping[str, Statement]) -> tuple[bool, bool]:
-    """Flow between Funcs says most."""
+    """Sort dependences so that those that say most come first: flow between Funcs."""
     roles = (known[one.source].role, known[one.target].role)
     return one.kind is not DependenceKind.FLOW, Role.COMBINE in roles
 
@@ -180,7 +190,7 @@ def _grid(state: State, kernel: str) -> frozenset[str]:
 
 
 def _outside(state: State) -> Iterator[Broken]:
-    """Reads of a fused Func where its private copies cannot be seen."""
+    """Yield reads of a fused Func from where its private copies cannot be seen."""
     known = by_name(state.model)
     values = by_name(state.lifted)
     for fusion in state.fusions:
@@ -193,7 +203,7 @@ def _outside(state: State) -> Iterator[Broken]:
 
 
 def _notes(state: State) -> Iterator[Note]:
-    """What is computed by several programs."""
+    """Yield a note for what several programs compute, each for itself."""
     known = by_name(state.model)
     for fusion in state.fusions:
         kernel = next(k for k in state.kernels if k.name == fusion.kernel)

@@ -1,4 +1,4 @@
-"""A Program and its Model in, the line of the source that each statement comes from out."""
+"""Finds the line of the source that each statement of a Model comes from."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,7 @@
-"""A Program in, its dependences out, one for each pair of statements: how far, and in words."""
+"""Collects the dependences of a Program for each pair of statements: how far, and in words.
+
+The schedule does not matter here: the dependences are those of the algorithm.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -17,7 +20,7 @@ from dtpoly.schedule.lines import Lines, statement_lines
 class Link:
     """All dependences of one array between two statements, which may be the same one.
 
-    Those of a reduction that follow from others are not direct: init, updates, combine and what
+    In a reduction, those that follow from others are not direct: init, updates, combine and what
     reads the result depend directly each on the one before.
     """
 
@@ -48,7 +51,7 @@ class Graph:
 
 
 def graph(program: Program) -> Graph:
-    """All statements and all dependences."""
+    """Collect all statements and all dependences."""
     model = lift(program)
     return Graph(program, model, statement_lines(program, model), _links(model))
 
@@ -94,7 +97,7 @@ def _is_direct(source: Statement, target: Statement, array: str) -> bool:
 
 
 def sentences(link: Link, lines: Lines) -> Iterator[str]:
-    """What the target does, what needs what, and how far it is."""
+    """Say what the target does, which instances need which element, and how far apart they are."""
     kinds = ", ".join(link.kinds)
     source, target = named(link.source, lines), named(link.target, lines)
     if DependenceKind.REDUCTION in link.kinds:

@@ -1,4 +1,4 @@
-"""A Program and a Func in; directives that could come next, each legal or refused, out.
+"""Finds directives that could come next on a Func, and says of each whether it is legal.
 
 What is tried comes from the parameters that a primitive declares, a user's own as well: a few
 sizes, every label of the kernel, orders of few loops, every Func that reads.
@@ -37,7 +37,7 @@ MOST_ORDERS = 12  # of loops, of one primitive
 class Option:
     """A directive that could come next: legal, or refused for a reason in a few words.
 
-    One that is legal may change nothing. `state` is what comes of one that is legal.
+    A legal one may change nothing. `state` is the state that comes of a legal one.
     """
 
     directive: str
@@ -52,7 +52,7 @@ class Option:
 
 
 def menu(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> Iterator[Option]:
-    """What could be said next of a Func: of its own kernel, of fusing it, of fusing into it.
+    """Try what could be said next of a Func: of its own kernel, of fusing it, of fusing into it.
 
     What the Program says already is left out. The Func is one of the Program, which is legal.
     """
@@ -105,13 +105,13 @@ def _tried(program: Program, candidate: Primitive, base: State, primitives: Prim
 
 
 def _carried_out(state: State) -> tuple[object, ...]:
-    """All that code would come from; not what kernels only remember."""
+    """Collect all that code would come from, without what kernels only remember."""
     kernels = tuple((k.name, k.grid, k.body, k.options) for k in state.kernels)
     return (state.program.funcs, kernels, state.fusions)
 
 
 def _order(state: State) -> tuple[object, ...]:
-    """All that legality comes from."""
+    """Collect all that legality comes from."""
     is_ahead = tuple((kernel.options.num_stages or 1) > 1 for kernel in state.kernels)
     return (state.program.funcs, paths(state.kernels), state.fusions, is_ahead)
 
@@ -128,7 +128,10 @@ def _candidates(func: str, view: View, primitives: Primitives) -> Iterator[Primi
 
 
 def _is_offered(cls: type[Primitive]) -> bool:
-    """Everything but that a Func is compiled, which is no choice of a schedule."""
+    """Whether a primitive is offered.
+
+    All are, except that a Func is compiled: that is no choice.
+    """
     return cls.stage < Stage.COMPILE
 
 

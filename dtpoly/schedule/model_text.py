@@ -1,4 +1,4 @@
-"""A Program's statements in; a listing, a text for isl, or data for JSON out."""
+"""Shows the statements of a Program: as a listing, as a text for isl, or as data for JSON."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from dtpoly.schedule.lines import first_line, statement_lines
 
 
 def show_model(program: Program) -> Iterator[str]:
-    """Each Func's statements in defining order, and what holds of all sizes."""
+    """Show each Func's statements in defining order, and what holds for all sizes."""
     model = lift(program)
     for func in dict.fromkeys(s.func for s in model.statements):
         definition = program.func(func)
@@ -38,7 +38,7 @@ def _statement(model: Model, statement: Statement) -> Iterator[str]:
 
 
 def read_texts(statement: Statement) -> tuple[str, ...]:
-    """What it reads, of inputs too: an update first its own accumulator."""
+    """List what a statement reads, of inputs too; an update reads its own accumulator first."""
     own = [show_element(read) for read in statement.reads if read.array == statement.writes.array]
     body = reads_of(statement.body) if statement.body is not None else ()
     return tuple(dict.fromkeys((*own, *map(show_expr, body))))
@@ -66,7 +66,7 @@ def _with_lengths(text: str) -> str:
 
 
 def isl_model(program: Program) -> str:
-    """Domains, then what is written, then what is read."""
+    """Show for isl the domains, then what is written, then what is read."""
     model = lift(program)
     lines = statement_lines(program, model)
 

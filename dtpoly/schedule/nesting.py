@@ -1,4 +1,4 @@
-"""Statements and their loops in, trees out: neighbours share loops, and loops trade places."""
+"""Builds trees from statements and their loops: neighbours share loops, and loops trade places."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -19,13 +19,13 @@ def nest(
     without: Sequence[str] = (),
     sizes: Mapping[str, int] = NO_SIZES,
 ) -> Node:
-    """The loops over all labels but some, of each statement, in one order for all.
+    """Nest each statement in loops over all its labels but some, in one order for all statements.
 
-    for x: init; for x: for k: update; for x: value
-      -->  for x: (init; for k: update; value)
+        for x: init; for x: for k: update; for x: value
+          -->  for x: (init; for k: update; value)
 
-    `labels` are those on the Func's left side, which come first; then the others come as they
-    stand in the statements. A loop over a label of which the file says the size has that extent.
+    `labels` are those on the Func's left side, which come first. The others follow as they stand in
+    the statements. If the file says the size of a label, a loop over it has that extent.
     """
     statements = tuple(statements)
     order = dict.fromkeys((*labels, *(label for one in statements for label in one.labels)))

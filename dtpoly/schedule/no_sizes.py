@@ -1,4 +1,4 @@
-"""A Program in; an error if no call has an index of each label, out."""
+"""Reports an error if no call can have an index of each label."""
 
 from dtpoly.algorithm.equal_sizes import reads_by_axis
 from dtpoly.algorithm.program import Program
@@ -8,7 +8,7 @@ from dtpoly.poly.possible import impossible
 
 
 def check_possible(program: Program) -> tuple[Diagnostic, ...]:
-    """An error if reads leave no room: then tensors that are called with show a size of 0."""
+    """Report an error if reads leave no room: tensors would have to show a size of 0."""
     found = impossible(program)
     if found is None:
         return ()

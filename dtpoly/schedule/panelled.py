@@ -1,4 +1,4 @@
-"""A scheduled state in; which of its kernels are computed in panels, and of what, out."""
+"""Finds which kernels of a scheduled state are computed in panels, and of what."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -14,7 +14,7 @@ from dtpoly.schedule.state import State
 class Panelled:
     """Kernels that are launched for so many indices of a label at a time; the last is `func`'s.
 
-    `labels` are all that have the size of that label.
+    `labels` are all labels that have the same size as that label.
     """
 
     func: str
@@ -38,7 +38,7 @@ class Panelled:
 
 
 def panelled(state: State) -> Iterator[Panelled]:
-    """One for each Func that is computed in panels; no kernel is in two."""
+    """Yield one entry for each Func that is computed in panels; no kernel is in two."""
     for kernel in state.kernels:
         panel = kernel.options.panel
         if panel is not None:
@@ -49,7 +49,7 @@ def panelled(state: State) -> Iterator[Panelled]:
 
 
 def panels_data(one: Panelled | None) -> dict[str, str | int] | None:
-    """Of what and how large, for JSON."""
+    """Give the label and the size of panels, for JSON."""
     return None if one is None else {"label": one.label, "size": one.size}
 
 

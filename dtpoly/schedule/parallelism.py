@@ -1,4 +1,4 @@
-"""A scheduled state in; what runs in parallel in each kernel, and which loops are left, out."""
+"""Says what runs in parallel in each kernel, and which loops are left to run one step at a time."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -48,10 +48,10 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class KernelSummary:
-    """What there is to know about a kernel at a glance; lanes are those of the widest statement.
+    """A kernel at a glance; the lanes are those of the widest statement.
 
-    Of one that is computed in panels, this is what there is in each of them. `beside` is the kernel
-    that it shares its launch with.
+    For a kernel that is computed in panels, this is what there is in each panel. `beside` is the
+    kernel that it shares its launch with.
     """
 
     name: str
@@ -70,7 +70,7 @@ class KernelSummary:
 
 
 def summaries(state: State, found: Iterable[Separation]) -> tuple[KernelSummary, ...]:
-    """Of each kernel, in the order in which they run."""
+    """Summarize each kernel, in the order in which they run."""
     carrying = {
         name
         for one in found
@@ -114,7 +114,7 @@ def _left(loop: Loop, model: Model, carrying: set[str]) -> LoopLeft | None:
 
 
 def _lanes(lanes: Iterable[Axis], model: Model) -> tuple[Lanes, ...]:
-    """Those with more than one."""
+    """Count the lanes along each label, but leave out labels with only one."""
     found = ((lane.label, _lane_count(lane, model)) for lane in lanes)
     return tuple(Lanes(label, count) for label, count in found if count.constant != 1)
 

@@ -1,4 +1,4 @@
-"""A state and blocks of reduced labels in; the state with kernels of partial results out."""
+"""Makes kernels of partial results, where `block` cuts a label that a Func reduces over."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,10 @@ from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite, statements
 
 
 def with_partial_results(state: State, func: str, parts: Mapping[str, Part]) -> State:
-    """A kernel for each reduction that parts divide, then the Func's own, which combines them."""
+    """Make a kernel for each reduction that parts divide; the Func's own comes after them.
+
+    It combines the partial results.
+    """
     (kernel,) = state.kernels_of(func)
     divide = divide_atomic if kernel.options.atomic else divide_reductions
     divided = divide(state.model, func, parts)
@@ -61,7 +64,10 @@ def _first(
     parts: Mapping[str, Part],
     sizes: Mapping[str, int],
 ) -> Kernel:
-    """The kernel of partial results: a grid axis over the parts of each divided label."""
+    """Make the kernel of partial results.
+
+    It has a grid axis over the parts of each divided label.
+    """
     grid = {
         parts[new].of: Axis(
             f"{kernel.func}.{parts[new].of}.block",

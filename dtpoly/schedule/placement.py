@@ -1,4 +1,4 @@
-"""Which Funcs read which and what is fused in; the kernels in which each Func is computed out.
+"""Finds the kernels in which each Func is computed, from who reads what and what is fused.
 
 A Func is computed in a kernel of its own, in those of the Funcs that it is fused into, or, if
 inlined, nowhere by itself. It keeps its own kernel if it is compiled, or if a reader that some
@@ -16,7 +16,7 @@ Bits = int
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """For each Func, by name, consumers first."""
+    """Where each Func is computed, and who reads it: by the name of the Func, consumers first."""
 
     readers: Mapping[str, tuple[str, ...]]  # an inlined reader gives way to its own readers
     hosts: Mapping[str, tuple[str, ...]]  # the Funcs in whose kernels it is computed
@@ -85,7 +85,7 @@ def _above(readers: tuple[str, ...], placement: Placement) -> dict[str, Bits]:
 
 
 def _fused(name: str, consumers: tuple[str, ...], placement: Placement) -> Iterable[str]:
-    """Hosts of the consumers in whose kernels these read the Func."""
+    """Yield the kernels in which the given consumers read the Func."""
     for consumer in consumers:
         for host, bits in placement.above[name].items():
             if bits & placement.bit[consumer]:

@@ -1,4 +1,4 @@
-"""What every primitive is: a directive with typed arguments, its place in the order, its checks."""
+"""The base class of all primitives: a directive with typed arguments, a stage, and checks."""
 
 from collections.abc import Iterator
 from dataclasses import field, replace
@@ -18,7 +18,10 @@ from dtpoly.source import Span
 
 
 class Stage(IntEnum):
-    """When a directive is resolved: directives are a set, so it is not their order that says."""
+    """When a directive is carried out.
+
+    Directives are a set, so their order in the file does not say.
+    """
 
     LOOPS = 1  # the loops of each kernel
     FUSIONS = 2  # producers before consumers
@@ -69,18 +72,18 @@ class Primitive:
     stage: ClassVar[Stage] = Stage.REWRITES
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = True  # it is about the Func's own kernel
-    # What it keeps of the order, if no dependence is concerned.
+    # Says how it keeps the order, where no dependence is concerned.
     order: ClassVar[str] = "it changes no order"
 
     func: str
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def facts(self) -> Iterator[Fact]:
-        """What it says that other directives build on."""
+        """State the facts that other directives build on."""
         yield from ()
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """What is wrong with it, apart from dependences."""
+        """Find what is wrong with the directive, apart from dependences."""
         yield from ()
 
     def apply(self, state: State) -> State:
@@ -93,7 +96,10 @@ class Primitive:
     def mistake(
         self, title: str, at: Span | None = None, label: str = "", hint: str = ""
     ) -> Diagnostic:
-        """What a primitive of one's own says of a directive, at an argument or at all of it."""
+        """Make the error that a user's own primitive reports.
+
+        It is about an argument, or about the whole directive.
+        """
         label, at = label or "cannot be done", at or self.span
         hint = hint or f"write {'  or  '.join(signatures(type(self), self.func))}"
         return Diagnostic("DT228", Severity.ERROR, title, at, label, hint=hint)

@@ -1,4 +1,8 @@
-"""The primitives there are; directives in, primitives and what is wrong with the directives out."""
+"""Has the list of all primitives, and binds directives to them.
+
+Binding reads the arguments of a directive by the kinds that its primitive declares, and reports
+what is wrong with them.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Set
@@ -20,7 +24,7 @@ Primitives = tuple[type[Primitive], ...]
 
 PRIMITIVES: Primitives = DIRECTIVES
 
-# What other scheduling languages call it.
+# Names of directives in other scheduling languages, and the primitive that does the same.
 _ELSEWHERE = {
     "bind": "block",
     "compute_at": "fuse_at",
@@ -41,7 +45,8 @@ _ELSEWHERE = {
 class Bound:
     """The primitives that directives stand for, and what is wrong with the other directives.
 
-    `wrong` names those, as pairs of the Func and the primitive that is most likely meant.
+    `wrong` names the wrong directives, as pairs of the Func and the primitive that is most likely
+    meant.
     """
 
     primitives: tuple[Primitive, ...]
@@ -78,7 +83,7 @@ def _primitive(directive: Directive, cls: type[Primitive]) -> Primitive | tuple[
             if isinstance(read, tuple):
                 return read
             primitive = cls(func=directive.func, span=directive.span, **read)
-            # So that whoever asks for these again need not expect a user's code to fail.
+            # A user's code may fail when this is hashed or copied: then it fails here, not later.
             _ = {primitive, replace(primitive)}
             for fact in primitive.facts():
                 _check_fact(fact)
@@ -204,7 +209,7 @@ _DOTTED = re.compile(rf"\w+{_GAP}\.{_GAP}(\w+)")
 
 
 def name_span(directive: Directive) -> Span | None:
-    """Where the name of a directive stands in it."""
+    """Find where the name of a directive stands in it."""
     span = directive.span
     found = _DOTTED.match(span.text) if span else None
     if span is None or found is None:

@@ -1,4 +1,4 @@
-"""A state in; the state with a private copy of what a kernel's programs must each compute out."""
+"""Gives the programs of a kernel private copies of reductions that each of them must compute."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from dtpoly.schedule.tree import Kernel, paths
 
 
 def with_private_reductions(state: State, kernel: Kernel) -> State:
-    """Every program computes for itself a reduction that lacks a label of the grid.
+    """Let every program compute for itself a reduction that lacks a label of the grid.
 
     `f[x, y] = X[x, y] * rsum(X[x, k], k)`, blocked over y: each block of y sums its rows.
     """

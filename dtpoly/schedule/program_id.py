@@ -1,7 +1,7 @@
-"""A scheduled Func in, its numbering of program instances out; in pure Python, from the directives.
+"""Numbers the program instances of a scheduled Func, in pure Python, from its directives.
 
-This is the meaning of `block` and `map`, not how kernels compute it: the reference executor
-uses it to give `program_id` a value.
+This is the meaning of `block` and `map`, not how kernels compute it: the reference executor uses it
+to give `program_id` a value.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ Indices = Any
 
 
 class Part(Enum):
-    """What a loop over blocks goes through."""
+    """The blocks that a loop goes through."""
 
     ALL = "all blocks"
     GROUPS = "groups of blocks"
@@ -101,10 +101,10 @@ def _level(item: Name | Divided, inner: Mapping[str, str]) -> Level:
 
 
 def _number(nest: list[Level], blocks: Mapping[str, Blocks], at: Mapping[str, Indices]) -> Indices:
-    """How often the nest is passed before it comes to the blocks `at`.
+    """Count how many blocks the nest passes before it comes to the blocks `at`.
 
-    Each loop adds its earlier iterations, times what one of them leaves to the loops inside:
-    of every other label the blocks that no outer loop has fixed.
+    Each loop adds its earlier iterations, times what one of them leaves to the loops inside: of
+    every other label the blocks that no outer loop has fixed.
     """
     total: Indices = 0
     for depth, level in enumerate(nest):

@@ -1,4 +1,4 @@
-"""A Program and one more directive in; whether it may be added, and what it would change, out."""
+"""Answers whether one more directive may be added to a Program, and what it would change."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -69,7 +69,7 @@ def may_add(program: Program, directive: Directive, primitives: Primitives = PRI
 
 
 def _blaming(verdict: Verdict, new: Primitive) -> Verdict:
-    """The verdict that blames the directive in question: without it nothing is wrong."""
+    """Let the verdict blame the directive in question: without it nothing is wrong."""
     if verdict.blame is None:
         return replace(verdict, blame=new)
     together = (verdict.blame, *verdict.accomplices)

@@ -1,4 +1,4 @@
-"""Names of tensors in a directive in; what is said of those that a kernel does not read, out."""
+"""Reports names of tensors in a directive that the kernel does not read."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,7 +8,7 @@ from dtpoly.schedule.values import Name
 
 
 def check_reads(names: Iterable[Name], func: str, view: View) -> Iterator[Diagnostic]:
-    """The kernel reads each: an input, or what another kernel left in memory."""
+    """Check that the kernel reads each: an input, or what another kernel left in memory."""
     kernel = view.kernels[func]
     known = kernel.inputs | kernel.stored
     named = (*(tensor.name for tensor in view.program.tensors), *view.funcs)

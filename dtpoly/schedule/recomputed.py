@@ -1,4 +1,4 @@
-"""A scheduled state in; what it computes more than once, and how often, out."""
+"""Finds what a scheduled state computes more than once, and how often."""
 
 from collections.abc import Iterator, Mapping
 from math import inf
@@ -11,7 +11,7 @@ from dtpoly.schedule.counts import Count, Factor, Share, blocks_of, tiles_of
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 
-# Sizes at which counts are compared.
+# The size of every label where counts are compared.
 TYPICAL = 1 << 12
 
 
@@ -30,12 +30,15 @@ class Recomputed:
 
     @property
     def what(self) -> str:
-        """What is computed again."""
+        """The name of what is computed again."""
         return f"a reduction of '{self.func}'" if self.is_reduction else f"'{self.func}'"
 
 
 def recomputed(state: State) -> Iterator[Recomputed]:
-    """Everything that is computed again; of the statements of a Func, that which is most often."""
+    """Yield everything that is computed again.
+
+    For a Func, the statement counts that is so most often.
+    """
     ways = {path.statement: path for path in paths(state.kernels)}
     known = by_name(state.model)
     for fusion in state.fusions:
@@ -50,7 +53,7 @@ def recomputed(state: State) -> Iterator[Recomputed]:
 
 
 def _typical(count: Count | None, model: Model) -> float:
-    """What is not known counts most."""
+    """Estimate a count at typical sizes; one that is not known counts most."""
     value = None if count is None else count.at(dict.fromkeys(model.size_of, TYPICAL))
     return inf if value is None else value
 

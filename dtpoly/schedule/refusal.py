@@ -1,4 +1,4 @@
-"""A Program and its verdict in; what is to be told about it, as diagnostics, out."""
+"""Tells a refused schedule as diagnostics: what is wrong, who is to blame, and the ways out."""
 
 from collections.abc import Sequence
 
@@ -22,17 +22,18 @@ CODES = {
     ViolationKind.UNWRITTEN: "DT206",
     ViolationKind.AHEAD: "DT207",
 }
-# Mistakes of one schedule that are told.
+# How many mistakes of one schedule are told at most.
 MOST = 3
 
 
 def refusals(
     program: Program, verdict: Verdict, primitives: Primitives = PRIMITIVES
 ) -> tuple[Diagnostic, ...]:
-    """An error for each directive that is to blame; none if the verdict is legal.
+    """Make an error for each directive that is to blame; none if the verdict is legal.
 
-    The first one's is the verdict; the others' are those without the directives before them. Ways
-    out of a mistake are those of a schedule without the other mistakes.
+    The first error is that of the verdict. The others are those of the verdicts without the
+    directives before them. The ways out of a mistake are those of a schedule without the other
+    mistakes.
     """
     mistakes = _mistakes(program, verdict, primitives)
     found: list[Diagnostic] = []
@@ -48,7 +49,7 @@ def refusals(
 
 
 def _mistakes(program: Program, verdict: Verdict, primitives: Primitives) -> tuple[Verdict, ...]:
-    """The verdicts on what is left after each directive that is to blame is left out."""
+    """Judge what is left after each directive that is to blame is left out, one after another."""
     found: list[Verdict] = []
     while not verdict.is_legal and len(found) < MOST:
         found.append(verdict)
@@ -74,7 +75,7 @@ def _without(program: Program, gone: Sequence[Primitive], primitives: Primitives
 
 
 def _diagnostic(verdict: Verdict, way: WaysOut) -> Diagnostic:
-    """The first violation, at the directive that is to blame, else where it is computed."""
+    """Report the first violation at the directive to blame, or else where it is computed."""
     state, violation = verdict.scheduled, verdict.violations[0]
     func = state.program.func(violation.target)
     return Diagnostic(

@@ -1,4 +1,7 @@
-"""A Program's directives in, the scheduled Model and its kernels out: a set, in stages."""
+"""Carries out the directives of a Program, which gives its scheduled Model and its kernels.
+
+Directives are a set: their order in the file does not count. They are carried out in stages.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -27,16 +30,17 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import statements
 
 T = TypeVar("T")
-# What there is before any directive, of the Funcs that are compiled.
+# Makes the state before any directive, for the Funcs that are compiled.
 Begin = Callable[[Program, tuple[str, ...]], State]
 
-# Of the loops of a kernel, in this order: what each one finds, the earlier ones made.
+# Directives about the loops of a kernel, in the order in which they are carried out: each finds
+# the loops that the earlier ones made.
 LOOPS: tuple[type[Primitive], ...] = (Atomic, Block, Split, Reorder, Tensorize, Map)
 
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """What there is before fusions, and the fusions of each Func in the order they are made.
+    """The state before fusions, and the fusions of each Func in the order in which they are made.
 
     Consumers come first, so that each producer finds the final loops of its reader.
     """
@@ -49,10 +53,10 @@ class _Start:
 
 
 def resolve(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> State:
-    """All directives, whatever their order: loops, fusions, rewrites, options.
+    """Carry out all directives, whatever their order: loops, fusions, rewrites, options.
 
-    Directives that say nothing (a label that no loop has) change nothing. Raises DtpolyError
-    only where a user's own primitive fails.
+    Directives that say nothing (a label that no loop has) change nothing. Raises DtpolyError only
+    where a user's own primitive fails.
     """
     chosen = tuple(primitives)
     return finished(begun(program, chosen, begin), program, chosen)
@@ -60,19 +64,22 @@ def resolve(program: Program, primitives: Iterable[Primitive], begin: Begin = in
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A schedule with all that `shaping` primitives do, before the others."""
+    """A schedule in which the `shaping` primitives are carried out, and the others are not yet."""
 
     start: _Start
     state: State
 
 
 def shaping(primitives: Iterable[Primitive]) -> tuple[Primitive, ...]:
-    """Those that choose Funcs, inline, make loops and fuse: the others come after them."""
+    """Choose the primitives that choose Funcs, inline, make loops and fuse.
+
+    The others come after them.
+    """
     return tuple(one for one in primitives if isinstance(one, (*LOOPS, Compile, Inline, FuseAt)))
 
 
 def begun(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> Begun:
-    """What schedules share that only differ in other primitives than the shaping ones."""
+    """Do what schedules share that differ only in primitives other than the shaping ones."""
     start = _start(program, primitives, begin)
     return Begun(start, _fused(start, start.state, start.fusions))
 
@@ -89,9 +96,9 @@ def finished(one: Begun, program: Program, primitives: Iterable[Primitive]) -> S
 def resolve_without_each(
     program: Program, primitives: tuple[Primitive, ...]
 ) -> Iterator[State | DtpolyError]:
-    """The same without one directive, for each in turn; or what fails then.
+    """Resolve the same without one directive, for each in turn; or yield what fails then.
 
-    Without a fusion, everything up to it is as it was: of a long chain that is half.
+    Without a fusion, everything up to it is as it was. For a long chain of fusions that saves half.
     """
     start = _start(program, primitives)
     before: dict[Primitive, tuple[int, State]] = {}
@@ -115,7 +122,7 @@ def resolve_without_each(
 
 
 def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> _Start:
-    """Inlining and loops, in every kernel."""
+    """Carry out inlining and loops, in every kernel."""
     chosen = _joined(primitives)
     compiled = tuple(p.func for p in chosen if isinstance(p, Compile))
     needed = frozenset(func.name for func in in_order(program, compiled or None))
@@ -146,7 +153,7 @@ def _fused(start: _Start, state: State, fusions: Iterable[tuple[str, tuple[FuseA
 
 
 def _finished(start: _Start, state: State) -> State:
-    """Rewrites and options."""
+    """Carry out rewrites and options."""
     for primitive in sorted(start.chosen, key=lambda p: p.stage):
         if not isinstance(primitive, (*LOOPS, Inline, FuseAt)) and primitive.func in start.needed:
             state = applied(primitive, state)
@@ -159,7 +166,7 @@ def scheduled(program: Program) -> State:
 
 
 def _joined(primitives: Iterable[Primitive]) -> tuple[Primitive, ...]:
-    """The primitives; those on one Func that say the same kind of thing as one, in any order.
+    """Join primitives on one Func that say the same kind of thing into one; their order is open.
 
     What is said again counts once.
     """

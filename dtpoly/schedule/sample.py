@@ -1,4 +1,4 @@
-"""A scheduled state in, sizes so small that a picture of them shows blocks and tiles out."""
+"""Chooses sizes so small that a picture at these sizes shows blocks and tiles."""
 
 from dtpoly.poly.instances import fit_together
 from dtpoly.schedule.state import State

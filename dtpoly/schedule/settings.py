@@ -1,4 +1,8 @@
-"""Primitives in; out come those that say the same thing twice, or two things of one."""
+"""Finds directives that say the same thing twice, or two things of one.
+
+A setting is one thing that a directive says: two settings with one key repeat or contradict each
+other.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -22,7 +26,7 @@ class Setting:
 
 
 def settings(primitive: Primitive) -> tuple[Setting, ...]:
-    """What a directive says: a setting for each of its arguments, or one in all."""
+    """List what a directive says: a setting for each of its arguments, or one in all."""
     about: list[str | None] = [primitive.func, primitive.name]
     for parameter in primitive.parameters:
         value: Any = getattr(primitive, parameter.name)
@@ -40,7 +44,7 @@ def _item(about: list[str | None], item: Any) -> Setting:
 
 
 def check_settings(primitives: Iterable[Primitive]) -> Iterator[Diagnostic]:
-    """Settings that contradict the first one of the same key, or repeat it."""
+    """Report settings that contradict the first one of the same key, or repeat it."""
     first: dict[tuple[str | None, ...], Setting] = {}
     for primitive in primitives:
         mine = settings(primitive)

@@ -1,4 +1,4 @@
-"""What primitives rewrite: the Model and its schedule tree, and what became of fusions."""
+"""The state that primitives rewrite: the Model, its schedule tree, and the fusions so far."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +28,10 @@ class Fusion:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A Program on its way to being scheduled. `lifted` is its Model as defined."""
+    """A Program on its way to being scheduled.
+
+    `lifted` is its Model as the algorithm defines it.
+    """
 
     program: Program
     sized: Program  # what is known of sizes

@@ -1,4 +1,4 @@
-"""A scheduled state and sizes in, the table of which program computes which element out."""
+"""Lists which program computes which element of what each kernel writes, at given sizes."""
 
 from collections.abc import Iterator, Mapping
 from math import prod
@@ -19,7 +19,7 @@ Sizes = Mapping[str, int]  # label -> size
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where one element is computed.
+    """The place where one element is computed.
 
     Programs are numbered as they are launched: the last axis of the grid runs fastest. Iterations
     are numbered within a program. `lane` has a number for each axis of the vector operation.
@@ -61,7 +61,7 @@ class Most:
 
 
 LOOKED_AT = Most(64, 64**2)  # what a person is to look at whole
-# What a program is to read, or what is shown without rows and columns that are alike.
+# For tables that a program reads, or that are shown without rows and columns that are alike.
 LISTED = Most(4096, 256**2)
 
 
@@ -70,7 +70,7 @@ class SizesError(ValueError):
 
 
 class TooLongError(SizesError):
-    """The sizes are those of a call, but the table would be no longer one to look at."""
+    """A call could have these sizes, but the table would be too long to look at."""
 
 
 def tables(state: State, sizes: Sizes, most: Most = LOOKED_AT) -> tuple[Table, ...]:
@@ -98,7 +98,7 @@ def tables(state: State, sizes: Sizes, most: Most = LOOKED_AT) -> tuple[Table, .
 
 
 def check_small(labels: tuple[str, ...], counts: tuple[int, ...], most: Most) -> None:
-    """Raises TooLongError for a table that is no longer one to look at."""
+    """Raise TooLongError for a table that is too long to look at."""
     for label, count in zip(labels, counts, strict=True):
         if count > most.along:
             raise TooLongError(
@@ -174,7 +174,7 @@ def _program(path: Path, one: Statement, dims: Mapping[str, int]) -> tuple[int, 
 
 
 def _iteration(path: Path, coordinates: Mapping[str, int]) -> tuple[int, ...]:
-    """What each loop counts, outermost first."""
+    """Give what each loop counts, outermost first."""
     names = {name for axis in path.loops if axis.time for name in axis.time.labels}
     known: dict[str | int, int] = {}
     known.update(dict.fromkeys(names, 0))

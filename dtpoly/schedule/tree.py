@@ -58,7 +58,7 @@ Node = Leaf | Sequence | Loop
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What does not change the tree."""
+    """Options of a kernel: they do not change the tree."""
 
     num_warps: int | None = None
     num_stages: int | None = None
@@ -83,7 +83,7 @@ class Options:
 class Kernel:
     """One launch of a Func's kernel. The grid is outermost first; the last axis runs fastest.
 
-    `tiles`, `splits` and `order` are what directives said of loops: it also counts for the loops
+    `tiles`, `splits` and `order` are what directives said of loops. That also counts for the loops
     of Funcs that are fused in later.
     """
 
@@ -98,7 +98,7 @@ class Kernel:
 
 
 def loop_value(func: str, label: str) -> Affine:
-    """Where a Func's own loop over a label is, for the time of another loop."""
+    """Give the index of a Func's own loop over a label, for use in the time of another loop."""
     return Affine(((f"{func}.{label}", 1),))
 
 
@@ -125,7 +125,10 @@ def _start(number: int, kernel: Kernel) -> Path:
 
 
 def _below(node: Node, way: Path) -> list[Path]:
-    """Fusions nest deeply; so this is a stack, not one generator in another."""
+    """Find the paths to all leaves.
+
+    Fusions nest deeply, so this uses a stack and no nested generators.
+    """
     found: list[Path] = []
     left: list[tuple[Node, tuple[Axis | int, ...], tuple[str, ...]]] = [(node, (), way.owners)]
     while left:

@@ -1,4 +1,4 @@
-"""A schedule tree in, text out: one node a line, with the source's labels."""
+"""Shows a schedule tree as text: one node a line, with the source's labels."""
 
 from collections.abc import Iterable, Iterator
 from typing import assert_never
@@ -14,7 +14,10 @@ def show_tree(kernels: Iterable[Kernel]) -> str:
 
 
 def head(kernel: Kernel) -> str:
-    """Its name, and what of its programs, its memory and its launches is not as usual."""
+    """Give the name of a kernel, and what is unusual about it.
+
+    That may be its programs, its memory, or its launches.
+    """
     return f"kernel {words(kernel)}"
 
 
@@ -24,7 +27,7 @@ def words(kernel: Kernel) -> str:
 
 
 def unusual(kernel: Kernel) -> Iterator[str]:
-    """What is said of its programs, its memory and its launches."""
+    """Yield what is not as usual of a kernel's programs, its memory and its launches."""
     options = kernel.options
     if options.each:
         yield "as many programs as run at once"

@@ -76,7 +76,7 @@ def show_value(value: Value) -> str:
 
 
 def word_span(span: Span | None, word: str) -> Span | None:
-    """Where a word first stands inside a span; the span itself if it does not."""
+    """Find where a word first stands inside a span; the span itself if it does not."""
     if span is None:
         return None
     found = re.search(rf"\b{re.escape(word)}\b", span.text)

@@ -1,4 +1,7 @@
-"""A Program and one of its directives in; Programs that say something else there, judged, out."""
+"""Makes and judges Programs in which something else stands in place of one directive.
+
+`ways_out` looks among them for what would be legal.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,10 +26,10 @@ from dtpoly.schedule.values import Divided, Name, Sized
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Span
 
-# Variants of one directive that are tried.
+# How many variants of one directive are tried at most.
 MOST = 40
 
-# What stood in a Program, and what stands there instead.
+# Pairs of a directive that stood in a Program and what stands there instead, if anything.
 Changes = tuple[tuple[Directive, Directive | None], ...]
 
 
@@ -58,7 +61,7 @@ class Asked:
 
 
 def ask(program: Program, primitives: Primitives = PRIMITIVES) -> Asked:
-    """All that there is to say of a schedule."""
+    """Check a schedule and, if there is no error, judge it."""
     diagnostics = tuple(check_schedule(program, primitives))
     verdict = None if has_errors(diagnostics) else judge(program, primitives)
     return Asked(program, diagnostics, verdict)
@@ -132,9 +135,9 @@ def _is_in(inner: Span | None, outer: Span | None) -> bool:
 def as_written(
     program: Program, primitive: Primitive, primitives: Primitives = PRIMITIVES
 ) -> Directive:
-    """The directive of a Program that stands for a primitive, under whatever name.
+    """Find the directive of a Program that stands for a primitive, under whatever name.
 
-    Of those that say the same, the one at the primitive's own place.
+    Of several that say the same, it is the one at the primitive's own place.
     """
     same = [d for d in program.directives if bind((d,), primitives).primitives == (primitive,)]
     here = (d for d in same if d.span == primitive.span)
@@ -144,10 +147,11 @@ def as_written(
 def neighbours(
     program: Program, primitive: Primitive, primitives: Primitives = PRIMITIVES
 ) -> Iterator[Variant]:
-    """What could stand in the place of a directive and passes the static checks; nothing is last.
+    """Yield what could stand in place of a directive and passes the static checks.
 
-    A label may be another one, a list in another order, an item left out, a Func inlined instead
-    of fused. Whether a variant is legal is not known yet.
+    A label may be another one, a list in another order, an item left out, a Func inlined instead of
+    fused. The last variant has nothing in place of the directive. Whether a variant is legal is not
+    known yet.
     """
     old = as_written(program, primitive, primitives)
     view = view_of(program, bind(program.directives, primitives))
@@ -171,7 +175,7 @@ def legal_neighbours(
 def moved_together(
     program: Program, primitive: FuseAt, primitives: Primitives = PRIMITIVES
 ) -> Iterator[tuple[Program, Changes]]:
-    """All that is fused where a Func is, at another loop of that consumer instead.
+    """Move all that is fused where a Func is to another loop of that consumer.
 
     Yields Programs that pass the static checks, and what stands for what in them.
     """
@@ -220,7 +224,7 @@ def _differing(one: Primitive, two: Primitive) -> list[Parameter]:
 
 
 def _labels(primitive: Primitive, view: View) -> tuple[str, ...]:
-    """All labels; those of the loops that the directive may mean come first, outermost first."""
+    """List all labels, first those of the loops that the directive may mean, outermost first."""
     funcs = [primitive.func]
     for parameter in primitive.parameters:
         if isinstance(parameter.kind, FuncName) and parameter.count is Count.ONCE:

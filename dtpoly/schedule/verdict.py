@@ -1,4 +1,4 @@
-"""What a judged schedule is: legal, or violations, each with one concrete example, in words."""
+"""The verdict on a schedule: legal, or violations, each with one concrete example, in words."""
 
 from collections.abc import Mapping
 from html import escape
@@ -16,7 +16,7 @@ MOST_SHOWN = 12  # violations and notes in the text of a verdict
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an instance is: its kernel, its program, its loops and lanes, by the source's labels.
+    """The place of an instance, by the source's labels: its kernel, program, loops and lanes.
 
     A program is given by the number of its block of each label.
     """
@@ -67,7 +67,7 @@ class Witness:
 class Violation:
     """One dependence that a schedule breaks, or what it computes too often or not at all.
 
-    Of a statement that is not computed exactly once, the dependence is on itself.
+    If a statement is not computed exactly once, the dependence is one of the statement on itself.
     """
 
     kind: ViolationKind
@@ -89,7 +89,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a legal schedule costs: something that several programs compute, each for itself.
+    """A cost of a legal schedule: something that several programs compute, each for itself.
 
     That is a Func, or reductions of the kernel's own Func that lack a blocked label.
     """

@@ -1,4 +1,4 @@
-"""A user's class in, what keeps it from being a primitive out: told once, when it is loaded."""
+"""Says, when a user's class is loaded, what keeps it from being a primitive."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,10 @@ _KIND = ("form", "what", "read", "check")
 def vet(
     classes: Iterable[type[Primitive]], known: Iterable[type[Primitive]]
 ) -> Iterator[Diagnostic]:
-    """The first flaw of each class: in itself, or a name that another primitive has already."""
+    """Report the first flaw of each class.
+
+    It is a flaw of the class itself, or a name that another primitive has already.
+    """
     taken = {word: cls for cls in known for word in (cls.name, *cls.aliases)}
     for cls in classes:
         flaw = next(_flaws(cls), None)
@@ -34,7 +37,7 @@ def vet(
 
 
 def _flaws(cls: type[Primitive]) -> Iterator[tuple[str, str]]:
-    """What is wrong with a class, and the way out."""
+    """Yield what is wrong with a class, each time with the way out."""
     name: object = getattr(cls, "name", None)
     word = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
     if not isinstance(name, str):

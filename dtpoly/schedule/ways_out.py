@@ -1,6 +1,6 @@
-"""A directive that is refused in; what would be legal instead, in words and as edits, out.
+"""Finds what would be legal in place of a directive that is refused, in words and as edits.
 
-All of it was asked: whatever is offered has been judged.
+Whatever is offered has been judged.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,17 +27,17 @@ from dtpoly.schedule.variants import (
 )
 from dtpoly.source import Span
 
-# Neighbours that are judged, and those that are named.
+# How many neighbours are judged, and how many of them a hint names.
 MOST = 12
 NAMED = 3
-# Operations of isl for all of them; what leaves a directive out is asked first.
+# How many operations isl may take for all of them. Leaving directives out is tried first.
 OPERATIONS = 1_000_000
 TOO_LONG = "it takes too long to find what would be legal"
 
 
 @dataclass(frozen=True, slots=True)
 class WaysOut:
-    """The hint, and the edits that go the best way."""
+    """The hint, and the edits that take the best way."""
 
     hint: str
     edits: tuple[Edit, ...] = ()
@@ -45,7 +45,7 @@ class WaysOut:
 
 @dataclass(frozen=True, slots=True)
 class _Legal:
-    """What is legal in the place of a directive, best first; and labels that are not."""
+    """What is legal in place of a directive, best first; and other labels that are not legal."""
 
     labels: tuple[Directive, ...]  # with another label, outermost first
     others: tuple[Directive, ...]
@@ -58,7 +58,7 @@ class _Legal:
 def ways_out(
     program: Program, blame: Primitive, accomplices: Iterable[Primitive], primitives: Primitives
 ) -> WaysOut:
-    """What could stand where a directive does, in a Program that is good but for this one.
+    """Find what could stand where a directive does, in a Program that is good but for this one.
 
     Another label is the best way, the innermost first, then other arguments, then another
     primitive, then nothing.
@@ -109,7 +109,10 @@ def _gone(
     primitives: Primitives,
     is_legal: Callable[[Program], bool | None],
 ) -> Iterator[Changes]:
-    """What leaves a good schedule if it is left out: the first directive, or one that is not it."""
+    """Yield what may be left out, so that the rest is a good schedule.
+
+    That is the first directive, or another one without which the first one may stay.
+    """
     old, *others = involved
     for directive in (old, *others):
         left = without(program, directive, primitives)
@@ -152,7 +155,7 @@ def _sentences(old: Directive, legal: _Legal) -> Iterator[str]:
 
 
 def _left_out(old: Directive, changes: Changes) -> str:
-    """Words for it: `this`, or `this with g.tensorize(f.k:16)`."""
+    """Say in words what is left out: `this`, or `this with g.tensorize(f.k:16)`."""
     words: list[str] = []
     for one, new in changes:
         if new is None:
@@ -164,7 +167,7 @@ def _left_out(old: Directive, changes: Changes) -> str:
 
 
 def _differing(old: Directive, new: Directive) -> str:
-    """What the other directive has where the two differ."""
+    """Show the argument of the other directive where the two differ."""
     pairs = zip(old.arguments, new.arguments, strict=True)
     return next(show_argument(two) for one, two in pairs if one != two)
 

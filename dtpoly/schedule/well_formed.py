@@ -1,6 +1,7 @@
-"""What a user's primitive made of a State in, the first reason why that is no State out.
+"""Finds the first reason why the result of a user's primitive is no State.
 
-Only form is looked at: a tree that computes the wrong thing in good form is for `legality`.
+Only its form is looked at: whether a tree in good form computes the right thing is for `legality`
+to say.
 """
 
 import re
@@ -20,10 +21,10 @@ NODES = ("body", "child", "children")  # the fields that are looked at one after
 
 
 def flaw(before: State, after: object) -> str | None:
-    """Why the answer of an `apply` cannot be used; None if it can.
+    """Say why the answer of an `apply` cannot be used; None if it can.
 
-    Loops, lanes, grids and the order of all is a primitive's to change. Statements, what they
-    depend on, and in which kernel they are is what the result is checked against.
+    A primitive may change loops, lanes, grids and their order. Statements, what they depend on, and
+    in which kernel they are must stay: the result is checked against these.
     """
     if not isinstance(after, State):
         return f"it returns {_called(after)}, not a State"

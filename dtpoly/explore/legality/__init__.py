@@ -1,1 +1,1 @@
-"""Points in, verdicts out: what rules them out before anything is emitted."""
+"""Judges the points of a space: which rules rule them out, before anything is emitted."""

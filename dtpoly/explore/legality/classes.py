@@ -1,7 +1,7 @@
-"""A schedule in; what of it a verdict can depend on, out: schedules of one class have one verdict.
+"""Puts schedules into classes, so that all schedules of one class have one verdict.
 
-Why that is so is the lemma of docs/explore.md. In short: of numbers along one label, the verdict
-sees which loops have one iteration only, and which tiles coincide.
+Why that is so is the lemma of docs/explore.md. In short: of the numbers along one label, the
+verdict sees only which loops have just one iteration, and which tiles coincide.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -23,7 +23,7 @@ from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.schedule.values import Divided, Sized, label_of
 
-# A number along a label: of what it is, and the number.
+# A number along a label: what it is (such as a block), and the number.
 Number = tuple[str, int]
 Numbers = dict[tuple[str, str], list[Number]]
 
@@ -47,10 +47,10 @@ def is_aligned(program: Program) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """What a verdict can depend on, but for whether the loads of one kernel run ahead.
+    """All that a verdict can depend on, except whether the loads of one kernel run ahead.
 
-    Of schedules that differ in that alone, those that run ahead are refused where the others are,
-    and where a value passes through memory.
+    Among schedules that differ in that alone, those that run ahead are refused where the others
+    are, and where a value passes through memory.
     """
 
     key: Hashable
@@ -58,10 +58,10 @@ class Class:
 
 
 def class_of(primitives: Sequence[Primitive], *, aligned: bool) -> Class:
-    """The class of an algorithm under these primitives.
+    """Find the class of an algorithm under these primitives.
 
-    Unless the algorithm is aligned, and where a primitive is not one that the lemma speaks of,
-    that is all of them.
+    If the algorithm is not aligned, or if the lemma does not speak of some primitive, the class is
+    given by all the primitives as they are.
     """
     is_known = aligned and all(type(one) in PRIMITIVES for one in primitives)
     if not is_known or any(isinstance(one, Split) for one in primitives):
@@ -76,7 +76,7 @@ def class_of(primitives: Sequence[Primitive], *, aligned: bool) -> Class:
         elif isinstance(one, Tensorize):
             skeleton.extend(_noted(one, one.tiles, numbers))
         elif (one.func, one.name) in once:
-            # What one of them says may contradict the other one.
+            # Two such directives on one Func may contradict each other.
             return Class(tuple(primitives))
         else:
             skeleton.append(_without_numbers(one))
@@ -107,7 +107,7 @@ def _without_numbers(one: Primitive) -> Hashable:
 def _noted(
     one: Block | Tensorize, items: Iterable[Sized | Divided], numbers: Numbers
 ) -> Iterable[Hashable]:
-    """Each item without its number, which is noted with those of the same label."""
+    """Yield each item without its number; the number is noted with those of the same label."""
     for item in items:
         producer = item.producer or "" if isinstance(item, Sized) else ""
         new = item.new if isinstance(item, Divided) else ""
@@ -119,7 +119,7 @@ def _noted(
 
 
 def _relations(numbers: Sequence[Number]) -> Hashable:
-    """Which are 0 or 1, how any two compare, and whether one divides the other."""
+    """Say which numbers are 0 or 1, how any two compare, and whether one divides the other."""
     kinds = tuple((what, min(number, 2)) for what, number in numbers)
     pairs = tuple(
         ((one > two) - (one < two), _divides(one, two), _divides(two, one))

@@ -1,7 +1,8 @@
-"""Points as they come in; the verdict of each whose class is known already, and which to ask, out.
+"""Learns the verdicts of classes as points come in, and says which points still must be asked.
 
-Of points that could share a verdict a sample is asked all the same, the first one of all, so that
-every run tries the lemma of docs/explore.md; a disagreement ends the run.
+A point whose class is known takes the verdict of its class. Of such points a sample is asked all
+the same, among them the very first one, so that every run tries the lemma of docs/explore.md; a
+disagreement ends the run.
 """
 
 from collections.abc import Hashable
@@ -17,12 +18,12 @@ from dtpoly.frozen import dataclass
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import bind
 
-EVERY = 20  # of so many points that share a verdict, one is asked by itself
+EVERY = 20  # one in so many points that share a verdict is asked by itself
 
 
 @dataclass(slots=True)
 class Learned:
-    """Verdicts of the classes of one algorithm, as far as they have come."""
+    """The verdicts of the classes of one algorithm that are known so far."""
 
     is_aligned: bool
     tiled: Tiled
@@ -34,7 +35,10 @@ class Learned:
     again: int = 0
 
     def look(self, program: Program) -> Look:
-        """The class of a point; none where a directive is wrong, or not one of ours."""
+        """Find the class of a point, and its verdict if that is known.
+
+        A point has no class where a directive is wrong, or not one of dtpoly's own.
+        """
         chosen = [self._bound(directive) for directive in program.directives]
         known = [one for one in chosen if one is not None]
         if len(known) < len(chosen):
@@ -55,7 +59,7 @@ class Learned:
         return Look(key, verdict, is_sample)
 
     def learn(self, look: Look, mine: Known) -> None:
-        """The verdict of a point that was asked by itself. Raises Disagreement."""
+        """Note the verdict of a point that was asked by itself. Raises Disagreement."""
         before = look.known or self.verdicts.setdefault(look.key, mine)
         if before.kind != mine.kind:
             raise Disagreement(
@@ -76,5 +80,5 @@ def _said(known: Known) -> str:
 
 
 def learned(program: Program) -> Learned:
-    """Nothing yet."""
+    """Begin to learn about an algorithm: no verdict is known yet."""
     return Learned(is_aligned(program), tiled(program))

@@ -1,4 +1,4 @@
-"""A space in; how many points each of its constraints, and each further rule, removes, out."""
+"""Counts how many points of a space each of its constraints, and each further rule, removes."""
 
 from collections import Counter
 from dataclasses import field, replace
@@ -10,7 +10,7 @@ from dtpoly.explore.space.count import Counted, counted
 from dtpoly.explore.space.space import Space
 from dtpoly.frozen import dataclass
 
-# Points of which each is looked at; of a larger space a sample is.
+# In a space of up to EXACT points each is looked at; in a larger one, a sample of SAMPLE points.
 EXACT, SAMPLE = 20_000, 2_000
 
 
@@ -24,7 +24,7 @@ class Constrained:
 
 
 def constrained(space: Space) -> Constrained:
-    """Count without a list; exact whatever the size."""
+    """Count the points without listing them; the numbers are exact for spaces of any size."""
     before = counted(space.without_constraints())
     first = before.count
     removed: list[tuple[Constraint, int]] = []
@@ -37,7 +37,7 @@ def constrained(space: Space) -> Constrained:
 
 @dataclass
 class Tally:
-    """What became of the points that were looked at so far, and how it was found out."""
+    """Counts what became of the points that were looked at so far, and how it was found out."""
 
     asked: int
     refused: Counter[tuple[Rule, str]] = field(default_factory=Counter[tuple[Rule, str]])

@@ -1,4 +1,4 @@
-"""What points can know of each other's verdicts, as data; it needs no isl."""
+"""Data about what points can know of each other's verdicts; it needs no isl."""
 
 from collections.abc import Hashable
 from typing import Protocol
@@ -13,7 +13,7 @@ class Disagreement(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The verdict of a class: of which point it is, and why it is refused, if it is."""
+    """The verdict of a class: the point that it comes from and, if it is refused, why."""
 
     point: str
     kind: str = ""
@@ -27,7 +27,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is known of a point at once: its class, if it has one, and what that says."""
+    """What is known of a point without asking: its class, if it has one, and what that says."""
 
     key: Hashable = None
     known: Known | None = None
@@ -43,21 +43,21 @@ class Learner(Protocol):
     """Learns verdicts of classes from those of points."""
 
     def look(self, program: Program) -> Look:
-        """What is known of a point at once."""
+        """Say what is known of a point without asking."""
         ...
 
     def learn(self, look: Look, mine: Known) -> None:
-        """The verdict of a point that was asked by itself. Raises Disagreement."""
+        """Note the verdict of a point that was asked by itself. Raises Disagreement."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """Knows nothing of any point."""
+    """A learner that knows nothing of any point."""
 
     def look(self, program: Program) -> Look:
-        """Nothing."""
+        """Say that nothing is known."""
         return Look()
 
     def learn(self, look: Look, mine: Known) -> None:
-        """There is no class to learn of."""
+        """Do nothing: there is no class to learn of."""

@@ -1,7 +1,7 @@
-"""A program in; points of which a tile has more elements than Triton allows, found by arithmetic.
+"""Finds, by arithmetic alone, points with a tile of more elements than Triton allows.
 
-Only tiles that any code for the schedule has are counted, so that no good point is lost; that no
-other tile is too large is for the code generator to say.
+Only tiles that any code for the schedule has are counted, so that no good point is lost. Whether
+another tile is too large is for the code generator to say.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -44,7 +44,10 @@ def _tiles(func: Func) -> Iterator[Set[str]]:
 
 
 def largest_tile(of: Tiled, primitives: Sequence[Primitive]) -> int:
-    """How many elements the largest tile has at least, of Funcs that have a kernel of their own."""
+    """Give a lower bound for the elements of the largest tile.
+
+    Only Funcs that have a kernel of their own count.
+    """
     blocks: dict[tuple[str, str], int] = {}
     tiles: dict[tuple[str, str], int] = {}
     for one in primitives:
@@ -67,7 +70,10 @@ def largest_tile(of: Tiled, primitives: Sequence[Primitive]) -> int:
 
 
 def _width(tile: int | None, block: int | None) -> int:
-    """The lanes along a label, at least: a tile of 0 is all of a block, or of a size."""
+    """Give a lower bound for the lanes along a label.
+
+    A tile of 0 is all of a block, or of a size.
+    """
     if tile is None:
         return 1
     if block is None:

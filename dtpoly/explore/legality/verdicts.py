@@ -1,6 +1,6 @@
-"""Points of a space in, what becomes of each out: legal, or by which rule it is refused.
+"""Judges the points of a space: each is legal, or refused by a rule.
 
-Points that differ in numbers only share a verdict where the lemma of docs/explore.md allows it: a
+Points that differ only in numbers share a verdict where the lemma of docs/explore.md allows it: a
 class of points is decided by one of its members. A random sample is decided again, each point by
 itself, and a disagreement ends the run.
 """
@@ -53,12 +53,12 @@ T = TypeVar("T")
 
 UNDECIDED = "DT208"
 TOO_LARGE = "DT300"
-# Points that one process decides at a time, and how many make it worth starting some.
+# How many points a process decides at a time, and from how many on it pays to start processes.
 CHUNK, ALONE = 4, 64
 
 
 class Rule(StrEnum):
-    """What refuses a point, in the order in which the rules are asked."""
+    """The rules that refuse a point, in the order in which they are asked."""
 
     CHECK = "check"  # what is wrong before any dependence counts
     LIMIT = "limit"  # what Triton allows
@@ -68,7 +68,7 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Which rule refuses a point, and the code of the first thing that is wrong."""
+    """The rule that refuses a point, and the code of the first thing that is wrong."""
 
     rule: Rule
     code: str = ""
@@ -95,21 +95,21 @@ class Decided:
 
 @dataclass(frozen=True)
 class Asked:
-    """What verdicts are asked of: a space, and the primitives of its directives."""
+    """The space that verdicts are asked of, and the primitives of its directives."""
 
     space: Space
     primitives: Primitives = PRIMITIVES
 
 
 def answer_of(program: Program, primitives: Primitives = PRIMITIVES) -> Answer:
-    """What becomes of one point, whatever is known of others."""
+    """Judge one point, whatever is known of others."""
     verdict = verdict_of(program, primitives)
     chosen = bind(program.directives, primitives).primitives
     return _limited(verdict, is_too_large=largest_tile(tiled(program), chosen) > MOST_ELEMENTS)
 
 
 def _limited(verdict: Answer, *, is_too_large: bool) -> Answer:
-    """The answer with Triton's limit, which is asked between the checks and the order."""
+    """Take Triton's limit into the answer: it is asked between the checks and the order."""
     is_limit = is_too_large and verdict.rule is not Rule.CHECK
     return Answer(Rule.LIMIT, TOO_LARGE) if is_limit else verdict
 
@@ -117,7 +117,10 @@ def _limited(verdict: Answer, *, is_too_large: bool) -> Answer:
 def verdict_of(
     program: Program, primitives: Primitives = PRIMITIVES, begin: Begin = initial
 ) -> Answer:
-    """What the static checks and the order say of a point, which numbers share."""
+    """Ask the static checks and the order about a point.
+
+    Points that differ only in numbers may share this answer.
+    """
     chosen = _checked(program, primitives)
     if isinstance(chosen, Answer):
         return chosen
@@ -127,7 +130,7 @@ def verdict_of(
 def with_and_without(
     program: Program, primitives: Primitives, begin: Begin = initial
 ) -> tuple[Answer, Answer]:
-    """The verdict if no loads run ahead, and if all do that `num_stages` speaks of."""
+    """Give the verdict if no loads run ahead, and that if all do that `num_stages` speaks of."""
     chosen = _checked(program, primitives)
     if isinstance(chosen, Answer):
         return chosen, chosen
@@ -181,7 +184,7 @@ def decided(
     seed: int = 0,
     workers: int | None = None,
 ) -> Generator[Decided]:
-    """What becomes of points, in some order, and then of a sample of those that share, again.
+    """Judge points, in some order, and then again a sample of those that share an answer.
 
     Raises Disagreement. What was yielded before stands, so a run may be left at any time.
     """
@@ -220,7 +223,7 @@ def decided(
             yield Decided((place,), own, is_again=True)
 
 
-# The verdict if no loads run ahead, and if they do.
+# Two verdicts: if no loads run ahead, and if they do.
 Both = tuple[Answer, Answer]
 
 
@@ -235,7 +238,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class _Sorted:
-    """Points by their classes, and what is known of each at once."""
+    """Points by their classes, with what is known of each without asking isl."""
 
     classes: tuple[tuple[int, ...], ...]
     wrong: Mapping[int, Answer]
@@ -243,7 +246,7 @@ class _Sorted:
     runs_ahead: Set[int]
 
     def answer(self, place: int, both: Both) -> Answer:
-        """What becomes of a point, given what becomes of its class."""
+        """Give the answer for a point, from the two answers for its class."""
         one = both[1] if place in self.runs_ahead else both[0]
         return _limited(one, is_too_large=place in self.too_large)
 
@@ -295,7 +298,7 @@ Ask = Callable[[Sequence[Task]], Iterator[tuple[int, Both]]]
 
 @contextmanager
 def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
-    """Who answers: this process, or several where there is enough to do."""
+    """Choose who answers: this process, or several where there is enough to do."""
     count = workers or os.cpu_count() or 1
     # A class of a plugin has no name by which another process would find it.
     if count < 2 or tasks < ALONE or asked.primitives != PRIMITIVES:
@@ -326,7 +329,7 @@ def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-# What a worker process is asked about: set once, when it starts.
+# In a worker process: what it is asked about, which is set once, when it starts.
 _mine: list[tuple[Asked, Begin]] = []
 
 
@@ -349,7 +352,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _uninterrupted() -> Generator[None]:
-    """Let Ctrl-C wait, and not reach processes that start here: the first one ends them.
+    """Let Ctrl-C wait, and keep it from processes that start here: this process ends them.
 
     A terminal sends it to all of them, also before they can say that they do not want it.
     """
@@ -377,7 +380,7 @@ def _answer(asked: Asked, task: Task, begin: Begin = initial) -> Both:
 
 
 def _begin_of(bare: Program) -> Begin:
-    """What there is before any directive, which no point has a part in."""
+    """Make the state before any directive once: all points share it."""
 
     @cache
     def made(compiled: tuple[str, ...]) -> State:
