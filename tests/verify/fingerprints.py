@@ -32,9 +32,14 @@ MEANINGS = {
     "dt_pow_whole": "pow",
 }
 HEAD = '''\
-"""The texts of functions that are not followed: of each the hash, and of kernels' the meaning."""
+"""The hashes of functions whose bodies the verifier does not follow but knows by their texts.
 
-# What each does is said in its docstring; that it does so is an assumption of every proof.
+For functions that kernels call, the meaning is listed with the hash: the operation that they
+compute.
+"""
+
+# The docstring of each function says what it does. That it does so is an assumption of each proof
+# that uses it.
 '''
 
 
