@@ -14,7 +14,7 @@ from .launch import Launch
 
 
 class Property(Enum):
-    """What a kernel has, or what its launch asks for, as passes need or exclude it."""
+    """A fact about a kernel or its launch that a pass may need, or that excludes a pass."""
 
     GRID = "it has several programs"
     PASSES_MEMORY = "values pass through memory inside of it"
@@ -55,7 +55,7 @@ class KernelDraft:
 
     @property
     def properties(self) -> frozenset[Property]:
-        """What it has, and what its launch asks for."""
+        """The facts that hold of this kernel and of its launch."""
         launch = self.launch
         holds = {
             Property.GRID: bool(self.grid),

@@ -66,7 +66,7 @@ def join_loops(draft: KernelDraft) -> KernelDraft:
 
 
 def load_before(draft: KernelDraft) -> KernelDraft:
-    """What a loop loads again in each round is loaded before it."""
+    """Move loads out of a loop that loads the same tile in each round."""
     extents, largest = _extents_of_inputs(draft.building), _largest(draft.grid)
     return replace(draft, body=with_early_loads(draft.body, extents, largest))
 
@@ -83,7 +83,7 @@ def place_barriers(draft: KernelDraft) -> KernelDraft:
 
 
 def hoist(draft: KernelDraft) -> KernelDraft:
-    """What does not change in a loop is computed before it."""
+    """Move computations out of a loop that gives the same value in each round."""
     return replace(draft, body=hoisted(draft.body, draft.names))
 
 
@@ -174,13 +174,13 @@ def drafts(first: KernelDraft) -> Iterator[KernelDraft]:
 
 
 def _variables(building: Building, tensors: tuple[str, ...]) -> frozenset[str]:
-    """What the kernel calls tensors that it reads."""
+    """Return the variables of some tensors; scratch tensors are left out."""
     found = (building.pointers.get(tensor) for tensor in tensors)
     return frozenset(one.variable for one in found if one is not None and not one.is_scratch)
 
 
 def _wishes(draft: KernelDraft, taken: set[str], stored: frozenset[str]) -> dict[str, Wish]:
-    """What is to be loaded or stored through descriptors, by the variables of the tensors.
+    """Return the descriptors that are wished for, by the variables of their tensors.
 
     The names that they get are taken then, too.
     """
