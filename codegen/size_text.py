@@ -16,6 +16,7 @@ from dtpoly.algorithm.sizes import (
     size_rules,
     used_labels,
 )
+from dtpoly.algorithm.value_limits import largest_sizes
 from dtpoly.frozen import dataclass
 
 from .layout import call, inside, joined, tuple_of
@@ -80,7 +81,23 @@ def size_lines(sizing: Sizing, only: Collection[str] | None = None) -> list[str]
             lines += _size(sizing, rules[at])
         before += [rule.label for rule in rules[at : at + max(shown, 1)]]
         at += max(shown, 1)
-    return lines
+    return [*lines, *_limit_lines(sizing, rules)]
+
+
+def _limit_lines(sizing: Sizing, rules: Iterable[SizeRule]) -> Iterator[str]:
+    """Refuse sizes that tensors show, and for which a value would not fit 64 bits."""
+    limits = largest_sizes(sizing.program) if sizing.is_checked else {}
+    for rule in rules:
+        if rule.label in limits and (rule.is_bounded or not rule.is_passed):
+            variable = sizing.sizes[rule.label]
+            seen = [f'"{rule.label}"', variable, "0", _most(sizing, rule.label)]
+            yield from call(f"{variable} = dt_int", seen)
+
+
+def _most(sizing: Sizing, label: str) -> str:
+    """Write the largest size that a call may have."""
+    limits = largest_sizes(sizing.program)
+    return str(limits[label][0] if label in limits else LARGEST)
 
 
 def _given(sizing: Sizing, rules: Iterable[SizeRule]) -> list[str]:
@@ -89,7 +106,7 @@ def _given(sizing: Sizing, rules: Iterable[SizeRule]) -> list[str]:
     for label in (rule.label for rule in rules if rule.is_bounded):
         variable, keyword = sizing.sizes[label], sizing.keywords[label]
         if sizing.is_checked:
-            lines += call(f"{variable} = dt_given", [f'"{label}"', keyword, str(LARGEST)])
+            lines += call(f"{variable} = dt_given", [f'"{label}"', keyword, _most(sizing, label)])
         else:
             lines.append(f"{variable} = {keyword}")
     return lines
@@ -154,7 +171,7 @@ def _size(sizing: Sizing, rule: SizeRule) -> list[str]:
     if rule.is_passed and not sizing.is_checked:
         return [f"{variable} = {sizing.keywords[rule.label]}"]
     if rule.is_passed:
-        arguments = [f'"{rule.label}"', sizing.keywords[rule.label], "0", str(LARGEST)]
+        arguments = [f'"{rule.label}"', sizing.keywords[rule.label], "0", _most(sizing, rule.label)]
         return call(f"{variable} = dt_int", arguments)
     if rule.label not in rule.reads[0].index.labels:
         # The size of a Func is as large as it is read.

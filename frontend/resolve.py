@@ -22,6 +22,7 @@ from dtpoly.algorithm.program import (
 )
 from dtpoly.algorithm.shapes import check_shapes
 from dtpoly.algorithm.sizes import check_sizes
+from dtpoly.algorithm.value_limits import check_values
 from dtpoly.diagnostics import Diagnostic, has_errors
 from dtpoly.frozen import dataclass
 from dtpoly.source import Span
@@ -112,6 +113,7 @@ def _resolve(file: File) -> Resolved:
         # A note on sizes would speak of reads that an error has left out.
         found.extend(check_fixed(program))
         found.extend(check_sizes(program))
+        found.extend(check_values(program))
     return Resolved(program, tuple(found), Openings(items, constraints))
 
 

@@ -152,8 +152,9 @@ ALGORITHM: dict[str, Entry] = {
     ),
     "DT131": Entry(
         "a number is too large",
-        "A whole number must fit 64 bits, one in an index 31 bits, and a fraction f64. "
-        "For infinity write inf.",
+        "A whole number must fit 64 bits, one in an index 31 bits, and a fraction f64. What is "
+        "computed of indices and sizes must fit 64 bits, too: a note says up to which size it "
+        "does. For infinity write inf.",
     ),
     "DT132": Entry(
         "the left side is indexed by something else than a label",

@@ -1,0 +1,158 @@
+"""Limits sizes so that whole numbers made of indices and sizes alone fit 64 bits.
+
+`2147483648 * k` needs more than 64 bits where k reaches 4294967296. A tensor may be that long, and
+so may a size that a call passes. Wrappers refuse such sizes, by the numbers that are found here.
+The lanes of a tile that are past the last index count, too.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from dtpoly.algorithm.expressions import Apply, Expr, Index, Integer, ProgramId, Size, walk
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.show import show_expr
+from dtpoly.algorithm.sizes import used_labels
+from dtpoly.diagnostics import Diagnostic, Severity
+from dtpoly.frozen import dataclass
+
+# No memory holds a tensor with so many elements.
+NO_SIZE = 2**48
+LARGEST = 2**63 - 1
+LAST_PROGRAM = 2**31 - 2
+# The last tile of a block may have lanes past its end, and a tile has at most so many.
+LANES = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """A number that a value and its opposite never exceed: a sum of sizes times factors.
+
+    No factor is below 0, and neither is the constant.
+    """
+
+    sizes: Mapping[str, int]
+    constant: int
+
+    def __add__(self, other: "Reach") -> "Reach":
+        labels = {*self.sizes, *other.sizes}
+        total = {v: self.sizes.get(v, 0) + other.sizes.get(v, 0) for v in labels}
+        return Reach(total, self.constant + other.constant)
+
+    def times(self, factor: int) -> "Reach":
+        """The reach of a product with a number."""
+        by = abs(factor)
+        return Reach({v: by * c for v, c in self.sizes.items() if by}, by * self.constant)
+
+    def either(self, other: "Reach") -> "Reach":
+        """The reach of what is one of two values."""
+        labels = {*self.sizes, *other.sizes}
+        most = {v: max(self.sizes.get(v, 0), other.sizes.get(v, 0)) for v in labels}
+        return Reach(most, max(self.constant, other.constant))
+
+    @property
+    def limit(self) -> int | None:
+        """The largest number that all these sizes may be; None if each size that exists fits."""
+        factor = sum(self.sizes.values())
+        if self.constant + factor * (NO_SIZE - 1) <= LARGEST:
+            return None
+        return (LARGEST - self.constant) // factor if factor else 0
+
+
+def largest_sizes(program: Program) -> dict[str, tuple[int, Expr]]:
+    """The largest size of each label that has a limit, and the value that sets it."""
+    used = used_labels(program)
+    found: dict[str, tuple[int, Expr]] = {}
+    for func in program.funcs:
+        for node, reach in _reaches(func.body, program.fixed):
+            if (limit := reach.limit) is not None:
+                for label in used.intersection(reach.sizes):
+                    if label not in found or limit < found[label][0]:
+                        found[label] = limit, node
+    return found
+
+
+def check_values(program: Program) -> list[Diagnostic]:
+    """An error for each value that fits for no sizes, and a note for each size with a limit."""
+    errors = [
+        Diagnostic(
+            "DT131",
+            Severity.ERROR,
+            f"'{show_expr(node)}' is too large",
+            node.span,
+            f"does not fit 64 bits for an index of {LANES}",
+            hint="write smaller numbers: a tile may have so many lanes past the last index",
+        )
+        for func in program.funcs
+        for node, reach in _reaches(func.body, program.fixed)
+        if (limit := reach.limit) is not None and limit <= 0
+    ]
+    limits = largest_sizes(program).items()
+    innermost = sorted(errors, key=lambda one: len(one.title))
+    return innermost[:1] or [
+        Diagnostic(
+            "DT131",
+            Severity.NOTE,
+            f"the size of '{label}' may be at most {limit}",
+            node.span,
+            "must fit 64 bits",
+        )
+        for label, (limit, node) in limits
+    ]
+
+
+def _reaches(body: Expr, fixed: Mapping[str, int]) -> Iterator[tuple[Expr, Reach]]:
+    """The values in an expression that are made of indices and sizes alone, with their reach."""
+    for node in walk(body):
+        if isinstance(node, Apply) and (reach := _reach(node, fixed)) is not None:
+            yield node, reach
+
+
+def _reach(expr: Expr, fixed: Mapping[str, int]) -> Reach | None:
+    """The reach of a value; None where it is not made of indices and sizes alone, or a product.
+
+    Products of several sizes wrap, as whole numbers of tensors do. The largest number of 64 bits is
+    one of these: as a rule it stands for "no number yet".
+    """
+    match expr:
+        case Integer(value=value):
+            return None if value == LARGEST else Reach({}, abs(value))
+        case Index(label=label) if label in fixed:
+            return Reach({}, fixed[label] + LANES)
+        case Size(label=label) if label in fixed:
+            return Reach({}, fixed[label])
+        case Index(label=label):
+            return Reach({label: 1}, LANES)
+        case Size(label=label):
+            return Reach({label: 1}, 0)
+        case ProgramId():
+            return Reach({}, LAST_PROGRAM)
+        case Apply(operation=operation, operands=operands):
+            # The condition of a choice is none of its values.
+            chosen = operands[1:] if operation == "where" else operands
+            parts = [_reach(operand, fixed) for operand in chosen]
+            known = [part for part in parts if part is not None]
+            return _of(operation, known) if len(known) == len(parts) else None
+        case _:
+            return None
+
+
+def _of(operation: str, parts: list[Reach]) -> Reach | None:
+    match operation, parts:
+        case (("neg" | "abs" | "ceil" | "floor"), [one]):
+            return one
+        case (("add" | "sub"), [left, right]):
+            return left + right
+        case (("mul" | "fma"), [left, right, *more]):
+            product = _product(left, right)
+            return product + more[0] if product is not None and more else product
+        case (("mod" | "cdiv" | "maximum" | "minimum" | "where"), [left, right]):
+            return left.either(right)
+        case "clamp", [one, low, high]:
+            return one.either(low).either(high)
+        case _:
+            return None
+
+
+def _product(left: Reach, right: Reach) -> Reach | None:
+    if not left.sizes:
+        return right.times(left.constant)
+    return None if right.sizes else left.times(right.constant)
