@@ -73,7 +73,6 @@ class Building:
     whole: Mapping[tuple[str, int], tuple[str, ...]] = field(  # `plain_axes`
         default_factory=dict[tuple[str, int], tuple[str, ...]]
     )
-    streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
     is_swapped: bool = False  # rows of products are columns while they are summed
 
     def size(self, label: str) -> str:

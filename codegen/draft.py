@@ -7,10 +7,10 @@ from enum import Enum
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import Described, GridAxis, OwnDescriptor, Step
 from dtpoly.ir.parts import assigned
+from dtpoly.plan.launch import Launch
 
 from .building import Building
 from .descriptors import Wish
-from .launch import Launch
 
 
 class Property(Enum):

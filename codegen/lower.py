@@ -24,6 +24,7 @@ from dtpoly.ir.kernel import (
 )
 from dtpoly.ir.kinds import REAL
 from dtpoly.ir.parts import nested
+from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.launched import numbered
 from dtpoly.poly.loops import (
@@ -42,7 +43,6 @@ from dtpoly.poly.tiles import Tiles
 from .building import Building
 from .draft import KernelDraft
 from .elements import Elements
-from .launch import Launch
 from .names import fresh, plain
 from .passes import drafts
 from .scopes import Scope, Scopes
@@ -79,7 +79,6 @@ def lower(
         scopes,
         launch.precision,
         whole=whole,
-        streamed=launch.streamed,
         is_swapped=launch.is_swapped,
     )
     for size in model.params:

@@ -71,8 +71,8 @@ def load_where(
     name = building.tile_name(wish, axes, element)
     places = local_indices(tiling, tensor, indices)
     pointer = building.pointer(tensor, len(places))
-    missing, is_streamed = other if tests else None, tensor in building.streamed
-    load = Load(name, pointer, places, tests, axes, missing, element, is_streamed=is_streamed)
+    missing = other if tests else None
+    load = Load(name, pointer, places, tests, axes, missing, element)
     variable = Variable(name, axes, element)
     return building.scopes.bound_load(key, load, variable, tiling.statement.name)
 

@@ -13,6 +13,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.budget import stage
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import TileKernel
+from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Path
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.generation import loop_ast
@@ -27,7 +28,6 @@ from .building import NotVisible, Unsupported
 from .elements import PAIRED, Elements, elements_of
 from .fours import with_fours
 from .header import comment
-from .launch import Launch
 from .launch_text import launcher_lines
 from .limits import MOST, too_many
 from .lower import lower

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.body import Body
 from dtpoly.ir.kernel import GridAxis, Load, Step, Store
 from dtpoly.ir.parts import accessed
 
@@ -42,6 +43,15 @@ class KernelPass:
     def runs_on(self, draft: KernelDraft) -> bool:
         """Whether the draft has what the pass needs, and nothing that excludes it."""
         return self.needs <= draft.properties and self.excludes.isdisjoint(draft.properties)
+
+
+def do_as_asked(draft: KernelDraft) -> KernelDraft:
+    """Run the passes that directives ask for."""
+    variables = {name: one.variable for name, one in draft.building.pointers.items()}
+    body = draft.body
+    for one in draft.launch.passes:
+        body = one(Body(body, variables))
+    return replace(draft, body=body)
 
 
 def drop_empty_starts(draft: KernelDraft) -> KernelDraft:
@@ -137,6 +147,7 @@ def keep_reductions(draft: KernelDraft) -> KernelDraft:
 
 
 PASSES = (
+    KernelPass(do_as_asked),
     KernelPass(drop_empty_starts),
     KernelPass(shorten_indices),
     KernelPass(flatten),

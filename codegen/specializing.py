@@ -37,16 +37,10 @@ from dtpoly.ir.tile_values import Place, Test, Value
 
 from .descriptors import Wish
 
-WARPS = 8  # that compute: two groups of four
 ROWS = 128  # of a block: a group takes 64 at once
 OUTSIDE = Address | Fill | Given | Lanes | Mask | Scalar
 
 Made = tuple[tuple[Step, ...], tuple[OwnDescriptor, ...]]
-
-
-def may_specialize(num_warps: int | None, num_stages: int | None) -> bool:
-    """Whether Triton can do it. With one stage, nothing could be loaded before it is needed."""
-    return num_warps == WARPS and num_stages != 1
 
 
 def specialized(

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import BEFORE, FOURS, OFFSET, Pointer, TileKernel
+from dtpoly.plan.launch import Launch
 
 from .building import Unsupported
-from .launch import Launch
 from .layout import call, inside
 from .names import fresh
 from .triton_text import head_lines, parameters, pointer, strides

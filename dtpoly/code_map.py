@@ -24,7 +24,7 @@ from dtpoly.ir.kernel import (
     TileKernel,
     WhereDescribed,
 )
-from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_option, origin_of
+from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_edit, find_option, origin_of
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
@@ -170,14 +170,15 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
     if kernel.is_beside and word == f"{BEFORE},":
         return find_option(state, node, "beside")
     if kernel.is_early and (word.startswith(f"{EARLY}:") or word in WAITS):
-        return find_option(state, node, "early") if node.options.is_early else _panels(state, node)
+        found = find_edit(state, node, lambda launch: launch.is_early)
+        return found if found.directive is not None else _panels(state, node)
     if kernel.is_first_of_panel and word == f"{PANEL},":
         return _panels(state, node)
     making = {f"{SPECIALIZED}: tl.constexpr,", *map(str.strip, making_lines(kernel))}
     if kernel.own and word in making:
-        return find_option(state, node, "warp_specialize")
+        return find_edit(state, node, lambda launch: launch.is_specialized)
     if word.startswith("for block in "):
-        return find_option(state, node, "persistent")
+        return find_edit(state, node, lambda launch: launch.each)
     if variable == "pid" or word.startswith("# Grid"):
         return find_option(state, node, *GROUPS, *GRID)
     return Origin()

@@ -6,22 +6,24 @@ requests to the other.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from dtpoly.algorithm.program import Directive, Program, in_order
 from dtpoly.algorithm.show import show_directive
 from dtpoly.budget import OverBudgetError, stage, within, within_default
 from dtpoly.budget_messages import over
 from dtpoly.codegen.building import Unsupported
-from dtpoly.codegen.launch import Launch
 from dtpoly.codegen.module import OPERATIONS, Generated, Layout, generate, module_text
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
 from dtpoly.directives.compile import Compile
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.rewritten import check_rewritten, rewritten_by
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Node, loops, paths_of_each
+from dtpoly.schedule.tree import Kernel, Node, launch_of, loops, paths_of_each
 
 Test = Mapping[str, int] | None  # sizes of all labels, for a test function
 
@@ -85,6 +87,8 @@ def _code(
     known: Layout | None = None,
 ) -> Code:
     made = generate(state.program, state.model, launches(state), wanted, operations, known)
+    for node, kernel in zip(state.kernels, made.kernels, strict=True):
+        check_rewritten(node, kernel)
     return Code(made, module_text(state.sized, state.model, made, header, test))
 
 
@@ -138,29 +142,11 @@ def launches(state: State) -> tuple[Launch, ...]:
 
 
 def _launch(state: State, kernel: Kernel) -> Launch:
-    options = kernel.options
-    return Launch(
-        name=kernel.name,
-        paths=(),
+    return replace(
+        launch_of(kernel),
         unrolled=dict(_unrolled(kernel.body)),
-        precision=options.precision,
-        num_warps=options.num_warps,
-        num_stages=options.num_stages,
         comment=tuple(_comment(state, kernel)),
-        func=kernel.func,
-        descriptors=options.descriptors,
-        each=options.each,
-        flat=options.flat,
-        aligned=options.aligned,
-        turned=dict(_turned(kernel)),
-        is_early=options.is_early,
-        is_pitched=options.is_pitched,
-        is_specialized=options.is_specialized,
-        beside=options.beside,
-        streamed=options.streamed,
-        boxes={one.label: one.size for one in options.boxes},
-        panel=None if options.panel is None else (options.panel.label, options.panel.size),
-        is_swapped=options.is_swapped,
+        passes=tuple(partial(rewritten_by, one) for one in kernel.options.asked),
     )
 
 
@@ -176,12 +162,6 @@ def _unrolled(body: Node) -> Iterator[tuple[str, int]]:
     for around in loops(body):
         if around[-1].unroll > 1:
             yield around[-1].axis.name, around[-1].unroll
-
-
-def _turned(kernel: Kernel) -> Iterator[tuple[str, str]]:
-    for around in loops(kernel.body):
-        if around[-1].axis.label in kernel.options.turned:
-            yield around[-1].axis.name, around[-1].axis.label
 
 
 def _comment(state: State, kernel: Kernel) -> Iterator[str]:

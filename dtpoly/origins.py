@@ -1,9 +1,10 @@
 """Finds which part of the source made a statement or an axis of a kernel."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from dtpoly.algorithm.program import Argument, Directive, Split
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Role, by_name
 from dtpoly.schedule.state import State
@@ -93,6 +94,13 @@ def find_option(state: State, kernel: Kernel, *words: str) -> Origin:
             if directive.name == word and directive.func == kernel.func:
                 return Origin(None, directive, directive.span)
     return Origin()
+
+
+def find_edit(state: State, kernel: Kernel, does: Callable[[Launch], object]) -> Origin:
+    """The directive that makes something true of the launch of a kernel."""
+    empty = Launch(kernel.name)
+    asked = (one for one in kernel.options.asked if does(one.edit(empty, kernel)))
+    return find_option(state, kernel, *(one.name for one in asked))
 
 
 def _names(argument: Argument, label: str) -> bool:

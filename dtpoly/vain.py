@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dtpoly.algorithm.program import Directive, Func, reduced_labels
 from dtpoly.codegen.boxes import boxed_axes, is_stored
 from dtpoly.codegen.module import Generated
-from dtpoly.codegen.specializing import ROWS, WARPS
+from dtpoly.codegen.specializing import ROWS
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.directives.align import Align
 from dtpoly.directives.alternate import Alternate
@@ -23,8 +23,9 @@ from dtpoly.directives.warp_specialize import WarpSpecialize
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import ForLoop, Load, Product, TileKernel
 from dtpoly.ir.parts import inside
+from dtpoly.plan.launch import COMPUTING_WARPS, Launch
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Options, leaves
+from dtpoly.schedule.tree import Kernel, launch_of, leaves
 from dtpoly.source import Span
 
 NO_PRODUCT = ("no kernel of it multiplies two matrices", "remove it")
@@ -45,9 +46,9 @@ class _Said:
         return self.func.labels
 
     @property
-    def options(self) -> Options:
-        """Return the options of the Func's own kernel, which comes last."""
-        return self.nodes[-1].options if self.nodes else Options()
+    def launch(self) -> Launch:
+        """Return the launch of the Func's own kernel, which comes last."""
+        return launch_of(self.nodes[-1]) if self.nodes else Launch("")
 
     @property
     def lanes(self) -> Iterator[tuple[tuple[str, int | None], ...]]:
@@ -156,18 +157,21 @@ def _warp_specialize(said: _Said) -> Iterator[Diagnostic]:
 
 def _why_alike(said: _Said) -> tuple[str, str]:
     """Why no warps load for others, and what to do; what is nearest to where it is said first."""
-    func, options = said.directive.func, said.options
+    func, launch = said.directive.func, said.launch
     if not _multiplies(said):
         return NO_PRODUCT
-    if options.num_warps != WARPS:
-        way = "add" if options.num_warps is None else f"instead of {options.num_warps} warps take"
-        return f"its kernel has no num_warps({WARPS})", f"{way} num_warps({WARPS}), or remove it"
-    if options.num_stages == 1:
+    if launch.num_warps != COMPUTING_WARPS:
+        way = "add" if launch.num_warps is None else f"instead of {launch.num_warps} warps take"
+        return (
+            f"its kernel has no num_warps({COMPUTING_WARPS})",
+            f"{way} num_warps({COMPUTING_WARPS}), or remove it",
+        )
+    if launch.num_stages == 1:
         return "of one stage nothing is loaded before it is needed", "take two stages, or remove it"
-    if options.aligned or options.turned:
+    if launch.aligned or launch.turned:
         return "not where loops are aligned or alternate", "remove one of them"
     read = {one.name for kernel in said.kernels for one in kernel.tensors if not one.is_written}
-    named = set(options.descriptors)
+    named = set(launch.descriptors)
     if func not in named or len(named & read) < min(2, len(read)):
         why = "both sides of a product are loaded and its result is stored through descriptors"
         return why, f"name both inputs and {func} in {func}.descriptor(...), or remove it"
@@ -201,9 +205,9 @@ def _store(said: _Said) -> Iterator[Diagnostic]:
 
 def _why_not_stored(said: _Said, why: str) -> tuple[str, str]:
     """Why no tile is stored through a descriptor, and what to do; `why` if no more is known."""
-    if said.options.atomic:
+    if any(node.options.atomic for node in said.nodes[-1:]):
         return "what is added in memory is stored by no descriptor", "remove it, or atomic"
-    if said.options.aligned or said.options.turned:
+    if said.launch.aligned or said.launch.turned:
         return "not where loops are aligned or alternate", "remove one of them"
     return why, _boxes(said)
 

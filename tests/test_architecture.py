@@ -24,26 +24,31 @@ ALLOWED: dict[str, set[str]] = {
     "writing": set(),
     "render": {"source", "diagnostics"},
     "algorithm": {"source", "diagnostics"},
-    "plan": set[str](),
+    "plan": {"poly", "ir"},
     "reference": {"source", "diagnostics", "algorithm"},
     "poly": {"algorithm"},
     # Until each stage is handed the list of directives, some stages know single ones by name.
     "schedule": {
         *("source", "diagnostics", "suggest", "python_places", "algorithm", "poly", "directives"),
+        *("ir", "plan"),
     },
-    "directives": {"source", "diagnostics", "suggest", "algorithm", "poly", "schedule"},
+    "directives": {
+        *("source", "diagnostics", "suggest", "algorithm", "poly", "ir", "plan", "schedule"),
+    },
     "plugin_messages": {"source", "diagnostics", "python_places"},
     "plugins": {"plugin_messages", "diagnostics", "python_places", "algorithm", "schedule"},
     "primitives": {"diagnostics", "algorithm", "poly", "schedule"},
     "frontend": {"source", "diagnostics", "suggest", "algorithm"},
     "ir": {"algorithm", "poly"},
-    "codegen": {"source", "diagnostics", "algorithm", "poly", "ir"},
+    "codegen": {"source", "diagnostics", "algorithm", "poly", "ir", "plan"},
     "generate": {
-        *("source", "diagnostics", "budget_messages", "algorithm", "schedule", "codegen"),
+        *("source", "diagnostics", "budget_messages", "algorithm", "plan", "schedule", "codegen"),
         "directives",
     },
-    "vain": {"source", "diagnostics", "algorithm", "schedule", "ir", "codegen", "directives"},
-    "origins": {"source", "algorithm", "poly", "schedule"},
+    "vain": {
+        *("source", "diagnostics", "algorithm", "plan", "schedule", "ir", "codegen", "directives"),
+    },
+    "origins": {"source", "algorithm", "poly", "plan", "schedule"},
     "code_map": {
         *("algorithm", "poly", "schedule", "ir", "codegen", "generate", "origins", "directives"),
     },
@@ -58,7 +63,7 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": {"", "writing", "algorithm", "reference", "schedule", "codegen", "generate"},
     "targets": {
         *("source", "diagnostics", "algorithm", "poly", "schedule", "ir", "codegen", "generate"),
-        *("origins", "code_map", "runtime"),
+        *("origins", "code_map", "plan", "runtime"),
     },
     "ring": {"diagnostics", "algorithm", "reference", "runtime"},
     "timing": set[str](),

@@ -39,9 +39,10 @@ PLUGINS: dict[str, Entry] = {
         "it refuses: with self.mistake in check, with self.refusal in apply.",
     ),
     "DT227": Entry(
-        "a primitive returns no schedule tree",
+        "a primitive returns no schedule tree, no launch or no valid kernel",
         "Return the State that apply was given, with other kernels. Loops, lanes, grids and their "
-        "order may change; each statement stays in its kernel, and there once.",
+        "order may change; each statement stays in its kernel, and there once. Return from edit "
+        "the Launch that it was given, with other fields; from rewrite a tuple of steps.",
     ),
     "DT228": Entry(
         "a primitive refuses a directive",

@@ -1,21 +1,22 @@
 """The primitive `align`: lanes along the lines of a tensor begin where its memory is aligned."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import TensorName
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.reads import check_reads
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
 
 
 @dataclass(frozen=True, slots=True)
-class Align(Primitive):
+class Align(LaunchEdit):
     """Start the tiles of loops along the lines of an input where its memory is aligned.
 
         for y in 0..Y by 512: load(A[x, y ..])  -->  what is before the first whole tile, masked
@@ -27,7 +28,6 @@ class Align(Primitive):
     """
 
     name: ClassVar[str] = "align"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
 
     order: ClassVar[str] = "each index is in another tile or lane, where that makes no difference"
@@ -38,10 +38,6 @@ class Align(Primitive):
         """Check that the kernel reads the input, or what another kernel left in memory."""
         yield from check_reads(self.inputs, self.func, view)
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        names = tuple(item.text for item in self.inputs)
-        return state.with_kernels(
-            self.func,
-            lambda k: with_options(k, aligned=(*k.options.aligned, *names)),
-        )
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let lanes begin where the lines of these tensors are aligned."""
+        return replace(launch, aligned=(*launch.aligned, *(item.text for item in self.inputs)))

@@ -1,15 +1,16 @@
 """The primitive `early`: a launch that begins while the one before it ends."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.plan.launch import Launch
+from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.tree import Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class Early(Primitive):
+class Early(LaunchEdit):
     """Place the programs of a launch on the device while the launch before it still runs.
 
         launch 1; launch 2  -->  launch 1 || place the programs of 2; then they compute
@@ -20,9 +21,8 @@ class Early(Primitive):
     """
 
     name: ClassVar[str] = "early"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, is_early=True))
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let it begin while the launch before it ends."""
+        return replace(launch, is_early=True)

@@ -1,21 +1,23 @@
 """The primitive `flatten`: loops that are directly inside of each other as one loop."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.directives.reorder import twice
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Loop, Node, loops, with_options
+from dtpoly.schedule.tree import Kernel, Loop, Node, asking, loops
 from dtpoly.schedule.values import Name
 
 
 @dataclass(frozen=True, slots=True)
-class Flatten(Primitive):
+class Flatten(LaunchEdit):
     """Make one loop of loops that are directly inside of each other, listed outermost first.
 
         for r: for c: S(r, c)  -->  for i in 0..R * C: S(i // C, i % C)
@@ -25,7 +27,6 @@ class Flatten(Primitive):
     """
 
     name: ClassVar[str] = "flatten"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("loops", Label(), Count.LIST, least=2),
     )
@@ -37,18 +38,22 @@ class Flatten(Primitive):
         yield from twice(self.loops)
 
     def apply(self, state: State) -> State:
-        """Record it on kernels with such loops.
-
-        The tree stays: only how loops are written changes.
-        """
-        names = tuple(loop.text for loop in self.loops)
+        """Let it edit the launches of the kernels that have such loops."""
 
         def change(kernel: Kernel) -> Kernel:
-            if not any(_is_nest(around[-1], names) for around in loops(kernel.body)):
-                return kernel
-            return with_options(kernel, flat=(*kernel.options.flat, names))
+            nests = (around[-1] for around in loops(kernel.body))
+            is_nest = any(_is_nest(one, self._names) for one in nests)
+            return asking(kernel, self) if is_nest else kernel
 
         return state.with_kernels(self.func, change)
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Write loops over these labels as one."""
+        return replace(launch, flat=(*launch.flat, self._names))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(loop.text for loop in self.loops)
 
 
 def _is_nest(node: Node, names: tuple[str, ...]) -> bool:

@@ -1,16 +1,17 @@
 """The primitive `persistent`: as many program instances as run at once."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Integer
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
+from dtpoly.schedule.tree import Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class Persistent(Primitive):
+class Persistent(LaunchEdit):
     """Launch as many programs as the device runs at once; each computes several blocks.
 
         program p: block p  -->  program p: for b in p..blocks by programs: block b
@@ -20,11 +21,10 @@ class Persistent(Primitive):
     """
 
     name: ClassVar[str] = "persistent"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("each", Integer(1, 32), Count.MAYBE),)
 
     each: int | None = None
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, each=self.each or 1))
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let each program take several blocks, one after another."""
+        return replace(launch, each=self.each or 1)

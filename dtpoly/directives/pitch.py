@@ -1,15 +1,16 @@
 """The primitive `pitch`: rows that begin where memory is aligned."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.plan.launch import Launch
+from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.tree import Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class Pitch(Primitive):
+class Pitch(LaunchEdit):
     """Let the rows of a Func begin at multiples of 16 bytes, long ones at those of 128.
 
         new memory of [m, n]  -->  the first n of each row of new, wider memory
@@ -19,9 +20,8 @@ class Pitch(Primitive):
     """
 
     name: ClassVar[str] = "pitch"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, is_pitched=True))
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let the rows of what it writes begin where memory is aligned."""
+        return replace(launch, is_pitched=True)

@@ -1,6 +1,7 @@
 """The primitive `store`: a tile is stored in boxes, one after another."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.algorithm.program import Directive
@@ -8,17 +9,17 @@ from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.directives.descriptor import Descriptor
 from dtpoly.directives.warp_specialize import contradiction
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Integer, listed
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
+from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Sized, word_span
 
 
 @dataclass(frozen=True, slots=True)
-class Store(Primitive):
+class Store(LaunchEdit):
     """Store the tile of a Func through its descriptor in boxes of at most so many elements.
 
         f_descriptor.store([x, y], tile)  -->  left, right = halves of tile
@@ -30,7 +31,6 @@ class Store(Primitive):
     """
 
     name: ClassVar[str] = "store"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         # A side of one element would be none of the box.
         Parameter("boxes", SizedLabel(Integer(least=2, power_of_two=True)), Count.EACH),
@@ -53,11 +53,10 @@ class Store(Primitive):
             yield self._no_descriptor(mine)
         yield from contradiction(self, view, "stores its half of the rows")
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(
-            self.func, lambda k: with_options(k, boxes=(*k.options.boxes, *self.boxes))
-        )
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let the tile of the result be stored in boxes."""
+        boxes = {box.label: box.size for box in self.boxes}
+        return replace(launch, boxes={**launch.boxes, **boxes})
 
     def _describes(self, one: Directive) -> bool:
         targets = (argument.target for argument in one.arguments)

@@ -1,21 +1,24 @@
 """The primitive `stream`: what a kernel loads of a tensor is the first to leave the cache."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import TensorName
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.reads import check_reads
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Name
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.ir.body import Body
+    from dtpoly.ir.kernel import Step
 
 
 @dataclass(frozen=True, slots=True)
-class Stream(Primitive):
+class Stream(LaunchEdit):
     """Say that what a kernel loads of a tensor is not needed again soon.
 
         load(A + x)  -->  load(A + x, eviction_policy="evict_first")
@@ -25,7 +28,6 @@ class Stream(Primitive):
     """
 
     name: ClassVar[str] = "stream"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
 
     inputs: tuple[Name, ...]
@@ -34,10 +36,10 @@ class Stream(Primitive):
         """Check that the kernel reads the input, or what another kernel left in memory."""
         yield from check_reads(self.inputs, self.func, view)
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        names = tuple(item.text for item in self.inputs)
-        return state.with_kernels(
-            self.func,
-            lambda k: with_options(k, streamed=(*k.options.streamed, *names)),
+    def rewrite(self, body: "Body") -> "tuple[Step, ...]":
+        """Let what is loaded of these tensors leave the cache first."""
+        names = {item.text for item in self.inputs}
+        read = {variable for name, variable in body.variables.items() if name in names}
+        return body.with_loads(
+            lambda load: replace(load, is_streamed=True) if load.tensor in read else load
         )

@@ -1,18 +1,19 @@
 """The primitive `warp_specialize`: some warps load while others compute."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.primitive import LaunchEdit, Parameter, Primitive
+from dtpoly.schedule.tree import Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class WarpSpecialize(Primitive):
+class WarpSpecialize(LaunchEdit):
     """Let four more warps load the tiles of a product, while those of `num_warps(8)` multiply.
 
         for k: load(k); use(k)  -->  warps A: for k: load(k)  ||  warps B: for k: use(k)
@@ -23,12 +24,11 @@ class WarpSpecialize(Primitive):
     """
 
     name: ClassVar[str] = "warp_specialize"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, is_specialized=True))
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let some warps load for those that compute."""
+        return replace(launch, is_specialized=True)
 
 
 def contradiction(other: Primitive, view: View, does: str) -> Iterator[Diagnostic]:

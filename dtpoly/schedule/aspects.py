@@ -19,7 +19,7 @@ from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, leaves, loops, paths
 from dtpoly.schedule.tree import Sequence as InSequence
 from dtpoly.schedule.values import Sized
 
-_Value = int | str | tuple[str | Sized | tuple[str, ...], ...] | None  # of an option
+_Value = int | str | tuple[str, ...] | Sized | None  # of an option
 Places = tuple[Fusion | None, ...]
 LOST, ORDER = "the statements", "the order of statements"
 NUMBERING = "the numbering of programs"
@@ -63,20 +63,8 @@ def subject(topic: str, of: str, label: str, *, is_one: bool) -> str:
 TOPICS = ("place", "kernel", "programs", NUMBERING, "nest", "loop", "lanes", "option", LOST, ORDER)
 
 # The directive that sets an option, where its name is not that of the option.
-DIRECTIVES = {
-    "each": "persistent",
-    "is_specialized": "warp_specialize",
-    "is_pitched": "pitch",
-    "is_swapped": "swap",
-    "is_early": "early",
-    "descriptors": "descriptor",
-    "flat": "flatten",
-    "aligned": "align",
-    "turned": "alternate",
-    "streamed": "stream",
-    "boxes": "store",
-    "panel": "panels",
-}
+DIRECTIVES = {"descriptors": "descriptor", "panel": "panels"}
+ASKED = "asked"
 
 
 def listed(words: Iterable[str]) -> str:
@@ -168,17 +156,21 @@ def _kernel(kernel: Kernel, state: State) -> Iterator[Aspect]:
     yield from _loops(kernel, model)
     for field in fields(kernel.options):
         value: _Value = getattr(kernel.options, field.name)
-        if value:
+        if value and field.name != ASKED:
             said = DIRECTIVES.get(field.name, field.name)
             yield Aspect("option", name, "", said, _option(value))
+    asked: dict[str, tuple[str, ...]] = {}
+    for one in kernel.options.asked:
+        asked[one.name] = (*asked.get(one.name, ()), *one.words())
+    for said, words in asked.items():
+        yield Aspect("option", name, "", said, _option(words))
 
 
 def _option(value: _Value) -> str:
     """Show an option. Neither the order of several arguments nor how often one is given counts."""
     if isinstance(value, tuple):
-        words = {" and ".join(one) if isinstance(one, tuple) else str(one) for one in value}
-        return ", ".join(sorted(words))
-    return "on" if value is True else str(value)
+        return ", ".join(sorted({*value}))
+    return str(value)
 
 
 def _written(kernel: Kernel, state: State) -> tuple[str, ...]:

@@ -7,11 +7,14 @@ import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, redirect_stdout
 from itertools import islice
+from typing import cast
 
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+from dtpoly.plan.launch import Launch
 from dtpoly.python_places import file_of, function_place, raised_at, said_by
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Asked, Kernel
 from dtpoly.schedule.typed import wrong_field
 from dtpoly.schedule.well_formed import flaw
 from dtpoly.source import Span
@@ -36,7 +39,21 @@ def applied(primitive: Primitive, state: State) -> State:
     if why is not None:
         raise DtpolyError([_no_tree(primitive, why)])
     assert isinstance(after, State)
+    for kernel in after.kernels:
+        for one in kernel.options.asked:
+            _check_edit(one, kernel)
     return after
+
+
+def _check_edit(asked: Asked, kernel: Kernel) -> None:
+    assert isinstance(asked, Primitive)
+    if is_foreign(type(asked)):
+        with at_work(type(asked), asked.span):
+            edited = cast(object, asked.edit(Launch(kernel.name), kernel))
+        is_launch = isinstance(edited, Launch)
+        why = wrong_field(edited) if is_launch else f"edit returns {type(edited).__name__}"
+        if why is not None:
+            raise DtpolyError([no_such(asked, "launch", why, type(asked).edit)])
 
 
 def checked(
@@ -110,6 +127,22 @@ def _no_tree(primitive: Primitive, why: str) -> Diagnostic:
         "what this returns",
         (Note("for this directive", primitive.span),) if place and primitive.span else (),
         "return the State that apply was given, with other kernels: state.with_loops(...)",
+    )
+
+
+def no_such(
+    primitive: Primitive, what: str, why: str, made_by: Callable[..., object]
+) -> Diagnostic:
+    """Report that a user's primitive makes no launch, or no kernel, that can be used."""
+    place = function_place(made_by)
+    return Diagnostic(
+        "DT227",
+        Severity.ERROR,
+        f"the primitive '{type(primitive).name}' makes no {what}: {why}",
+        place or primitive.span,
+        "what this returns",
+        (Note("for this directive", primitive.span),) if place and primitive.span else (),
+        "return what was given, with other fields: dataclasses.replace(...)",
     )
 
 

@@ -3,18 +3,24 @@
 from collections.abc import Iterator
 from dataclasses import field, replace
 from enum import Enum, IntEnum
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dtpoly.algorithm.program import Argument, Directive
-from dtpoly.algorithm.show import show_directive
+from dtpoly.algorithm.show import show_argument, show_directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Kind, Word
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel, asking
 from dtpoly.schedule.values import as_argument
 from dtpoly.source import Span
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.ir.body import Body
+    from dtpoly.ir.kernel import Step
 
 
 class Stage(IntEnum):
@@ -93,6 +99,20 @@ class Primitive:
         """
         return state
 
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """The launch of a kernel with what the directive asks of it, if `asking` put it there."""
+        return launch
+
+    def rewrite(self, body: "Body") -> "tuple[Step, ...]":
+        """The steps of a kernel with what the directive makes of them, if `asking` put it there."""
+        return body.steps
+
+    def words(self) -> tuple[str, ...]:
+        """Say each thing that the directive asks for, as `explain` shows it."""
+        of_list = any(one.count is Count.LIST for one in self.parameters)
+        said = tuple(map(show_argument, self.directive().arguments))
+        return (" and ".join(said),) if of_list else said or ("on",)
+
     def mistake(
         self, title: str, at: Span | None = None, label: str = "", hint: str = ""
     ) -> Diagnostic:
@@ -133,6 +153,20 @@ class Primitive:
 
     def __str__(self) -> str:
         return show_directive(self.directive())
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchEdit(Primitive):
+    """A directive that leaves the tree as it is.
+
+    `edit` says what it changes of a launch, and `rewrite` what it makes of the code.
+    """
+
+    stage: ClassVar[Stage] = Stage.OPTIONS
+
+    def apply(self, state: State) -> State:
+        """Let it edit the launch of each kernel of its Func."""
+        return state.with_kernels(self.func, lambda kernel: asking(kernel, self))
 
 
 def signatures(primitive: type[Primitive], func: str = "f") -> tuple[str, ...]:

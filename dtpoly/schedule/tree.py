@@ -6,12 +6,17 @@ innermost by construction.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.schedule.values import Divided, Sized
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.ir.body import Body
+    from dtpoly.ir.kernel import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,24 @@ class Loop:
 Node = Leaf | Sequence | Loop
 
 
+class Asked(Protocol):
+    """A directive that edits the launch of a kernel, or its code, and leaves its tree as it is."""
+
+    name: ClassVar[str]
+
+    def words(self) -> tuple[str, ...]:
+        """Say each thing that it asks for, for `explain`."""
+        ...
+
+    def edit(self, launch: Launch, kernel: "Kernel") -> Launch:
+        """Return the launch with what it asks of it."""
+        ...
+
+    def rewrite(self, body: "Body") -> "tuple[Step, ...]":
+        """Return the steps of the kernel as it wants them."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of a kernel: they do not change the tree."""
@@ -63,20 +86,11 @@ class Options:
     num_warps: int | None = None
     num_stages: int | None = None
     precision: str | None = None
-    each: int = 0  # programs for each multiprocessor, if they take blocks in turn
-    is_specialized: bool = False
-    is_pitched: bool = False  # rows of what it writes begin where memory is aligned
-    is_swapped: bool = False  # rows of products are columns while they are summed
-    is_early: bool = False  # launched while the kernel before it ends
     beside: str = ""  # the kernel before it, if one launch computes both
     descriptors: tuple[str, ...] = ()
     atomic: tuple[str, ...] = ()  # labels
-    flat: tuple[tuple[str, ...], ...] = ()  # labels of loops that are one, outermost first
-    aligned: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
-    turned: tuple[str, ...] = ()  # labels whose loops take turns in direction
-    streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
-    boxes: tuple[Sized, ...] = ()  # in which its tile is stored
     panel: Sized | None = None  # of what it and those before it compute at a time
+    asked: tuple[Asked, ...] = ()  # directives that edit its launch, in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +119,30 @@ def loop_value(func: str, label: str) -> Affine:
 def with_options(kernel: Kernel, **changed: Any) -> Kernel:
     """The kernel with other options."""
     return replace(kernel, options=replace(kernel.options, **changed))
+
+
+def asking(kernel: Kernel, directive: Asked) -> Kernel:
+    """The kernel with one more directive that edits its launch."""
+    asked = kernel.options.asked
+    return kernel if directive in asked else with_options(kernel, asked=(*asked, directive))
+
+
+def launch_of(kernel: Kernel) -> Launch:
+    """The launch of a kernel, as its options and the directives that edit it have it."""
+    options = kernel.options
+    launch = Launch(
+        name=kernel.name,
+        func=kernel.func,
+        precision=options.precision,
+        num_warps=options.num_warps,
+        num_stages=options.num_stages,
+        descriptors=options.descriptors,
+        beside=options.beside,
+        panel=None if options.panel is None else (options.panel.label, options.panel.size),
+    )
+    for one in options.asked:
+        launch = one.edit(launch, kernel)
+    return replace(launch, name=kernel.name, func=kernel.func)
 
 
 def paths(kernels: tuple[Kernel, ...]) -> tuple[Path, ...]:

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from dtpoly.algorithm.show import show_affine
 from dtpoly.poly.axes import ZERO, Axis
-from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, Sequence
+from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, Sequence, launch_of
 
 
 def show_tree(kernels: Iterable[Kernel]) -> str:
@@ -28,17 +28,18 @@ def words(kernel: Kernel) -> str:
 
 def unusual(kernel: Kernel) -> Iterator[str]:
     """Yield what is not as usual of a kernel's programs, its memory and its launches."""
-    options = kernel.options
-    if options.each:
+    launch = launch_of(kernel)
+    if launch.each:
         yield "as many programs as run at once"
-    if options.each > 1:
-        yield f"{options.each} for each multiprocessor"
-    if options.is_pitched:
+    if launch.each > 1:
+        yield f"{launch.each} for each multiprocessor"
+    if launch.is_pitched:
         yield "rows aligned"
-    if options.beside:
-        yield f"launched with {options.beside}"
-    if options.panel is not None:
-        yield f"in panels of {options.panel.size} of {options.panel.label}"
+    if launch.beside:
+        yield f"launched with {launch.beside}"
+    if launch.panel is not None:
+        label, size = launch.panel
+        yield f"in panels of {size} of {label}"
 
 
 def _kernel(kernel: Kernel) -> Iterator[str]:

@@ -6,7 +6,7 @@ is meant, and whoever reads the tree later would fail far from the mistake.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
@@ -36,16 +36,16 @@ def _wrong_fields(one: object, besides: Collection[str] = ()) -> Iterator[str]:
         value = getattr(one, name, None)
         if not _fits(value, hint):
             yield f"'{name}' of {type(one).__name__} is {_called(value, hint)}"
-        yield from _inside(value)
+        yield from _inside(value, besides)
 
 
-def _inside(value: object) -> Iterator[str]:
+def _inside(value: object, besides: Collection[str]) -> Iterator[str]:
     """Look for wrong fields in a value that is a dataclass, or a tuple with dataclasses in it."""
     if isinstance(value, tuple):
         for part in cast("tuple[object, ...]", value):
-            yield from _inside(part)
+            yield from _inside(part, besides)
     elif is_dataclass(value) and not isinstance(value, type | Span):
-        yield from _wrong_fields(value)
+        yield from _wrong_fields(value, besides)
 
 
 def _fits(value: object, hint: Any) -> bool:
@@ -55,6 +55,11 @@ def _fits(value: object, hint: Any) -> bool:
     if get_origin(hint) is tuple:
         parts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else None
         return parts is not None and _fit(parts, get_args(hint))
+    if get_origin(hint) is Mapping:
+        pairs = cast("Mapping[object, object]", value) if isinstance(value, Mapping) else None
+        return pairs is not None and all(_fit(pair, get_args(hint)) for pair in pairs.items())
+    if get_origin(hint) is Callable:
+        return callable(value)
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, NoneType if hint is None else hint)

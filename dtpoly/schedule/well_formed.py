@@ -17,7 +17,7 @@ from dtpoly.schedule.typed import wrong_field
 
 DEEPEST = 1_000  # nodes, one in the other
 MOST = 2**62  # sets have no larger numbers in them
-NODES = ("body", "child", "children")  # the fields that are looked at one after another
+NODES = ("body", "child", "children", "asked")  # fields that are looked at one after another
 
 
 def flaw(before: State, after: object) -> str | None:
@@ -79,6 +79,10 @@ def _in_form(kernel: Kernel) -> Iterator[str]:
     for word, number in (("num_warps", options.num_warps), ("num_stages", options.num_stages)):
         if number is not None and not _is_count(number):
             yield f"the {word} of '{kernel.name}' is no number that a kernel can have"
+    asked = cast(object, options.asked)
+    if not isinstance(asked, tuple) or not all(map(_edits, cast("tuple[object, ...]", asked))):
+        yield f"what is asked of the launch of '{kernel.name}' is no tuple of primitives"
+        return
     pending: list[tuple[object, int]] = [(kernel.body, 1)]
     while pending:
         node, depth = pending.pop()
@@ -104,6 +108,11 @@ def _in_form(kernel: Kernel) -> Iterator[str]:
                 pending.append((child, depth + 1))
             case _:
                 yield f"{where} is {_called(node)} instead of a Loop, Sequence or Leaf"
+
+
+def _edits(one: object) -> bool:
+    """Whether something may edit a launch, as each primitive may."""
+    return all(callable(getattr(one, word, None)) for word in ("edit", "rewrite", "words"))
 
 
 def _in_axes(kernel: Kernel, labels: set[str]) -> Iterator[str]:

@@ -9,10 +9,10 @@ from types import ModuleType
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.sizes import Sizes
 from dtpoly.code_map import code_map
-from dtpoly.codegen.launch import Launch
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
+from dtpoly.plan.launch import Launch
 from dtpoly.runtime.load import load_module
 from dtpoly.schedule.state import State
 from dtpoly.targets.advice import advice, is_launchable, refused, too_large

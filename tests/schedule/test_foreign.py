@@ -144,7 +144,10 @@ MISFITS = {
     ),
     "a truth": ("options=replace(k.options, num_stages=True)", "'num_stages' of Options is a bool"),
     "a label": ("options=replace(k.options, atomic='k')", "'atomic' of Options is a str"),
-    "boxes": ("options=replace(k.options, boxes=(1, 2))", "'boxes' of Options is a tuple with"),
+    "what is asked": (
+        "options=replace(k.options, asked=(1, 2))",
+        "what is asked of the launch of 'total' is no tuple of primitives",
+    ),
     "a panel": ("options=replace(k.options, panel='x')", "'panel' of Options is a str"),
     "tiles": ("tiles=(1,)", "'tiles' of Kernel is a tuple with something else in it"),
     "order": ("order=None", "'order' of Kernel is nothing"),

@@ -5,8 +5,7 @@ import pytest
 from dtpoly.poly.model import by_name
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.legality import judge
-from dtpoly.schedule.tree import statements
-from dtpoly.schedule.values import Sized
+from dtpoly.schedule.tree import launch_of, statements
 from tests.generation.algorithms import Limits
 from tests.generation.choice import seeded
 from tests.generation.schedules import program
@@ -59,13 +58,14 @@ def test_options_stand_on_the_kernel() -> None:
         "_2mm.descriptor(C); _2mm.warp_specialize(); _2mm.align(C); _2mm.alternate(m, l);"
         "_2mm.early(); _2mm.pitch(); _2mm.stream(C);"
     )
-    options = scheduled(text).kernels[-1].options
-    assert (options.num_warps, options.num_stages, options.precision) == (8, 3, "tf32")
-    assert (options.each, options.is_specialized) == (1, True)
-    assert (options.is_early, options.is_pitched) == (True, True)
-    assert options.descriptors == ("C",)
-    assert (options.aligned, options.turned) == (("C",), ("m", "l"))
-    assert options.streamed == ("C",)
-    assert options.boxes == ()
+    kernel = scheduled(text).kernels[-1]
+    launch = launch_of(kernel)
+    assert (launch.num_warps, launch.num_stages, launch.precision) == (8, 3, "tf32")
+    assert (launch.each, launch.is_specialized) == (1, True)
+    assert (launch.is_early, launch.is_pitched) == (True, True)
+    assert launch.descriptors == ("C",)
+    assert (launch.aligned, [*launch.turned.values()]) == (("C",), ["m", "l"])
+    assert [one.words() for one in kernel.options.asked if one.name == "stream"] == [("C",)]
+    assert launch.boxes == {}
     text = f"{TWO_PRODUCTS} _2mm.descriptor(_2mm); _2mm.store(m:16, n:8);"
-    assert scheduled(text).kernels[-1].options.boxes == (Sized("m", 16), Sized("n", 8))
+    assert launch_of(scheduled(text).kernels[-1]).boxes == {"m": 16, "n": 8}

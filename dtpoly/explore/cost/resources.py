@@ -10,6 +10,7 @@ from dtpoly.explore.accesses.streams import Stream
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
+from dtpoly.schedule.tree import launch_of
 
 WARP = 32
 DEFAULT_WARPS, DEFAULT_STAGES = 4, 3  # Triton's own, where the schedule says nothing
@@ -118,7 +119,7 @@ def _shared(kernel: Launched) -> int:
         if walk.statement.name in kernel.operand_dtypes:
             tiles = sum(s.tile * s.size for s in _loads(kernel, walk) if s.is_operand)
             found = max(found, tiles * (stages if walk.loops else 1))
-    if found and kernel.node.options.each:
+    if found and launch_of(kernel.node).each:
         # The block that is stored goes through it while the next one is loaded.
         stores = [s for s in kernel.streams if s.is_store]
         found += max((s.tile * s.size // _parts(kernel, s) for s in stores), default=0)
@@ -129,5 +130,5 @@ def _parts(kernel: Launched, store: Stream) -> int:
     """In how many parts, one after another, a tile is stored: by address they are about halves."""
     if kernel.node.func not in kernel.node.options.descriptors:
         return 2
-    sizes = kernel.node.options.boxes
-    return prod(max(1, lanes_of(store.walk, (one.label,)) // one.size) for one in sizes)
+    boxes = launch_of(kernel.node).boxes
+    return prod(max(1, lanes_of(store.walk, (x,)) // size) for x, size in boxes.items())

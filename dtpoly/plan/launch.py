@@ -1,15 +1,18 @@
-"""Describes the launch of one kernel: its statements, and what the directives say of it.
+"""Describes the launch of one kernel: its statements, and what directives ask of it.
 
-`lower` makes the kernel from a `Launch`. The compiler builds one for each kernel of the tree.
+The compiler makes one for each kernel of the schedule tree. Directives edit it, and code generation
+makes the kernel and its launch from it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
+from typing import Any
 
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path
 
-from .specializing import may_specialize
+# Warps that compute, where others load for them: two groups of four.
+COMPUTING_WARPS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +20,8 @@ class Launch:
     """A kernel of the tree, as code generation needs it: name, paths to its statements, options."""
 
     name: str
-    paths: tuple[Path, ...]
-    unrolled: Mapping[str, int]
+    paths: tuple[Path, ...] = ()
+    unrolled: Mapping[str, int] = field(default_factory=dict[str, int])
     precision: str | None = None
     num_warps: int | None = None
     num_stages: int | None = None
@@ -33,14 +36,20 @@ class Launch:
     is_pitched: bool = False  # rows of the Func begin where memory is aligned
     is_specialized: bool = False  # some warps load for those that compute
     beside: str = ""  # the kernel before it, if one launch computes both
-    streamed: tuple[str, ...] = ()  # tensors of which loads leave the cache first
     # Label -> the most elements along it that are stored at once.
     boxes: Mapping[str, int] = field(default_factory=dict[str, int])
     panel: tuple[str, int] | None = None  # label, and how many are computed at a time
     is_first_of_panel: bool = False  # beside the last kernel of the panel before
     is_swapped: bool = False  # rows of products are columns while they are summed
+    # What directives make of the lowered body, before anything else is done with it. Each takes a
+    # `Body` and gives steps; their module is not loaded where schedules are only checked.
+    passes: tuple[Callable[[Any], Any], ...] = ()
 
     @property
     def may_specialize(self) -> bool:
-        """Whether some of its warps may load for the others."""
-        return self.is_specialized and may_specialize(self.num_warps, self.num_stages)
+        """Whether some of its warps may load for the others.
+
+        With one stage, nothing could be loaded before it is needed.
+        """
+        enough = self.num_warps == COMPUTING_WARPS and self.num_stages != 1
+        return self.is_specialized and enough
