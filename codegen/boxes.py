@@ -4,12 +4,10 @@
 again and again, until each part has the shape of the block.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from dtpoly.ir.kernel import Block, Box, Halved, Step, Store
-from dtpoly.ir.parts import inside
+from dtpoly.ir.kernel import Block, Box, Halved
 
 from .building import Unsupported
 from .names import fresh
@@ -49,18 +47,3 @@ def _halves(
     at = one.offsets[axis] + shape[axis] // 2
     behind = Box(second, (*one.offsets[:axis], at, *one.offsets[axis + 1 :]))
     return Halved(one.name, shape, axis, first, second), (Box(first, one.offsets), behind)
-
-
-def boxed_axes(body: tuple[Step, ...]) -> Iterator[int]:
-    """The axes of the tensor along which a kernel cuts the tile that it stores."""
-    for one in inside(body):
-        if isinstance(one, Store) and one.block is not None:
-            cut = {one.axes[half.axis] for half in one.block.halved}
-            for axis, index in enumerate(one.indices):
-                if not cut.isdisjoint(index.labels):
-                    yield axis
-
-
-def is_stored(body: tuple[Step, ...]) -> bool:
-    """Whether a kernel stores something through a descriptor."""
-    return any(isinstance(one, Store) and one.block is not None for one in inside(body))

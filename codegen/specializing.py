@@ -34,10 +34,10 @@ from dtpoly.ir.kernel import (
 from dtpoly.ir.kinds import REAL
 from dtpoly.ir.parts import inside, nested
 from dtpoly.ir.tile_values import Place, Test, Value
+from dtpoly.plan.launch import LEAST_ROWS
 
 from .descriptors import Wish
 
-ROWS = 128  # of a block: a group takes 64 at once
 OUTSIDE = Address | Fill | Given | Lanes | Mask | Scalar
 
 Made = tuple[tuple[Step, ...], tuple[OwnDescriptor, ...]]
@@ -117,7 +117,7 @@ def _row(loop: Instruction) -> str | None:
         return None
     if left.descriptor == right.descriptor:  # of which only the left one's blocks would be cut
         return None
-    is_cut = left.order == (0, 1) and len(right.order) == 2 and left.shape[0] >= ROWS
+    is_cut = left.order == (0, 1) and len(right.order) == 2 and left.shape[0] >= LEAST_ROWS
     return product.left_axes[0] if is_cut else None
 
 

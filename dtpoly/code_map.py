@@ -8,7 +8,6 @@ from dtpoly.algorithm.show import show_directive
 from dtpoly.codegen.together import Together, together_lines
 from dtpoly.codegen.triton_text import Line, kernel_lines, making_lines, pointer
 from dtpoly.codegen.waiting_text import LETTING, WAITING, WAITING_FIRST
-from dtpoly.directives.panels import Panels
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.ir.kernel import (
@@ -27,7 +26,7 @@ from dtpoly.ir.kernel import (
 from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_edit, find_option, origin_of
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel
+from dtpoly.schedule.tree import Kernel, launch_of
 
 START = "_start"  # ends the names of where loops and blocks are
 BARRIER = "tl.debug_barrier()"
@@ -57,7 +56,7 @@ def code_map(state: State, code: Code) -> tuple[MappedLine, ...]:
     for pair in code.stages.pairs.values():
         written = together_lines(pair)
         start = _find(lines, written)
-        said = find_option(state, _node(state, code, pair), "beside")
+        said = find_edit(state, _node(state, code, pair), lambda launch: launch.beside)
         for at, text in enumerate(written):
             found.append(MappedLine(start + at + 1, text, pair.kernel.name, said))
     return tuple(found)
@@ -168,7 +167,7 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
         if variable == f"{axis.label}_in_group":
             return find_directive(state, node, GROUPS, axis.label)
     if kernel.is_beside and word == f"{BEFORE},":
-        return find_option(state, node, "beside")
+        return find_edit(state, node, lambda launch: launch.beside)
     if kernel.is_early and (word.startswith(f"{EARLY}:") or word in WAITS):
         found = find_edit(state, node, lambda launch: launch.is_early)
         return found if found.directive is not None else _panels(state, node)
@@ -186,11 +185,11 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
 
 def _panels(state: State, node: Kernel) -> Origin:
     """The directive that says of a Func that it is computed in panels, with what it needs."""
-    for one in state.program.directives:
-        if one.name == Panels.name:
-            needed = in_order(state.program, [one.func])
+    for last in state.kernels:
+        if launch_of(last).panel is not None:
+            needed = in_order(state.program, [last.func])
             if node.func in {func.name for func in needed}:
-                return Origin(None, one, one.span)
+                return find_edit(state, last, lambda launch: launch.panel)
     return Origin()
 
 

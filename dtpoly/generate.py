@@ -153,7 +153,7 @@ def _launch(state: State, kernel: Kernel) -> Launch:
 def _first_of_panels(state: State) -> Iterator[str]:
     """The first kernel of each Func that is computed in panels."""
     for last in state.kernels:
-        if last.options.panel is not None:
+        if launch_of(last).panel is not None:
             needed = {func.name for func in in_order(state.program, [last.func])}
             yield next(kernel.name for kernel in state.kernels if kernel.func in needed)
 

@@ -9,21 +9,23 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.menu import Option, menu
+from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives
 from dtpoly.schedule.state import State
-from dtpoly.vain import ASKED, vain
+from dtpoly.vain import vain
 
 
 def offers(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> Iterator[Option]:
     """The options of the menu; of some directives only the code says whether they do anything."""
+    asked = _that_may_be_vain(primitives)
     for option in menu(program, func, primitives):
         state = option.state
         name = option.directive.partition("(")[0].rpartition(".")[2]
-        if state is None or name not in ASKED:
+        if state is None or name not in asked:
             yield option
             continue
         try:
-            is_vain = next(vain_of(state, option.directive), None) is not None
+            is_vain = next(vain_of(state, option.directive, primitives), None) is not None
         except DtpolyError as error:  # there is no code for such a schedule
             yield replace(option, reason=error.diagnostics[0].title, changes=False)
             continue
@@ -34,17 +36,26 @@ def vain_added(
     program: Program, directive: Directive, primitives: Primitives = PRIMITIVES
 ) -> Iterator[Diagnostic]:
     """Report that the last directive of a legal program changes nothing, or leaves no code."""
-    if directive.name in ASKED:
+    if directive.name in _that_may_be_vain(primitives):
         try:
-            yield from vain_of(judge(program, primitives).scheduled, show_directive(directive))
+            scheduled = judge(program, primitives).scheduled
+            yield from vain_of(scheduled, show_directive(directive), primitives)
         except DtpolyError as error:
             yield from error.diagnostics
 
 
-def vain_of(state: State, directive: str) -> Iterator[Diagnostic]:
+def _that_may_be_vain(primitives: Primitives) -> set[str]:
+    """The names of directives that say when they change nothing."""
+    asked = (one for one in primitives if one.changes_nothing is not Primitive.changes_nothing)
+    return {word for one in asked for word in (one.name, *one.aliases)}
+
+
+def vain_of(
+    state: State, directive: str, primitives: Primitives = PRIMITIVES
+) -> Iterator[Diagnostic]:
     """Report that a directive of a legal schedule changes nothing. Raises DtpolyError."""
     for one in state.program.directives:
         if show_directive(one) == directive:
             changed = replace(state.program, directives=(one,))
-            yield from vain(replace(state, program=changed), code_of(state).stages)
+            yield from vain(replace(state, program=changed), code_of(state).stages, primitives)
             return

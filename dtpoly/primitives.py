@@ -6,12 +6,16 @@ from dtpoly.primitives import Label, Name, Parameter, Primitive, State
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Argument, Func, Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Edit, Note, Severity
+from dtpoly.ir.body import Body
+from dtpoly.ir.kernel import Step
+from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import FuncName, Integer, Kind, OneOf, Refusal, TensorName, Word
 from dtpoly.schedule.facts import Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, SizedLabel
-from dtpoly.schedule.primitive import Count, Parameter, Primitive
+from dtpoly.schedule.made import Made
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import (
     Kernel,
@@ -31,6 +35,7 @@ __all__ = [
     "Affine",
     "Argument",
     "Axis",
+    "Body",
     "Count",
     "Diagnostic",
     "Divided",
@@ -44,8 +49,11 @@ __all__ = [
     "Kernel",
     "Kind",
     "Label",
+    "Launch",
+    "LaunchEdit",
     "Leaf",
     "Loop",
+    "Made",
     "Name",
     "NewName",
     "Node",
@@ -60,6 +68,7 @@ __all__ = [
     "Sized",
     "SizedLabel",
     "State",
+    "Step",
     "TensorName",
     "View",
     "Word",

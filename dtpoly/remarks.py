@@ -48,5 +48,5 @@ def remarked(
         code = code_of(state, header, test, wanted)
     except DtpolyError as error:
         return Remarked(in_source_order((*checked.diagnostics, *error.diagnostics)))
-    more = vain(state, code.stages)
+    more = vain(state, code.stages, checked.primitives)
     return Remarked(in_source_order((*checked.diagnostics, *more)), code)

@@ -9,16 +9,24 @@ from dataclasses import dataclass, replace
 
 import dtpoly
 from dtpoly.primitives import (
+    Body,
+    Count,
     Diagnostic,
+    Kernel,
     Label,
+    Launch,
+    LaunchEdit,
     Leaf,
     Loop,
+    Made,
     Name,
     Node,
     Parameter,
     Primitive,
     Sequence,
     State,
+    Step,
+    TensorName,
     View,
     loop_value,
     rewrite,
@@ -174,6 +182,81 @@ tell(diagonals.tensorize(x=4, y=4).interchange("x", "y"))
 
 tell(dtpoly.parse(SUM, plugins=[Skew]).total.skew("x", "k"))
 
+
+# %%
+# Some directives leave the loops as they are, and change how a kernel is launched or written. A
+# `LaunchEdit` has an `edit`: it takes the `Launch` of a kernel, which is data, and returns another
+# one. This one computes products the other way round, as `swap` does. `changes_nothing` looks at
+# the kernels that were made, and says when the code would be the same without it.
+
+
+@dataclass(frozen=True, slots=True)
+class Turned(LaunchEdit):
+    """Compute the tiles of products the other way round, and turn the result.
+
+    acc[m, n] += A[m, k] @ B[k, n]  -->  acc[n, m] += B[n, k] @ A[k, m], then turned
+    """
+
+    name = "turned"
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Rows of products are columns while they are summed."""
+        return replace(launch, is_swapped=True)
+
+    def changes_nothing(self, made: Made) -> Iterator[Diagnostic]:
+        """Without a product nothing is turned."""
+        if not made.multiplies:
+            yield made.whole("no kernel of it multiplies two matrices", "remove it")
+
+
+PRODUCT = """
+Func product;
+In A, B;
+Var m, n;
+RVar k;
+
+product[m, n] = rdot(A[m, k], B[k, n], k);
+product.compile();
+product.block(m:32, n:32); product.tensorize(m:0, n:0, k:32);
+"""
+
+
+def show(schedule: dtpoly.Scheduled, word: str) -> None:
+    """Print the lines of the kernel that have a word."""
+    print("\n".join(line.strip() for line in schedule.source.splitlines() if word in line), "\n")
+
+
+products = dtpoly.parse(PRODUCT, plugins=[Turned])
+show(products, "tl.dot")
+show(products.product.turned(), "tl.dot")
+
+# %%
+# Or it has a `rewrite`: it takes the `Body` of a kernel, the steps that the loops became, and
+# returns other steps. A step is data, too. What comes of it is validated; then the text that is
+# made of it is proved, as each text is: so a rewrite that is wrong makes a message, and no kernel.
+
+
+@dataclass(frozen=True, slots=True)
+class LastUse(LaunchEdit):
+    """Let what is loaded of tensors leave the cache first, for nobody reads it again.
+
+    A_value = load(A)  -->  A_value = load(A, evict first)
+    """
+
+    name = "last_use"
+    parameters = (Parameter("inputs", TensorName(), Count.EACH),)
+
+    inputs: tuple[Name, ...]
+
+    def rewrite(self, body: Body) -> tuple[Step, ...]:
+        """Each load of the tensors is marked."""
+        variables = {body.variables.get(one.text) for one in self.inputs}
+        return body.with_loads(
+            lambda load: replace(load, is_streamed=True) if load.tensor in variables else load
+        )
+
+
+show(dtpoly.parse(SUM, plugins=[LastUse]).total.last_use("A"), "tl.load")
 
 # %%
 # A primitive may be wrong: it is checked, never trusted. This one forgets a statement, this one

@@ -37,7 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "plugin_messages": {"source", "diagnostics", "python_places"},
     "plugins": {"plugin_messages", "diagnostics", "python_places", "algorithm", "schedule"},
-    "primitives": {"diagnostics", "algorithm", "poly", "schedule"},
+    "primitives": {"diagnostics", "algorithm", "poly", "ir", "plan", "schedule"},
     "frontend": {"source", "diagnostics", "suggest", "algorithm"},
     "ir": {"algorithm", "poly"},
     "codegen": {"source", "diagnostics", "algorithm", "poly", "ir", "plan"},
@@ -45,12 +45,10 @@ ALLOWED: dict[str, set[str]] = {
         *("source", "diagnostics", "budget_messages", "algorithm", "plan", "schedule", "codegen"),
         "directives",
     },
-    "vain": {
-        *("source", "diagnostics", "algorithm", "plan", "schedule", "ir", "codegen", "directives"),
-    },
+    "vain": {"diagnostics", "schedule", "codegen"},
     "origins": {"source", "algorithm", "poly", "plan", "schedule"},
     "code_map": {
-        *("algorithm", "poly", "schedule", "ir", "codegen", "generate", "origins", "directives"),
+        *("algorithm", "poly", "schedule", "ir", "codegen", "generate", "origins"),
     },
     "verify": {"", "source", "diagnostics", "algorithm"},
     # A table of data: nothing of the verifier is in it.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
@@ -13,6 +13,9 @@ from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.reads import check_reads
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.schedule.made import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +44,11 @@ class Align(LaunchEdit):
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let lanes begin where the lines of these tensors are aligned."""
         return replace(launch, aligned=(*launch.aligned, *(item.text for item in self.inputs)))
+
+    def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
+        """Nothing for tensors that have no loop along their lines."""
+        why, way = "no loop over tiles of a line of {} may begin anywhere", made.way_to_rows
+        if made.has_turns:
+            why = "programs that take blocks in turn have one line of {} after the other"
+            way = "remove it, or persistent"
+        yield from made.each(made.lined, why, way)

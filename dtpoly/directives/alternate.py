@@ -1,14 +1,19 @@
 """The primitive `alternate`: every second loop over a label goes backwards."""
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.labels import Label
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel, loops
 from dtpoly.schedule.values import Name
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.schedule.made import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +38,8 @@ class Alternate(LaunchEdit):
         axes = [around[-1].axis for around in loops(kernel.body)]
         turned = {axis.name: axis.label for axis in axes if axis.label in labels}
         return replace(launch, turned={**launch.turned, **turned})
+
+    def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
+        """Nothing for labels that have no second loop which could go backwards."""
+        why = "no second loop over tiles of {} has one row at a time, and rounds in any order"
+        yield from made.each(made.turned, why, made.way_to_rows)

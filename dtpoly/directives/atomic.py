@@ -42,6 +42,11 @@ class Atomic(Primitive):
 
     labels: tuple[Name, ...]
 
+    @property
+    def may_be_refused(self) -> bool:
+        """It may: partial results meet in memory in any order."""
+        return True
+
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the last operation reduces over each label.
 

@@ -6,16 +6,17 @@ from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import FuncName
 from dtpoly.schedule.kernels import View, reached
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.tree import Kernel, asking
 from dtpoly.schedule.values import Name
 
 
 @dataclass(frozen=True, slots=True)
-class Beside(Primitive):
+class Beside(LaunchEdit):
     """Launch a kernel together with another one, whose programs come first.
 
         launch g; launch f  -->  launch: programs of g, then programs of f, in any order
@@ -25,11 +26,15 @@ class Beside(Primitive):
     """
 
     name: ClassVar[str] = "beside"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("other", FuncName()),)
     order: ClassVar[str] = "neither of the two kernels needs what the other one computes"
 
     other: Name
+
+    @property
+    def may_be_refused(self) -> bool:
+        """It may: one kernel may need what the other computes."""
+        return True
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that both have one kernel, which the same wrappers launch."""
@@ -60,13 +65,17 @@ class Beside(Primitive):
         return Diagnostic("DT197", Severity.ERROR, title, self.other.span, label, notes, way)
 
     def apply(self, state: State) -> State:
-        """Put the kernel right after the other one, and record that it shares its launch."""
+        """Put the kernel right after the other one, and let it share its launch."""
         other, own = state.kernels_of(self.other.text), state.kernels_of(self.func)
         if len(other) != 1 or len(own) != 1 or other == own:
             return state
         left = [one for one in state.kernels if one is not own[0]]
-        left.insert(left.index(other[0]) + 1, with_options(own[0], beside=other[0].name))
+        left.insert(left.index(other[0]) + 1, asking(own[0], self))
         return replace(state, kernels=tuple(left))
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let one launch compute both kernels."""
+        return replace(launch, beside=self.other.text)
 
 
 def _is_in_parts(view: View, func: str) -> bool:

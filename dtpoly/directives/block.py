@@ -35,6 +35,7 @@ class Block(Primitive):
     """
 
     name: ClassVar[str] = "block"
+    elsewhere: ClassVar[tuple[str, ...]] = ("bind", "grid", "parallel", "parallelize", "tile")
     stage: ClassVar[Stage] = Stage.LOOPS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("blocks", OneOf((SizedLabel(), DividedLabel("size"))), Count.EACH),

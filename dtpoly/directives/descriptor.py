@@ -1,21 +1,26 @@
 """The primitive `descriptor`: tiles are loaded or stored through a tensor descriptor."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import TensorName
+from dtpoly.schedule.facts import Described, Fact
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.reads import check_reads
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.schedule.made import Made
 
 
 @dataclass(frozen=True, slots=True)
-class Descriptor(Primitive):
+class Descriptor(LaunchEdit):
     """Load or store the tiles of a tensor through a descriptor instead of through pointers.
 
         load(A + x * stride_x + y * stride_y)  -->  A_descriptor.load([x, y])
@@ -25,7 +30,6 @@ class Descriptor(Primitive):
     """
 
     name: ClassVar[str] = "descriptor"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
 
     inputs: tuple[Name, ...]
@@ -38,10 +42,17 @@ class Descriptor(Primitive):
         others = [item for item in self.inputs if item.text != self.func]
         yield from check_reads(others, self.func, view)
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        names = tuple(item.text for item in self.inputs)
-        return state.with_kernels(
-            self.func,
-            lambda k: with_options(k, descriptors=(*k.options.descriptors, *names)),
-        )
+    def facts(self) -> Iterator[Fact]:
+        """Other directives may be about what is stored so."""
+        yield Described(self.func, tuple(item.text for item in self.inputs), self.span)
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let tiles of these tensors be loaded and stored through descriptors."""
+        names = (item.text for item in self.inputs)
+        return replace(launch, descriptors=(*launch.descriptors, *names))
+
+    def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
+        """Nothing for tensors of which no tile is a box."""
+        why = "no tile of {} is a box, of which what is outside is 0"
+        of_result = made.why_not_stored("no tile that is stored is a box, as it lies in memory")
+        yield from made.each(made.described, why, made.way_to_boxes, of_result)

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from dtpoly.diagnostics import Diagnostic
-from dtpoly.directives.reorder import twice
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.labels import Label
+from dtpoly.schedule.labels import Label, twice
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, asking, loops
 from dtpoly.schedule.values import Name
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.schedule.made import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class Flatten(LaunchEdit):
     """
 
     name: ClassVar[str] = "flatten"
+    elsewhere: ClassVar[tuple[str, ...]] = ("collapse",)
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("loops", Label(), Count.LIST, least=2),
     )
@@ -54,6 +57,12 @@ class Flatten(LaunchEdit):
     @property
     def _names(self) -> tuple[str, ...]:
         return tuple(loop.text for loop in self.loops)
+
+    def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
+        """Nothing, where no loop was made of these."""
+        if tuple(str(argument.target) for argument in made.directive.arguments) not in made.joined:
+            why = "the loops are not directly inside of each other, or not as long as a size"
+            yield made.whole(why, "reorder them, or remove it")
 
 
 def _is_nest(node: Node, names: tuple[str, ...]) -> bool:

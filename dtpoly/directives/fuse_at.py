@@ -30,6 +30,7 @@ class FuseAt(Primitive):
     """
 
     name: ClassVar[str] = "fuse_at"
+    elsewhere: ClassVar[tuple[str, ...]] = ("compute_at", "fuse")
     stage: ClassVar[Stage] = Stage.FUSIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("consumer", FuncName(), is_key=True),

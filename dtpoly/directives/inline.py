@@ -27,6 +27,7 @@ class Inline(Primitive):
     """
 
     name: ClassVar[str] = "inline"
+    elsewhere: ClassVar[tuple[str, ...]] = ("compute_inline",)
     stage: ClassVar[Stage] = Stage.FUSIONS
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = False

@@ -19,6 +19,7 @@ class NumStages(Primitive):
     """
 
     name: ClassVar[str] = "num_stages"
+    elsewhere: ClassVar[tuple[str, ...]] = ("pipeline",)
     stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("stages", Integer()),)
 

@@ -1,6 +1,7 @@
 """The primitive `panels`: a result is computed in panels, each with all that it needs."""
 
 from collections.abc import Iterable, Iterator, Set
+from dataclasses import replace
 from itertools import product
 from typing import ClassVar
 
@@ -9,12 +10,12 @@ from dtpoly.algorithm.panels import Crossing, Reading, cut_along
 from dtpoly.algorithm.program import reduced_labels
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Integer, listed
 from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.labels import SizedLabel
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Sized, word_span
 
 # The largest panel: its numbers stay far below what 32 bits hold.
@@ -22,7 +23,7 @@ MOST = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Panels(Primitive):
+class Panels(LaunchEdit):
     """Compute a Func in panels of so many elements of a label, with all that it needs.
 
         launch g; launch f  -->  for each panel: launch g for it || launch f for it
@@ -32,7 +33,6 @@ class Panels(Primitive):
     """
 
     name: ClassVar[str] = "panels"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("panel", SizedLabel(Integer(1, MOST))),
     )
@@ -100,9 +100,9 @@ class Panels(Primitive):
     def _refused(self, title: str, label: str, *notes: Note, way: str = "remove it") -> Diagnostic:
         return Diagnostic("DT197", Severity.ERROR, title, self.span, label, notes, way)
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, panel=self.panel))
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let it be computed in panels, with all that it needs."""
+        return replace(launch, panel=(self.panel.label, self.panel.size))
 
 
 def _element(tensor: str, indices: Iterable[int]) -> str:

@@ -1,12 +1,17 @@
 """The primitive `pitch`: rows that begin where memory is aligned."""
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.schedule.made import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +30,8 @@ class Pitch(LaunchEdit):
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let the rows of what it writes begin where memory is aligned."""
         return replace(launch, is_pitched=True)
+
+    def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
+        """Nothing, where the result is one number."""
+        if not made.labels:
+            yield made.whole(f"'{self.func}' is one number, and has no rows", "remove it")

@@ -1,35 +1,18 @@
 """The primitive `reorder`: the order of loops inside a program instance."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.labels import Label
+from dtpoly.schedule.labels import Label, twice
 from dtpoly.schedule.nesting import reordered
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
-
-
-def twice(loops: Iterable[Name]) -> Iterator[Diagnostic]:
-    """Report loops of a list that stand in it already."""
-    seen: dict[str, Name] = {}
-    for loop in loops:
-        first = seen.setdefault(loop.text, loop)
-        if first is not loop:
-            yield Diagnostic(
-                "DT193",
-                Severity.ERROR,
-                f"'{loop.text}' stands twice",
-                loop.span,
-                "again",
-                (Note("the other argument", first.span),),
-                "list each loop once, outermost first",
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +26,7 @@ class Reorder(Primitive):
     """
 
     name: ClassVar[str] = "reorder"
+    elsewhere: ClassVar[tuple[str, ...]] = ("interchange",)
     stage: ClassVar[Stage] = Stage.LOOPS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("loops", Label(), Count.LIST, least=2),

@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from dtpoly.algorithm.program import Directive
 from dtpoly.diagnostics import Diagnostic, Note, Severity
-from dtpoly.directives.descriptor import Descriptor
-from dtpoly.directives.warp_specialize import contradiction
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Integer, listed
+from dtpoly.schedule.facts import Described
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Sized, word_span
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.schedule.made import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +48,18 @@ class Store(LaunchEdit):
         for box in self.boxes:
             if box.label not in labels:
                 yield self._not_stored(box, labels)
-        mine = [one for one in view.program.directives if one.func == self.func]
-        wrong = (self.func, Descriptor.name) in view.wrong
-        if not wrong and not any(self._describes(one) for one in mine):
-            yield self._no_descriptor(mine)
-        yield from contradiction(self, view, "stores its half of the rows")
+        mine = view.described.get(self.func, ())
+        is_known = all(func != self.func for func, _ in view.wrong)
+        if is_known and not any(self.func in one.tensors for one in mine):
+            yield self._no_descriptor(mine[0] if mine else None)
+        if (other := view.rows_apart.get(self.func)) is not None:
+            why = Note("each of two groups of warps stores its half of the rows there", other.span)
+            yield self.contradiction(other.by, why)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let the tile of the result be stored in boxes."""
         boxes = {box.label: box.size for box in self.boxes}
         return replace(launch, boxes={**launch.boxes, **boxes})
-
-    def _describes(self, one: Directive) -> bool:
-        targets = (argument.target for argument in one.arguments)
-        return one.name == Descriptor.name and self.func in targets
 
     def _not_stored(self, box: Sized, labels: tuple[str, ...]) -> Diagnostic:
         known = f"it has {', '.join(labels)}" if labels else "it is one number"
@@ -74,8 +73,7 @@ class Store(LaunchEdit):
             f"write {listed(labels)}" if labels else "remove it",
         )
 
-    def _no_descriptor(self, mine: list[Directive]) -> Diagnostic:
-        before = next((one for one in mine if one.name == Descriptor.name), None)
+    def _no_descriptor(self, before: Described | None) -> Diagnostic:
         way = f"name {self.func} in its descriptor, too" if before else ""
         return Diagnostic(
             "DT197",
@@ -86,3 +84,12 @@ class Store(LaunchEdit):
             (Note("the descriptors of its kernel", before.span),) if before else (),
             f"{way or f'add {self.func}.descriptor({self.func});'}  or  remove it",
         )
+
+    def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
+        """Nothing for labels along which the tile is not cut."""
+        if made.is_stored_by_descriptor:
+            why = "no tile that is stored has more elements along {}"
+            yield from made.each(made.cut, why, "take a smaller number, or remove it")
+        else:
+            why = f"no tile of '{self.func}' is stored through a descriptor"
+            yield from made.each(made.cut, *made.why_not_stored(why))

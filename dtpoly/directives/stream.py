@@ -15,6 +15,7 @@ from dtpoly.schedule.values import Name
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.ir.body import Body
     from dtpoly.ir.kernel import Step
+    from dtpoly.schedule.made import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +44,8 @@ class Stream(LaunchEdit):
         return body.with_loads(
             lambda load: replace(load, is_streamed=True) if load.tensor in read else load
         )
+
+    def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
+        """Nothing for tensors of which each load may be outside."""
+        why = "all that is read of {} is outside of it, and padded"
+        yield from made.each(made.streamed, why, "remove it")

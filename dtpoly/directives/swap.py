@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from dtpoly.diagnostics import Diagnostic
-from dtpoly.directives.warp_specialize import contradiction
+from dtpoly.diagnostics import Diagnostic, Note
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.schedule.made import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +31,15 @@ class Swap(LaunchEdit):
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Refuse it where groups of warps have rows of their own."""
-        yield from contradiction(self, view, "has half of the rows")
+        if (other := view.rows_apart.get(self.func)) is not None:
+            why = Note("each of two groups of warps has half of the rows there", other.span)
+            yield self.contradiction(other.by, why)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let rows of products be columns while they are summed."""
         return replace(launch, is_swapped=True)
+
+    def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
+        """Nothing, where no matrices are multiplied."""
+        if not made.multiplies:
+            yield made.whole("no kernel of it multiplies two matrices", "remove it")

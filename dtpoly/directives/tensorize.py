@@ -30,6 +30,7 @@ class Tensorize(Primitive):
     """
 
     name: ClassVar[str] = "tensorize"
+    elsewhere: ClassVar[tuple[str, ...]] = ("vectorize",)
     stage: ClassVar[Stage] = Stage.LOOPS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
-from dtpoly.plan.launch import Launch
-from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import LaunchEdit, Parameter, Primitive
+from dtpoly.plan.launch import COMPUTING_WARPS, LEAST_ROWS, Launch
+from dtpoly.schedule.facts import Fact, RowsApart
+from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.schedule.made import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +29,47 @@ class WarpSpecialize(LaunchEdit):
     name: ClassVar[str] = "warp_specialize"
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
+    def facts(self) -> Iterator[Fact]:
+        """Each of two groups of warps has half of the rows."""
+        yield RowsApart(self.func, str(self), self.span)
+
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let some warps load for those that compute."""
         return replace(launch, is_specialized=True)
 
+    def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
+        """Nothing, where no warps load for others."""
+        if not made.has_loaders:
+            yield made.whole(*self._why_alike(made))
 
-def contradiction(other: Primitive, view: View, does: str) -> Iterator[Diagnostic]:
-    """Refuse what cannot be said of a kernel whose groups of warps have rows of their own."""
-    for one in view.program.directives:
-        if (one.func, one.name) == (other.func, WarpSpecialize.name):
-            yield Diagnostic(
-                "DT187",
-                Severity.ERROR,
-                f"'{str(other).rstrip(';')}' contradicts '{other.func}.{one.name}()'",
-                other.span,
-                "contradicts the other one",
-                (Note(f"each of two groups of warps {does} there", one.span),),
-                "keep one of them",
+    def _why_alike(self, made: "Made") -> tuple[str, str]:
+        """Why no warps load for others, and what to do; what is nearest to it is said first."""
+        func, launch = self.func, made.launch
+        if not made.multiplies:
+            return "no kernel of it multiplies two matrices", "remove it"
+        if launch.num_warps != COMPUTING_WARPS:
+            way = "add" if launch.num_warps is None else f"instead of {launch.num_warps} warps take"
+            return (
+                f"its kernel has no num_warps({COMPUTING_WARPS})",
+                f"{way} num_warps({COMPUTING_WARPS}), or remove it",
             )
-            return
+        if launch.num_stages == 1:
+            return (
+                "of one stage nothing is loaded before it is needed",
+                "take two stages, or remove it",
+            )
+        if launch.aligned or launch.turned:
+            return "not where loops are aligned or alternate", "remove one of them"
+        named = set(launch.descriptors)
+        if func not in named or len(named & made.read) < min(2, len(made.read)):
+            why = "both sides of a product are loaded and its result is stored through descriptors"
+            return why, f"name both inputs and {func} in {func}.descriptor(...), or remove it"
+        rows = made.rows
+        if rows is not None and rows < LEAST_ROWS:
+            why = f"a block of it has {rows} row{'s' * (rows > 1)}, and each of two groups takes 64"
+            return why, f"take blocks of {LEAST_ROWS} rows, or remove it"
+        why = (
+            "no kernel of it is one loop that multiplies two matrices, loads both and stores the "
+            "result through descriptors, and reads nothing else row by row"
+        )
+        return why, "remove it"

@@ -13,6 +13,8 @@ from dtpoly.poly.axes import Path
 
 # Warps that compute, where others load for them: two groups of four.
 COMPUTING_WARPS = 8
+# Rows of a block then, at least: a group takes 64 at once.
+LEAST_ROWS = 128
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,8 +62,7 @@ def subject(topic: str, of: str, label: str, *, is_one: bool) -> str:
 # The topics, in the order in which they are told.
 TOPICS = ("place", "kernel", "programs", NUMBERING, "nest", "loop", "lanes", "option", LOST, ORDER)
 
-# The directive that sets an option, where its name is not that of the option.
-DIRECTIVES = {"descriptors": "descriptor", "panel": "panels"}
+# The option that holds the directives which edit a launch.
 ASKED = "asked"
 
 
@@ -157,8 +156,7 @@ def _kernel(kernel: Kernel, state: State) -> Iterator[Aspect]:
     for field in fields(kernel.options):
         value: _Value = getattr(kernel.options, field.name)
         if value and field.name != ASKED:
-            said = DIRECTIVES.get(field.name, field.name)
-            yield Aspect("option", name, "", said, _option(value))
+            yield Aspect("option", name, "", field.name, _option(value))
     asked: dict[str, tuple[str, ...]] = {}
     for one in kernel.options.asked:
         asked[one.name] = (*asked.get(one.name, ()), *one.words())

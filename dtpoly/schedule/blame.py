@@ -6,9 +6,7 @@
 from collections.abc import Callable
 from itertools import combinations, islice
 
-from dtpoly.directives.atomic import Atomic
-from dtpoly.directives.beside import Beside
-from dtpoly.schedule.primitive import Primitive, Stage
+from dtpoly.schedule.primitive import Primitive
 
 # How many sets are tried in search of a smaller one; after that, the one found so far is taken.
 MOST = 60
@@ -25,8 +23,8 @@ def to_blame(
     then the first in source order. Most options, and `compile`, change no order: they are always
     kept. Directives on the Funcs that are involved are tried first.
     """
-    always = tuple(p for p in primitives if not _may_be_wrong(p))
-    suspects = tuple(p for p in primitives if _may_be_wrong(p))
+    always = tuple(p for p in primitives if not p.may_be_refused)
+    suspects = tuple(p for p in primitives if p.may_be_refused)
 
     def wrong(some: Chosen) -> bool:
         return is_refused((*always, *some))
@@ -39,10 +37,6 @@ def to_blame(
     smaller = (some for size in range(1, len(smallest)) for some in combinations(suspects, size))
     found = next((some for some in islice(smaller, MOST) if wrong(some)), smallest)
     return tuple(sorted(found, key=lambda p: (-p.stage, p.func != source)))
-
-
-def _may_be_wrong(primitive: Primitive) -> bool:
-    return primitive.stage < Stage.OPTIONS or isinstance(primitive, Atomic | Beside)
 
 
 def _minimal(suspects: Chosen, wrong: Callable[[Chosen], bool]) -> Chosen:

@@ -11,7 +11,7 @@ from typing import Any
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity, has_errors, in_source_order
 from dtpoly.directives.compile import Compile
-from dtpoly.schedule.facts import Fact, NewName
+from dtpoly.schedule.facts import Fact, NewName, OfLaunch
 from dtpoly.schedule.foreign import checked
 from dtpoly.schedule.inlined_size import check_inlined
 from dtpoly.schedule.kernels import View, find_kernels, reached
@@ -138,7 +138,8 @@ def _may_stand(moved: Primitive, view: View) -> bool:
 
     Other directives pass: they say more than the view has facts of.
     """
-    is_option = moved.stage is Stage.OPTIONS and not any(moved.facts())
+    is_option = moved.stage is Stage.OPTIONS
+    is_option = is_option and all(isinstance(fact, OfLaunch) for fact in moved.facts())
     return not is_option or not has_errors(check_primitive(moved, view))
 
 

@@ -56,4 +56,23 @@ class NewName:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Fact = Compiled | Inlined | Fused | Blocked | NewName
+@dataclass(frozen=True, slots=True)
+class RowsApart:
+    """Groups of warps of a Func's kernel have rows of their own, as the directive `by` says."""
+
+    func: str
+    by: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Tensors that a Func's kernel loads or stores through descriptors, where it can."""
+
+    func: str
+    tensors: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+OfLaunch = RowsApart | Described  # they say nothing of loops
+Fact = Compiled | Inlined | Fused | Blocked | NewName | RowsApart | Described

@@ -8,7 +8,16 @@ from collections.abc import Iterable, Mapping, Set
 from dtpoly.algorithm.expressions import Dot, reads, walk
 from dtpoly.algorithm.program import Func, Program, in_order, producers, reduced_labels
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.facts import Blocked, Compiled, Fact, Fused, Inlined, NewName
+from dtpoly.schedule.facts import (
+    Blocked,
+    Compiled,
+    Described,
+    Fact,
+    Fused,
+    Inlined,
+    NewName,
+    RowsApart,
+)
 from dtpoly.schedule.placement import Placement, place
 
 
@@ -49,6 +58,8 @@ class View:
     fused: Mapping[str, tuple[Fused, ...]]
     blocked: Mapping[str, Mapping[str, Blocked]]
     names: Mapping[str, Mapping[str, NewName]]
+    rows_apart: Mapping[str, RowsApart]
+    described: Mapping[str, tuple[Described, ...]]
     # Directives that are wrong, as (Func, primitive): what they would have said is not known.
     wrong: Set[tuple[str, str]] = frozenset()
 
@@ -104,6 +115,8 @@ def find_kernels(
     fused: dict[str, tuple[Fused, ...]] = {}
     blocked: dict[str, dict[str, Blocked]] = {}
     names: dict[str, dict[str, NewName]] = {}
+    rows_apart: dict[str, RowsApart] = {}
+    described: dict[str, tuple[Described, ...]] = {}
     for fact in facts:
         if fact.func not in funcs:
             continue
@@ -118,6 +131,10 @@ def find_kernels(
                 blocked.setdefault(func, {}).setdefault(label, fact)
             case NewName(func=func, name=name):
                 names.setdefault(func, {}).setdefault(name, fact)
+            case RowsApart(func=func):
+                rows_apart.setdefault(func, fact)
+            case Described(func=func):
+                described[func] = (*described.get(func, ()), fact)
     below = producers(program)
     read = {name for producer in below.values() for name in producer}
     reduced = {name: reduced_labels(func) for name, func in funcs.items()}
@@ -146,6 +163,8 @@ def find_kernels(
         fused=fused,
         blocked=blocked,
         names=names,
+        rows_apart=rows_apart,
+        described=described,
         wrong=wrong,
     )
 

@@ -116,6 +116,23 @@ class DividedLabel:
             yield from check_label(value.label, value.span, func, view)
 
 
+def twice(loops: Iterable[Name]) -> Iterator[Diagnostic]:
+    """Report loops of a list that stand in it already."""
+    seen: dict[str, Name] = {}
+    for loop in loops:
+        first = seen.setdefault(loop.text, loop)
+        if first is not loop:
+            yield Diagnostic(
+                "DT193",
+                Severity.ERROR,
+                f"'{loop.text}' stands twice",
+                loop.span,
+                "again",
+                (Note("the other argument", first.span),),
+                "list each loop once, outermost first",
+            )
+
+
 def check_label(label: str, span: Span | None, func: str, view: View) -> Iterator[Diagnostic]:
     """Report a name that is no label of a Func's own kernel."""
     known = view.kernels[func].labels

@@ -8,6 +8,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.schedule.aspects import listed
 from dtpoly.schedule.counts import Tiles
 from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import launch_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,13 @@ class Panelled:
 def panelled(state: State) -> Iterator[Panelled]:
     """Yield one entry for each Func that is computed in panels; no kernel is in two."""
     for kernel in state.kernels:
-        panel = kernel.options.panel
+        panel = launch_of(kernel).panel
         if panel is not None:
+            label, size = panel
             needed = {func.name for func in in_order(state.program, [kernel.func])}
             names = tuple(one.name for one in state.kernels if one.func in needed)
-            labels = _alike(panel.label, state.model.size_of)
-            yield Panelled(kernel.func, panel.label, panel.size, names, labels)
+            labels = _alike(label, state.model.size_of)
+            yield Panelled(kernel.func, label, size, names, labels)
 
 
 def panels_data(one: Panelled | None) -> dict[str, str | int] | None:

@@ -11,7 +11,7 @@ from dtpoly.poly.separation import Separation
 from dtpoly.schedule.counts import Count, PowerOfTwo, Tiles, blocks_of, program_blocks, tiles_of
 from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Loop, leaves, loops
+from dtpoly.schedule.tree import Kernel, Loop, launch_of, leaves, loops
 
 
 class Why(StrEnum):
@@ -96,7 +96,7 @@ def _summary(
         max((_lanes(leaf.lanes, model) for leaf in below), key=_width, default=()),
         tuple(dict.fromkeys(loop for loop in left if loop is not None)),
         len(below),
-        kernel.options.beside,
+        launch_of(kernel).beside,
         panels,
     )
 

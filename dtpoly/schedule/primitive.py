@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from dtpoly.algorithm.program import Argument, Directive
 from dtpoly.algorithm.show import show_argument, show_directive
-from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
+from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Kind, Word
@@ -21,6 +21,7 @@ from dtpoly.source import Span
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.ir.body import Body
     from dtpoly.ir.kernel import Step
+    from dtpoly.schedule.made import Made
 
 
 class Stage(IntEnum):
@@ -75,6 +76,8 @@ class Primitive:
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
+    # What other scheduling languages call it: an unknown name is answered with this one.
+    elsewhere: ClassVar[tuple[str, ...]] = ()
     stage: ClassVar[Stage] = Stage.REWRITES
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = True  # it is about the Func's own kernel
@@ -107,6 +110,15 @@ class Primitive:
         """The steps of a kernel with what the directive makes of them, if `asking` put it there."""
         return body.steps
 
+    def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
+        """Report that the code would be the same without it, or without some of its arguments."""
+        yield from ()
+
+    @property
+    def may_be_refused(self) -> bool:
+        """Whether it may change the order of what depends on each other."""
+        return self.stage < Stage.OPTIONS
+
     def words(self) -> tuple[str, ...]:
         """Say each thing that the directive asks for, as `explain` shows it."""
         of_list = any(one.count is Count.LIST for one in self.parameters)
@@ -129,6 +141,18 @@ class Primitive:
     ) -> DtpolyError:
         """The same for an `apply`, which raises it."""
         return DtpolyError([self.mistake(title, at, label, hint)])
+
+    def contradiction(self, other: str, why: Note) -> Diagnostic:
+        """Make the error that this directive and another one cannot both be meant."""
+        return Diagnostic(
+            "DT187",
+            Severity.ERROR,
+            f"'{str(self).rstrip(';')}' contradicts '{other.rstrip(';')}'",
+            self.span,
+            "contradicts the other one",
+            (why,),
+            "keep one of them",
+        )
 
     def on(self, host: str) -> Self:
         """The directive that says the same to the Func that this one is fused into."""

@@ -24,22 +24,6 @@ Primitives = tuple[type[Primitive], ...]
 
 PRIMITIVES: Primitives = DIRECTIVES
 
-# Names of directives in other scheduling languages, and the primitive that does the same.
-_ELSEWHERE = {
-    "bind": "block",
-    "compute_at": "fuse_at",
-    "compute_inline": "inline",
-    "collapse": "flatten",
-    "fuse": "fuse_at",
-    "grid": "block",
-    "interchange": "reorder",
-    "parallel": "block",
-    "parallelize": "block",
-    "pipeline": "num_stages",
-    "tile": "block",
-    "vectorize": "tensorize",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Bound:
@@ -57,14 +41,16 @@ class Bound:
 def bind(directives: Iterable[Directive], primitives: Primitives = PRIMITIVES) -> Bound:
     """Give each directive its primitive and its arguments their types."""
     known = {word: cls for cls in primitives for word in (cls.name, *cls.aliases)}
+    elsewhere = {word: cls.name for cls in primitives for word in cls.elsewhere}
     bound: list[Primitive] = []
     found: list[Diagnostic] = []
     wrong: set[tuple[str, str]] = set()
     for directive in directives:
         cls = known.get(directive.name)
         if cls is None:
-            meant = near(directive.name, known) or _ELSEWHERE.get(directive.name)
-            found.append(_unknown(directive, meant, known))
+            other = elsewhere.get(directive.name)
+            meant = near(directive.name, known) or other
+            found.append(_unknown(directive, meant, known, is_near=meant not in (None, other)))
             wrong.add((directive.func, known[meant].name if meant in known else directive.name))
             continue
         one = _primitive(directive, cls)
@@ -183,11 +169,14 @@ def _signature_hint(directive: Directive, cls: type[Primitive]) -> str:
 
 
 def _unknown(
-    directive: Directive, meant: str | None, known: Mapping[str, type[Primitive]]
+    directive: Directive,
+    meant: str | None,
+    known: Mapping[str, type[Primitive]],
+    *,
+    is_near: bool,
 ) -> Diagnostic:
     span = name_span(directive)
-    is_near = meant is not None and _ELSEWHERE.get(directive.name) != meant
-    if meant is not None and is_near:
+    if is_near:
         hint = f"did you mean {meant}?"
     elif meant is not None and meant in known:
         hint = f"here it is {'  or  '.join(signatures(known[meant], directive.func))}"

@@ -86,10 +86,7 @@ class Options:
     num_warps: int | None = None
     num_stages: int | None = None
     precision: str | None = None
-    beside: str = ""  # the kernel before it, if one launch computes both
-    descriptors: tuple[str, ...] = ()
     atomic: tuple[str, ...] = ()  # labels
-    panel: Sized | None = None  # of what it and those before it compute at a time
     asked: tuple[Asked, ...] = ()  # directives that edit its launch, in their order
 
 
@@ -136,13 +133,10 @@ def launch_of(kernel: Kernel) -> Launch:
         precision=options.precision,
         num_warps=options.num_warps,
         num_stages=options.num_stages,
-        descriptors=options.descriptors,
-        beside=options.beside,
-        panel=None if options.panel is None else (options.panel.label, options.panel.size),
     )
     for one in options.asked:
-        launch = one.edit(launch, kernel)
-    return replace(launch, name=kernel.name, func=kernel.func)
+        launch = replace(one.edit(launch, kernel), name=kernel.name, func=kernel.func)
+    return launch
 
 
 def paths(kernels: tuple[Kernel, ...]) -> tuple[Path, ...]:
@@ -159,7 +153,9 @@ def paths_of_each(kernels: tuple[Kernel, ...]) -> tuple[tuple[Path, ...], ...]:
 
 def _start(number: int, kernel: Kernel) -> Path:
     owners = (kernel.func,) * len(kernel.grid)
-    return Path(number, kernel.grid, (), "", owners=owners, is_beside=bool(kernel.options.beside))
+    return Path(
+        number, kernel.grid, (), "", owners=owners, is_beside=bool(launch_of(kernel).beside)
+    )
 
 
 def _below(node: Node, way: Path) -> list[Path]:

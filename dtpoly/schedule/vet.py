@@ -9,7 +9,7 @@ from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.python_places import class_place, file_of
 from dtpoly.schedule.arguments import Word
 from dtpoly.schedule.foreign import is_foreign
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive, Stage
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INHERITED = ("func", "span")
@@ -56,7 +56,11 @@ def _flaws(cls: type[Primitive]) -> Iterator[tuple[str, str]]:
     if cls.apply is Primitive.apply:
         hint = "define  def apply(self, state: State) -> State  and return what becomes of it"
         yield "has no apply, so it does nothing", hint
-    if cls.stage is not Stage.REWRITES:
+    is_edit = issubclass(cls, LaunchEdit)
+    if is_edit and cls.edit is Primitive.edit and cls.rewrite is Primitive.rewrite:
+        hint = "define  def edit(self, launch: Launch, kernel: Kernel) -> Launch  or  rewrite"
+        yield "has neither edit nor rewrite, so it does nothing", hint
+    if cls.stage is not (Stage.OPTIONS if is_edit else Stage.REWRITES):
         hint = "leave stage out: a user's primitive finds the loops and fusions as they are made"
         yield "has a stage of its own", hint
 

@@ -30,7 +30,7 @@ from dtpoly.schedule.legality import judge_state
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import leaves
+from dtpoly.schedule.tree import launch_of, leaves
 from dtpoly.schedule.verdict import Verdict
 from tests.codegen.expert import expert
 from tests.codegen.inputs import Data, Layout, Recipe
@@ -144,7 +144,7 @@ def in_one_launch(case: RandomCase) -> RandomCase | None:
             continue
         found = verdict(mine)
         if found.is_legal and has_code(found.scheduled, "launch"):
-            assert any(kernel.options.beside for kernel in found.scheduled.kernels)
+            assert any(launch_of(kernel).beside for kernel in found.scheduled.kernels)
             return mine
     return None
 

@@ -148,7 +148,6 @@ MISFITS = {
         "options=replace(k.options, asked=(1, 2))",
         "what is asked of the launch of 'total' is no tuple of primitives",
     ),
-    "a panel": ("options=replace(k.options, panel='x')", "'panel' of Options is a str"),
     "tiles": ("tiles=(1,)", "'tiles' of Kernel is a tuple with something else in it"),
     "order": ("order=None", "'order' of Kernel is nothing"),
     "a name": ("name=[]", "'name' of Kernel is a list"),

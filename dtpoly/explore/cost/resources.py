@@ -128,7 +128,7 @@ def _shared(kernel: Launched) -> int:
 
 def _parts(kernel: Launched, store: Stream) -> int:
     """In how many parts, one after another, a tile is stored: by address they are about halves."""
-    if kernel.node.func not in kernel.node.options.descriptors:
+    launch = launch_of(kernel.node)
+    if kernel.node.func not in launch.descriptors:
         return 2
-    boxes = launch_of(kernel.node).boxes
-    return prod(max(1, lanes_of(store.walk, (x,)) // size) for x, size in boxes.items())
+    return prod(max(1, lanes_of(store.walk, (x,)) // size) for x, size in launch.boxes.items())

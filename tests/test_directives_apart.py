@@ -1,0 +1,149 @@
+"""A directive is one file: nothing else names its class, or has its name as a text.
+
+What is left elsewhere is listed here, so that the list can only become shorter.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dtpoly.directives.built_in import DIRECTIVES
+
+ROOT = Path(__file__).parent.parent
+OWN = ROOT / "dtpoly/directives"
+# The verifier reads Triton, in which `store`, `split` and others are words, and emitted files.
+READERS = ROOT / "dtpoly/verify"
+# Words that mean something else there: a keyword of Triton, an instruction, a method of Python.
+OTHER_MEANINGS = {
+    "atomic": {"dtpoly/ir/parts.py"},
+    "block": {"codegen/breaking.py", "codegen/lower.py", "dtpoly/poly/generation.py"},
+    "compile": {
+        *("codegen/names.py", "dtpoly/cli/apart.py", "dtpoly/cli/explore.py", "dtpoly/cli/main.py"),
+        *("dtpoly/cli/run.py", "dtpoly/explore/prune/steps.py"),
+        *("dtpoly/explore/run/preparation.py", "dtpoly/targets/subject.py"),
+    },
+    "early": {"dtpoly/ir/kernel.py"},
+    "map": {"codegen/names.py", "dtpoly/cli/show.py"},
+    "num_stages": {"codegen/names.py", "dtpoly/cli/emitted.py", "dtpoly/targets/compiled.py"},
+    "num_warps": {"codegen/names.py", "dtpoly/cli/emitted.py", "dtpoly/targets/compiled.py"},
+    "precision": {"dtpoly/ir/parts.py"},
+    "store": {"dtpoly/ir/kernel_text.py"},
+    "stream": {"codegen/names.py"},
+    # Keys of JSON, by which a kernel is described.
+    "beside": {"dtpoly/explanation.py"},
+    "panels": {
+        *("dtpoly/explanation.py", "dtpoly/explore/cost/table.py", "dtpoly/schedule/fused_table.py")
+    },
+}
+# The autoscheduler writes these, and says why.
+_MOVES = {"dtpoly/autoschedule/layout.py", "dtpoly/autoschedule/reasons.py"}
+_CLASSES = {"dtpoly/explore/legality/classes.py"}
+_ORIGINS = {"dtpoly/origins.py"}
+_RESOLVED = {"dtpoly/schedule/resolve.py"}
+KNOWN = {
+    "align": _MOVES,
+    "alternate": _MOVES,
+    "atomic": _RESOLVED,
+    "block": {
+        *(_MOVES | _CLASSES | _ORIGINS | _RESOLVED),
+        *("dtpoly/explore/legality/tiles.py", "dtpoly/schedule/costs.py"),
+        "dtpoly/schedule/program_id.py",
+    },
+    "compile": {
+        *("dtpoly/autoschedule/algorithm.py", "dtpoly/autoschedule/nest.py"),
+        *("dtpoly/cli/func_option.py", "dtpoly/generate.py", "dtpoly/schedule/check.py"),
+        *_RESOLVED,
+    },
+    "descriptor": _MOVES,
+    "early": _MOVES,
+    "flatten": _MOVES,
+    "fuse_at": {
+        *("dtpoly/autoschedule/plans.py", "dtpoly/schedule/costs.py", "dtpoly/schedule/dossier.py"),
+        *("dtpoly/schedule/variants.py", "dtpoly/schedule/ways_out.py"),
+        *_RESOLVED,
+    },
+    "inline": {"dtpoly/autoschedule/plans.py", "dtpoly/schedule/variants.py", *_RESOLVED},
+    "map": {*_MOVES, *_CLASSES, *_ORIGINS, *_RESOLVED, "dtpoly/schedule/program_id.py"},
+    "num_stages": {
+        *(_MOVES | _CLASSES),
+        *("dtpoly/explore/legality/verdicts.py", "dtpoly/schedule/legality.py"),
+        *("dtpoly/schedule/well_formed.py", "dtpoly/targets/advice.py"),
+    },
+    "num_warps": {*_MOVES, *_CLASSES, "dtpoly/schedule/well_formed.py"},
+    "persistent": {*_MOVES, *_CLASSES},
+    "precision": {
+        *(_MOVES | _CLASSES),
+        *("dtpoly/autoschedule/algorithm.py", "dtpoly/targets/advice.py"),
+    },
+    "reorder": {*_ORIGINS, *_RESOLVED},
+    "split": {*_CLASSES, *_ORIGINS, *_RESOLVED, "dtpoly/schedule/fusing.py"},
+    "tensorize": {
+        *(_MOVES | _CLASSES | _ORIGINS | _RESOLVED),
+        *("dtpoly/explore/legality/tiles.py", "dtpoly/schedule/fusing.py"),
+    },
+    "unroll": {*_CLASSES, *_ORIGINS},
+}
+# No file but their own and the list knows these.
+APART = ("beside", "panels", "pitch", "store", "stream", "swap", "warp_specialize")
+
+
+def words(path: Path) -> Iterator[str]:
+    """The texts in a file that are no documentation, and the modules of directives in imports."""
+    tree = ast.parse(path.read_text())
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    documentation = {
+        node.body[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node not in documentation:
+            yield str(node.value)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            "dtpoly.directives."
+        ):
+            yield str(node.module).rpartition(".")[2]
+
+
+def files() -> Iterator[Path]:
+    for room in ("dtpoly", "frontend", "codegen"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            if path.resolve() == path and not {OWN, READERS} & {*path.parents}:
+                yield path
+
+
+def test_no_other_file_names_a_directive() -> None:
+    names = {one.name for one in DIRECTIVES}
+    found: dict[str, set[str]] = {}
+    for path in files():
+        place = str(path.relative_to(ROOT))
+        for word in names.intersection(words(path)):
+            if place not in OTHER_MEANINGS.get(word, ()):
+                found.setdefault(word, set()).add(place)
+    assert found == KNOWN
+
+
+def test_what_means_something_else_is_there() -> None:
+    for word, places in OTHER_MEANINGS.items():
+        for place in places:
+            assert word in words(ROOT / place), f"'{word}' is not in {place} any more"
+
+
+@pytest.mark.parametrize("name", APART)
+def test_is_known_to_its_own_file_alone(name: str) -> None:
+    assert name not in KNOWN
+
+
+@pytest.mark.parametrize("cls", DIRECTIVES, ids=lambda cls: cls.name)
+def test_own_file_knows_no_other_directive(cls: type) -> None:
+    others = {one.name for one in DIRECTIVES if one is not cls}
+    own = OWN / f"{cls.__module__.rpartition('.')[2]}.py"
+    imports = (node for node in ast.walk(ast.parse(own.read_text())))
+    named = {
+        str(node.module).rpartition(".")[2]
+        for node in imports
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dtpoly.directives.")
+    }
+    assert not named.intersection(others)

@@ -1,0 +1,181 @@
+"""Directives of one's own that edit launches and rewrite code: they do all that dtpoly's own do."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dtpoly.compile import check
+from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.generate import code_of
+from dtpoly.plugins import with_plugins
+from dtpoly.remarks import remarked
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.source import Source
+from dtpoly.verify.verify import Verdict, verify
+from tests.cli.process import environment
+from tests.plugin_files import marked, plugin
+
+__all__ = ["plugin"]
+
+TURNED = str(Path(__file__).parent.parent / "examples" / "turned.py")
+PRODUCT = """\
+Func product;
+In A: f16, B: f16;
+Var m, n;
+RVar k;
+
+product[m, n] = rdot(A[m, k], B[k, n], k);
+product.compile();
+product.block(m:32, n:32);
+product.tensorize(m:0, n:0, k:32);
+"""
+HEAD = """\
+from dataclasses import dataclass, replace
+from dtpoly.primitives import *
+
+
+@dataclass(frozen=True, slots=True)
+class Edit(LaunchEdit):
+    name = "mine"
+
+"""
+
+
+def emitted(schedule: str, primitives: Primitives = PRIMITIVES) -> str:
+    checked = check(Source("t.dt", PRODUCT + schedule), primitives)
+    assert checked.program is not None, checked.diagnostics
+    assert checked.verdict is not None
+    text = code_of(checked.verdict.scheduled).text
+    assert verify(checked.program, text).verdict is Verdict.PROVED
+    return "".join(line for line in text.splitlines(True) if "product." not in line)
+
+
+def told(schedule: str, path: str) -> tuple[Diagnostic, ...]:
+    """What is found in a file, and in the code that is made of it."""
+    checked = check(Source("t.dt", PRODUCT + schedule), with_plugins([path]))
+    return remarked(checked).diagnostics
+
+
+@pytest.mark.parametrize(
+    ("own", "mine"),
+    [
+        ("product.swap();", "product.turned();"),
+        ("product.stream(A);", "product.last_use(A);"),
+        ("product.stream(A, B);", "product.last_use(A, B);"),
+        ("product.swap(); product.stream(B);", "product.turned(); product.last_use(B);"),
+    ],
+)
+def test_code_is_that_of_our_own_directives(own: str, mine: str) -> None:
+    assert emitted(mine, with_plugins([TURNED])) == emitted(own) != emitted("")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["check"], "no errors"),
+        (["explain"], "last_use of 'product': A"),
+        (["verify"], "PROVED"),
+        (["why-not", "product.turned();"], "legal for all sizes"),
+        (["legal", "product"], "product.warp_specialize();"),
+        (["compile", "-o", "-"], 'eviction_policy="evict_first"'),
+    ],
+)
+def test_commands_take_them(command: list[str], said: str, tmp_path: Path) -> None:
+    file = tmp_path / "product.dt"
+    file.write_text(PRODUCT + "product.turned(); product.last_use(A);")
+    word, *rest = command
+    done = subprocess.run(
+        [sys.executable, "-m", "dtpoly", word, "--plugin", TURNED, file, *rest],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(XDG_CACHE_HOME=str(tmp_path)),
+    )
+    assert (done.returncode, said in done.stdout + done.stderr) == (0, True), done.stderr
+
+
+def test_a_space_chooses_among_them(tmp_path: Path) -> None:
+    file = tmp_path / "space.dt"
+    file.write_text(PRODUCT + "{product.turned(), product.last_use(A)};")
+    done = subprocess.run(
+        [sys.executable, "-m", "dtpoly", "space", "--plugin", TURNED, file],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(XDG_CACHE_HOME=str(tmp_path)),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "turned" in done.stdout
+
+
+def test_one_that_changes_nothing_is_told() -> None:
+    text = "Func f; In A; Var x; f[x] = A[x] + 1; f.compile(); f.turned();"
+    found = remarked(check(Source("t.dt", text), with_plugins([TURNED]))).diagnostics
+    assert [(one.code, marked(one), one.hint) for one in found] == [
+        ("DT198", "f.turned()", "remove it")
+    ]
+
+
+# What a directive does, and what is said of it.
+WRONG = {
+    "no launch": (
+        "    def edit(self, launch, kernel):\n        return None\n",
+        ("DT227", "the primitive 'mine' makes no launch: edit returns NoneType"),
+    ),
+    "a wrong field": (
+        "    def edit(self, launch, kernel):\n        return replace(launch, num_warps='8')\n",
+        ("DT227", "the primitive 'mine' makes no launch: 'num_warps' of Launch is a str"),
+    ),
+    "a wrong pair": (
+        "    def edit(self, launch, kernel):\n        return replace(launch, boxes={'m': 'x'})\n",
+        ("DT227", "the primitive 'mine' makes no launch: 'boxes' of Launch is a dict"),
+    ),
+    "an edit that fails": (
+        "    def edit(self, launch, kernel):\n        return 1 // 0\n",
+        ("DT226", "the primitive 'mine' fails: ZeroDivisionError"),
+    ),
+    "a rewrite that fails": (
+        "    def rewrite(self, body):\n        return body.nothing\n",
+        ("DT226", "the primitive 'mine' fails: AttributeError"),
+    ),
+    "no steps": (
+        "    def rewrite(self, body):\n        return [*body.steps]\n",
+        ("DT226", "the primitive 'mine' fails: TypeError"),
+    ),
+    "half of the steps": (
+        "    def rewrite(self, body):\n        return body.steps[1:]\n",
+        ("DT227", "the primitive 'mine' makes no valid kernel: product: "),
+    ),
+    "neither": ("", ("DT225", "the class 'Edit' has neither edit nor rewrite")),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_ones_are_told(name: str, plugin: Callable[[str], str]) -> None:
+    method, (code, title) = WRONG[name]
+    try:
+        found = told("product.mine();", plugin(HEAD + method))
+    except DtpolyError as error:
+        found = error.diagnostics
+    assert [one.code for one in found] == [code]
+    assert found[0].title.startswith(title)
+
+
+def test_a_rewrite_that_computes_something_else_is_refuted(plugin: Callable[[str], str]) -> None:
+    swapped = (
+        "    def rewrite(self, body):\n"
+        "        first, second = sorted({body.variables['A'], body.variables['B']})\n"
+        "        other = {first: second, second: first}\n"
+        "        return body.with_loads(\n"
+        "            lambda load: replace(load, tensor=other.get(load.tensor, load.tensor))\n"
+        "        )\n"
+    )
+    primitives = with_plugins([plugin(HEAD + swapped)])
+    checked = check(Source("t.dt", PRODUCT + "product.mine();"), primitives)
+    assert checked.program is not None
+    assert checked.verdict is not None
+    text = code_of(checked.verdict.scheduled).text
+    assert verify(checked.program, text).verdict is Verdict.REFUTED
