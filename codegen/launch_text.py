@@ -153,14 +153,14 @@ def _lanes(wrapping: Wrapping, own: Locals, one: Launched) -> Iterator[str]:
         if label not in known:
             yield f"{own.lanes[label]} = dt_lanes({own.sizes[label]})"
     for tile in largest_tiles(kernel):
+        if tile.least > MOST:
+            raise Unsupported(too_many(one.func, tile.least, is_least=bool(tile.counts)))
         if tile.counts:
             factors = [lanes[name] for name in tile.counts]
             number = " * ".join(([str(tile.number)] if tile.number > 1 else []) + factors)
             yield f"if {number} > {MOST}:"
             arguments = [f'"{one.func}"', number, f'"{_advice(wrapping, one, tile)}"']
             yield from inside(call("raise dt_too_large", arguments, indent=own.indent + 4))
-        elif tile.number > MOST:
-            raise Unsupported(too_many(one.func, tile.number))
 
 
 def _descriptors(wrapping: Wrapping, own: Locals, kernel: TileKernel) -> Iterator[str]:

@@ -38,13 +38,14 @@ from dtpoly.ir.tile_values import (
 )
 
 MOST = 2**20  # what Triton allows
+FEWEST_LANES = 16  # along a label whose size says how many there are
 
 
-def too_many(func: str, number: int) -> str:
+def too_many(func: str, number: int, *, is_least: bool = False) -> str:
     """Why there is no code for a schedule with such a tile."""
     return (
-        f"a tile of '{func}' has {number} elements, and Triton's limit is {MOST}: "
-        f"tensorize by smaller numbers"
+        f"a tile of '{func}' has {'at least ' * is_least}{number} elements, and Triton's limit is "
+        f"{MOST}: tensorize by smaller numbers"
     )
 
 
@@ -60,6 +61,11 @@ class Elements:
 
     number: int
     counts: tuple[str, ...] = ()
+
+    @property
+    def least(self) -> int:
+        """So many elements there are for each size."""
+        return self.number * prod([FEWEST_LANES] * len(self.counts))
 
     def is_within(self, other: "Elements") -> bool:
         """Whether there are never more than of another."""

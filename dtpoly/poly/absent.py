@@ -173,8 +173,11 @@ def _sides(model: Model, tiles: Tiles, labels: Sequence[str]) -> Iterator[Affine
             lane = Affine(((dim.name, 1),))
             index = lane if dim.is_index else index + lane.scaled(one.step)
         yield index
-        if label in model.size_of:  # else it numbers parts
+        if label in model.size_of:
             yield Affine(((model.size_of[label], 1),), -1) - index
+        elif label in model.parts:  # the first index of a part is there
+            part = model.parts[label]
+            yield Affine(((model.size_of[part.of], 1),), -1) - index.scaled(part.size)
 
 
 def _passing(lanes: isl.Set, ways: Sequence[Sequence[Condition]]) -> isl.Set:

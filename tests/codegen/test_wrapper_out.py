@@ -184,6 +184,18 @@ def test_a_tile_that_is_always_too_large() -> None:
     )
 
 
+def test_a_tile_that_is_too_large_for_each_size() -> None:
+    source = "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.tensorize(x:131072, y:0);"
+    with pytest.raises(DtpolyError) as caught:
+        text(source)
+    (found,) = caught.value.diagnostics
+    assert found.notes[0].text == (
+        "a tile of 'f' has at least 2097152 elements, and Triton's limit is 1048576: "
+        "tensorize by smaller numbers"
+    )
+    assert text(source.replace("131072", "65536"))
+
+
 def test_more_programs_than_a_grid_has() -> None:
     made: Any = module("Func f; In A; Var x, y; f[x, y] = A[x]; f.block(x:1, y:2);")
     room = torch.empty(1).expand(2**16, 2**17)
