@@ -15,11 +15,10 @@ from dtpoly.budget_messages import over
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.module import OPERATIONS, Generated, Layout, generate, module_text
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
-from dtpoly.directives.compile import Compile
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.check import check_schedule
-from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.primitives import COMPILING, bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.rewritten import check_rewritten, rewritten_by
 from dtpoly.schedule.state import State
@@ -127,8 +126,7 @@ def _helps(state: State, wanted: tuple[str, ...], test: Test, directive: Directi
 
 def outputs(program: Program) -> tuple[str, ...]:
     """The Funcs that get a wrapper: those that are compiled, else the last one."""
-    words = (Compile.name, *Compile.aliases)
-    named = tuple(dict.fromkeys(d.func for d in program.directives if d.name in words))
+    named = tuple(dict.fromkeys(d.func for d in program.directives if d.name in COMPILING))
     return named or tuple(func.name for func in program.funcs[-1:])
 
 

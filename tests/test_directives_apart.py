@@ -41,20 +41,13 @@ OTHER_MEANINGS = {
 _MOVES = {"dtpoly/autoschedule/layout.py", "dtpoly/autoschedule/reasons.py"}
 _CLASSES = {"dtpoly/explore/legality/classes.py"}
 _ORIGINS = {"dtpoly/origins.py"}
-_RESOLVED = {"dtpoly/schedule/resolve.py"}
 KNOWN = {
     "align": _MOVES,
     "alternate": _MOVES,
-    "atomic": _RESOLVED,
     "block": {
-        *(_MOVES | _CLASSES | _ORIGINS | _RESOLVED),
+        *(_MOVES | _CLASSES | _ORIGINS),
         *("dtpoly/explore/legality/tiles.py", "dtpoly/schedule/costs.py"),
         "dtpoly/schedule/program_id.py",
-    },
-    "compile": {
-        *("dtpoly/autoschedule/algorithm.py", "dtpoly/autoschedule/nest.py"),
-        *("dtpoly/cli/func_option.py", "dtpoly/generate.py", "dtpoly/schedule/check.py"),
-        *_RESOLVED,
     },
     "descriptor": _MOVES,
     "early": _MOVES,
@@ -62,10 +55,9 @@ KNOWN = {
     "fuse_at": {
         *("dtpoly/autoschedule/plans.py", "dtpoly/schedule/costs.py", "dtpoly/schedule/dossier.py"),
         *("dtpoly/schedule/variants.py", "dtpoly/schedule/ways_out.py"),
-        *_RESOLVED,
     },
-    "inline": {"dtpoly/autoschedule/plans.py", "dtpoly/schedule/variants.py", *_RESOLVED},
-    "map": {*_MOVES, *_CLASSES, *_ORIGINS, *_RESOLVED, "dtpoly/schedule/program_id.py"},
+    "inline": {"dtpoly/autoschedule/plans.py", "dtpoly/schedule/variants.py"},
+    "map": {*_MOVES, *_CLASSES, *_ORIGINS, "dtpoly/schedule/program_id.py"},
     "num_stages": {
         *(_MOVES | _CLASSES),
         *("dtpoly/explore/legality/verdicts.py", "dtpoly/schedule/legality.py"),
@@ -77,10 +69,10 @@ KNOWN = {
         *(_MOVES | _CLASSES),
         *("dtpoly/autoschedule/algorithm.py", "dtpoly/targets/advice.py"),
     },
-    "reorder": {*_ORIGINS, *_RESOLVED},
-    "split": {*_CLASSES, *_ORIGINS, *_RESOLVED, "dtpoly/schedule/fusing.py"},
+    "reorder": {*_ORIGINS},
+    "split": {*_CLASSES, *_ORIGINS, "dtpoly/schedule/fusing.py"},
     "tensorize": {
-        *(_MOVES | _CLASSES | _ORIGINS | _RESOLVED),
+        *(_MOVES | _CLASSES | _ORIGINS),
         *("dtpoly/explore/legality/tiles.py", "dtpoly/schedule/fusing.py"),
     },
     "unroll": {*_CLASSES, *_ORIGINS},

@@ -5,16 +5,15 @@ from dataclasses import replace
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.compile import understand
 from dtpoly.diagnostics import DtpolyError, has_errors
-from dtpoly.directives.compile import Compile
 from dtpoly.directives.precision import Precision
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.syntax import Alternatives, Constraint, DirectiveCall
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.primitives import COMPILING
 from dtpoly.source import Source
 
 # What is no question of where and when: which Funcs are asked for, and how exact products are.
-COMPILED = (Compile.name, *Compile.aliases)
-KEPT = (*COMPILED, Precision.name)
+KEPT = (*COMPILING, Precision.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class Algorithm:
     @property
     def compiled(self) -> tuple[Directive, ...]:
         """Return the directives that ask for Funcs; none where the file asks for none."""
-        return tuple(d for d in self.program.directives if d.name in COMPILED)
+        return tuple(d for d in self.program.directives if d.name in COMPILING)
 
 
 def algorithm_of(source: Source) -> Algorithm:
@@ -52,5 +51,5 @@ def algorithm_of(source: Source) -> Algorithm:
 def bare(algorithm: Algorithm) -> Program:
     """The Program with nothing but what is asked for; its last Func, where nothing is."""
     program = algorithm.program
-    compiled = algorithm.compiled or (Directive(program.funcs[-1].name, Compile.name),)
+    compiled = algorithm.compiled or (Directive(program.funcs[-1].name, COMPILING[0]),)
     return replace(program, directives=compiled)

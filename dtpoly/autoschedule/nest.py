@@ -17,8 +17,8 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.program import Directive, Func, Program, Scalar, Tensor
 from dtpoly.algorithm.sizes import Sizes, input_shapes
-from dtpoly.directives.compile import Compile
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.primitives import COMPILING
 from dtpoly.targets.arguments import BYTES
 
 ALIGNED = 16  # bytes
@@ -176,7 +176,7 @@ def _alone(program: Program, members: tuple[str, ...], fusions: tuple[Directive,
         *(one for one in program.inputs if isinstance(one, Scalar) or one.name in wanted),
         *(Tensor(name, types[name].dtype) for name in passed),
     )
-    compiled = Directive(members[-1], Compile.name)
+    compiled = Directive(members[-1], COMPILING[0])
     return Program(program.labels, inputs, funcs, (*fusions, compiled))
 
 

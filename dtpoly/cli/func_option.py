@@ -7,9 +7,9 @@ import click
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.compile import Checked, prove
 from dtpoly.diagnostics import DtpolyError, has_errors
-from dtpoly.directives.compile import Compile
 from dtpoly.generate import outputs
 from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.primitives import COMPILING
 from dtpoly.suggest import near
 
 
@@ -34,7 +34,7 @@ def with_func(checked: Checked, func: str | None) -> Checked:
     program = checked.program
     if program is None or func is None or func in outputs(program):
         return checked
-    compiled = Directive(func, Compile.name)
+    compiled = Directive(func, COMPILING[0])
     program = replace(program, directives=(*program.directives, compiled))
     found = tuple(check_schedule(program, checked.primitives))
     if has_errors(found):

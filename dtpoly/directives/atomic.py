@@ -11,7 +11,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Name
@@ -38,6 +38,7 @@ class Atomic(Primitive):
 
     name: ClassVar[str] = "atomic"
     stage: ClassVar[Stage] = Stage.OPTIONS
+    turn: ClassVar[Turn | None] = Turn.MEETINGS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("labels", Label(), Count.EACH),)
 
     labels: tuple[Name, ...]

@@ -15,7 +15,7 @@ from dtpoly.schedule.facts import Blocked, Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
 from dtpoly.schedule.partials import with_partial_results
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, loops, rewrite
 from dtpoly.schedule.values import Divided, Sized, word_span
@@ -37,6 +37,8 @@ class Block(Primitive):
     name: ClassVar[str] = "block"
     elsewhere: ClassVar[tuple[str, ...]] = ("bind", "grid", "parallel", "parallelize", "tile")
     stage: ClassVar[Stage] = Stage.LOOPS
+    turn: ClassVar[Turn | None] = Turn.BLOCKS
+    is_joined: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("blocks", OneOf((SizedLabel(), DividedLabel("size"))), Count.EACH),
     )

@@ -11,7 +11,7 @@ from dtpoly.schedule.facts import Fact, Fused
 from dtpoly.schedule.fusing import fuse
 from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.labels import Label, may_be_introduced, unknown_label
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import statements
 from dtpoly.schedule.values import Name
@@ -32,6 +32,7 @@ class FuseAt(Primitive):
     name: ClassVar[str] = "fuse_at"
     elsewhere: ClassVar[tuple[str, ...]] = ("compute_at", "fuse")
     stage: ClassVar[Stage] = Stage.FUSIONS
+    turn: ClassVar[Turn | None] = Turn.FUSIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("consumer", FuncName(), is_key=True),
         Parameter("label", Label(anywhere=True)),

@@ -9,7 +9,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Fact, Inlined
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
 from dtpoly.source import Span
 
@@ -29,6 +29,7 @@ class Inline(Primitive):
     name: ClassVar[str] = "inline"
     elsewhere: ClassVar[tuple[str, ...]] = ("compute_inline",)
     stage: ClassVar[Stage] = Stage.FUSIONS
+    turn: ClassVar[Turn | None] = Turn.INLINED
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = False
 

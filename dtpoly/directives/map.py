@@ -12,7 +12,7 @@ from dtpoly.schedule.arguments import OneOf
 from dtpoly.schedule.facts import Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, check_label
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Divided, Name, label_of, show_value, word_span
@@ -34,6 +34,7 @@ class Map(Primitive):
 
     name: ClassVar[str] = "map"
     stage: ClassVar[Stage] = Stage.LOOPS
+    turn: ClassVar[Turn | None] = Turn.NUMBERING
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
             "loops",

@@ -9,7 +9,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label, twice
 from dtpoly.schedule.nesting import reordered
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
@@ -28,6 +28,7 @@ class Reorder(Primitive):
     name: ClassVar[str] = "reorder"
     elsewhere: ClassVar[tuple[str, ...]] = ("interchange",)
     stage: ClassVar[Stage] = Stage.LOOPS
+    turn: ClassVar[Turn | None] = Turn.ORDER
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("loops", Label(), Count.LIST, least=2),
     )

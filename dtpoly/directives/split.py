@@ -10,7 +10,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite
 from dtpoly.schedule.values import Divided, word_span
@@ -29,6 +29,8 @@ class Split(Primitive):
 
     name: ClassVar[str] = "split"
     stage: ClassVar[Stage] = Stage.LOOPS
+    turn: ClassVar[Turn | None] = Turn.DIVISIONS
+    is_joined: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("splits", DividedLabel(), Count.EACH),)
 
     splits: tuple[Divided, ...]

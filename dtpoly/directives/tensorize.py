@@ -11,7 +11,7 @@ from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, Sequence, rewrite
 from dtpoly.schedule.values import Sized
@@ -32,6 +32,8 @@ class Tensorize(Primitive):
     name: ClassVar[str] = "tensorize"
     elsewhere: ClassVar[tuple[str, ...]] = ("vectorize",)
     stage: ClassVar[Stage] = Stage.LOOPS
+    turn: ClassVar[Turn | None] = Turn.LANES
+    is_joined: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
             "tiles", SizedLabel(Integer(least=0, power_of_two=True), qualified=True), Count.EACH

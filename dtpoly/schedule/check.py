@@ -10,13 +10,12 @@ from typing import Any
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity, has_errors, in_source_order
-from dtpoly.directives.compile import Compile
 from dtpoly.schedule.facts import Fact, NewName, OfLaunch
 from dtpoly.schedule.foreign import checked
 from dtpoly.schedule.inlined_size import check_inlined
 from dtpoly.schedule.kernels import View, find_kernels, reached
 from dtpoly.schedule.primitive import Count, Primitive, Stage
-from dtpoly.schedule.primitives import PRIMITIVES, Bound, Primitives, bind
+from dtpoly.schedule.primitives import COMPILING, PRIMITIVES, Bound, Primitives, bind
 from dtpoly.schedule.settings import check_settings
 from dtpoly.schedule.values import word_span
 from dtpoly.source import Span
@@ -180,7 +179,7 @@ def _free(fact: NewName, declared: Set[str], introduced: Set[tuple[str, str]]) -
 def _check_needed(view: View, bound: Bound) -> Iterator[Diagnostic]:
     """Whether anything is compiled, and every Func with directives needed for it."""
     if not view.compiled:
-        if view.funcs and not any(name == Compile.name for _, name in bound.wrong):
+        if view.funcs and not any(name in COMPILING for _, name in bound.wrong):
             yield _nothing_compiled(view)
         return
     told: set[str] = set()

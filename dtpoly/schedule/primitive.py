@@ -37,6 +37,22 @@ class Stage(IntEnum):
     COMPILE = 5
 
 
+class Turn(IntEnum):
+    """When a directive is carried out that makes loops, or decides which kernel computes a Func.
+
+    Each turn finds the loops that those before it made.
+    """
+
+    INLINED = 1
+    MEETINGS = 2  # which partial results meet in memory
+    BLOCKS = 3
+    DIVISIONS = 4
+    ORDER = 5
+    LANES = 6
+    NUMBERING = 7  # of programs
+    FUSIONS = 8
+
+
 class Count(Enum):
     """How often a parameter takes an argument."""
 
@@ -79,6 +95,9 @@ class Primitive:
     # What other scheduling languages call it: an unknown name is answered with this one.
     elsewhere: ClassVar[tuple[str, ...]] = ()
     stage: ClassVar[Stage] = Stage.REWRITES
+    turn: ClassVar[Turn | None] = None  # None if it comes after all that have one
+    # Whether several on one Func are carried out as one that has the arguments of all.
+    is_joined: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = True  # it is about the Func's own kernel
     # Says how it keeps the order, where no dependence is concerned.
@@ -153,6 +172,13 @@ class Primitive:
             (why,),
             "keep one of them",
         )
+
+    def with_arguments_of(self, other: Self) -> Self:
+        """The directive with the settings of another one before its own, each of them once."""
+        name = self.parameters[-1].name
+        settings = dict.fromkeys((*getattr(other, name), *getattr(self, name)))
+        changed: dict[str, Any] = {name: tuple(settings)}
+        return replace(self, **changed)
 
     def on(self, host: str) -> Self:
         """The directive that says the same to the Func that this one is fused into."""

@@ -16,13 +16,18 @@ from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Refusal
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.foreign import at_work
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, signatures
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, signatures
 from dtpoly.source import Span
 from dtpoly.suggest import near
 
 Primitives = tuple[type[Primitive], ...]
 
 PRIMITIVES: Primitives = DIRECTIVES
+
+# What the directive is called that asks for a function; the first name is the usual one.
+COMPILING = tuple(
+    word for cls in DIRECTIVES if cls.stage is Stage.COMPILE for word in (cls.name, *cls.aliases)
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,37 +5,25 @@ Directives are a set: their order in the file does not count. They are carried o
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TypeVar
 
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.directives.atomic import Atomic
-from dtpoly.directives.block import Block
-from dtpoly.directives.compile import Compile
-from dtpoly.directives.fuse_at import FuseAt
-from dtpoly.directives.inline import Inline
-from dtpoly.directives.map import Map
-from dtpoly.directives.reorder import Reorder
-from dtpoly.directives.split import Split
-from dtpoly.directives.tensorize import Tensorize
 from dtpoly.frozen import dataclass
 from dtpoly.poly.lift import without_statements
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.foreign import applied
 from dtpoly.schedule.initial import initial
-from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.primitive import Primitive, Stage, Turn
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.private import with_private_reductions
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import statements
 
-T = TypeVar("T")
 # Makes the state before any directive, for the Funcs that are compiled.
 Begin = Callable[[Program, tuple[str, ...]], State]
+_Fusions = tuple[str, tuple[Primitive, ...]]  # of a Func
 
-# Directives about the loops of a kernel, in the order in which they are carried out: each finds
-# the loops that the earlier ones made.
-LOOPS: tuple[type[Primitive], ...] = (Atomic, Block, Split, Reorder, Tensorize, Map)
+LOOPS = tuple(turn for turn in Turn if Turn.INLINED < turn < Turn.FUSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +37,7 @@ class _Start:
     chosen: tuple[Primitive, ...]
     compiled: tuple[str, ...]
     needed: frozenset[str]
-    fusions: tuple[tuple[str, tuple[FuseAt, ...]], ...]
+    fusions: tuple[_Fusions, ...]
 
 
 def resolve(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> State:
@@ -75,7 +63,7 @@ def shaping(primitives: Iterable[Primitive]) -> tuple[Primitive, ...]:
 
     The others come after them.
     """
-    return tuple(one for one in primitives if isinstance(one, (*LOOPS, Compile, Inline, FuseAt)))
+    return tuple(p for p in primitives if p.turn is not None or p.stage is Stage.COMPILE)
 
 
 def begun(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> Begun:
@@ -124,26 +112,28 @@ def resolve_without_each(
 def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> _Start:
     """Carry out inlining and loops, in every kernel."""
     chosen = _joined(primitives)
-    compiled = tuple(p.func for p in chosen if isinstance(p, Compile))
+    compiled = tuple(p.func for p in chosen if p.stage is Stage.COMPILE)
     needed = frozenset(func.name for func in in_order(program, compiled or None))
     state = begin(program, compiled)
     for primitive in chosen:
-        if isinstance(primitive, Inline) and primitive.func in needed:
+        if primitive.turn is Turn.INLINED and primitive.func in needed:
             state = primitive.apply(state)
-    for cls in LOOPS:
+    for turn in LOOPS:
         for primitive in chosen:
-            if isinstance(primitive, cls) and state.kernels_of(primitive.func):
+            if primitive.turn is turn and state.kernels_of(primitive.func):
                 state = primitive.apply(state)
     for kernel in state.kernels:
         state = with_private_reductions(state, kernel)
-    fusions = [p for p in chosen if isinstance(p, FuseAt)]
+    fusions = [p for p in chosen if p.turn is Turn.FUSIONS]
     funcs = dict.fromkeys(kernel.func for kernel in reversed(state.kernels))
     in_turn = ((func, tuple(f for f in fusions if f.func == func)) for func in funcs)
     made = tuple((func, mine) for func, mine in in_turn if mine)
     return _Start(state, chosen, compiled, needed, made)
 
 
-def _fused(start: _Start, state: State, fusions: Iterable[tuple[str, tuple[FuseAt, ...]]]) -> State:
+def _fused(
+    start: _Start, state: State, fusions: Iterable[tuple[str, tuple[Primitive, ...]]]
+) -> State:
     for func, mine in fusions:
         for fusion in mine:
             state = fusion.apply(state)
@@ -155,7 +145,7 @@ def _fused(start: _Start, state: State, fusions: Iterable[tuple[str, tuple[FuseA
 def _finished(start: _Start, state: State) -> State:
     """Carry out rewrites and options."""
     for primitive in sorted(start.chosen, key=lambda p: p.stage):
-        if not isinstance(primitive, (*LOOPS, Inline, FuseAt)) and primitive.func in start.needed:
+        if primitive.turn is None and primitive.func in start.needed:
             state = applied(primitive, state)
     return state
 
@@ -174,23 +164,13 @@ def _joined(primitives: Iterable[Primitive]) -> tuple[Primitive, ...]:
     others: dict[Primitive, None] = {}
     for primitive in primitives:
         key = (primitive.func, primitive.name)
-        match primitive, joined.get(key):
-            case Block(blocks=blocks), (Block() | None) as before:
-                items = _once((*(before.blocks if before else ()), *blocks))
-                joined[key] = replace(primitive, blocks=items)
-            case Split(splits=splits), (Split() | None) as before:
-                parts = _once((*(before.splits if before else ()), *splits))
-                joined[key] = replace(primitive, splits=parts)
-            case Tensorize(tiles=tiles), (Tensorize() | None) as before:
-                sizes = _once((*(before.tiles if before else ()), *tiles))
-                joined[key] = replace(primitive, tiles=sizes)
-            case _:
-                others[primitive] = None
+        if primitive.is_joined:
+            before = joined.get(key)
+            first = primitive if before is None else before
+            joined[key] = primitive.with_arguments_of(first)
+        else:
+            others[primitive] = None
     return (*joined.values(), *others)
-
-
-def _once(items: tuple[T, ...]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(items))
 
 
 def _without_unread(state: State, func: str) -> State:

@@ -60,7 +60,8 @@ def _flaws(cls: type[Primitive]) -> Iterator[tuple[str, str]]:
     if is_edit and cls.edit is Primitive.edit and cls.rewrite is Primitive.rewrite:
         hint = "define  def edit(self, launch: Launch, kernel: Kernel) -> Launch  or  rewrite"
         yield "has neither edit nor rewrite, so it does nothing", hint
-    if cls.stage is not (Stage.OPTIONS if is_edit else Stage.REWRITES):
+    stage = Stage.OPTIONS if is_edit else Stage.REWRITES
+    if cls.stage is not stage or cls.turn is not None:
         hint = "leave stage out: a user's primitive finds the loops and fusions as they are made"
         yield "has a stage of its own", hint
 
