@@ -107,10 +107,10 @@ def _reaches(body: Expr, fixed: Mapping[str, int]) -> Iterator[tuple[Expr, Reach
 
 
 def _reach(expr: Expr, fixed: Mapping[str, int]) -> Reach | None:
-    """The reach of a value; None where it is not made of indices and sizes alone, or a product.
+    """The reach of a value; None if it is not made of indices and sizes alone.
 
-    Products of several sizes wrap, as whole numbers of tensors do. The largest number of 64 bits is
-    one of these: as a rule it stands for "no number yet".
+    Products of several sizes have none either: they wrap, as whole numbers of tensors do. Nor has
+    the largest number of 64 bits, which as a rule stands for "no number yet".
     """
     match expr:
         case Integer(value=value):
