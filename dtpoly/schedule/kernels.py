@@ -4,6 +4,7 @@ The checks of all primitives look at the result, a `View`.
 """
 
 from collections.abc import Iterable, Mapping, Set
+from dataclasses import field
 
 from dtpoly.algorithm.expressions import Dot, reads, walk
 from dtpoly.algorithm.program import Func, Program, in_order, producers, reduced_labels
@@ -105,51 +106,64 @@ def reached(start: str, edges: Mapping[str, tuple[str, ...]]) -> set[str]:
     return found
 
 
+@dataclass(slots=True)
+class _Stated:
+    """The facts, sorted by what they are about; if some contradict each other, the first counts."""
+
+    compiled: set[str] = field(default_factory=set[str])
+    inlined: dict[str, Inlined] = field(default_factory=dict[str, Inlined])
+    fused: dict[str, tuple[Fused, ...]] = field(default_factory=dict[str, tuple[Fused, ...]])
+    blocked: dict[str, dict[str, Blocked]] = field(default_factory=dict[str, dict[str, Blocked]])
+    names: dict[str, dict[str, NewName]] = field(default_factory=dict[str, dict[str, NewName]])
+    rows_apart: dict[str, RowsApart] = field(default_factory=dict[str, RowsApart])
+    described: dict[str, tuple[Described, ...]] = field(
+        default_factory=dict[str, tuple[Described, ...]]
+    )
+
+
+def _stated(facts: Iterable[Fact]) -> _Stated:
+    found = _Stated()
+    for fact in facts:
+        match fact:
+            case Compiled(func=func):
+                found.compiled.add(func)
+            case Inlined(func=func):
+                found.inlined.setdefault(func, fact)
+            case Fused(func=func):
+                found.fused[func] = (*found.fused.get(func, ()), fact)
+            case Blocked(func=func, label=label):
+                found.blocked.setdefault(func, {}).setdefault(label, fact)
+            case NewName(func=func, name=name):
+                found.names.setdefault(func, {}).setdefault(name, fact)
+            case RowsApart(func=func):
+                found.rows_apart.setdefault(func, fact)
+            case Described(func=func):
+                found.described[func] = (*found.described.get(func, ()), fact)
+    return found
+
+
 def find_kernels(
     program: Program, facts: Iterable[Fact], wrong: Set[tuple[str, str]] = frozenset()
 ) -> View:
     """Find every kernel; facts about what is no Func are left out."""
     funcs = {func.name: func for func in program.funcs}
-    compiled: set[str] = set()
-    asked: dict[str, Inlined] = {}
-    fused: dict[str, tuple[Fused, ...]] = {}
-    blocked: dict[str, dict[str, Blocked]] = {}
-    names: dict[str, dict[str, NewName]] = {}
-    rows_apart: dict[str, RowsApart] = {}
-    described: dict[str, tuple[Described, ...]] = {}
-    for fact in facts:
-        if fact.func not in funcs:
-            continue
-        match fact:
-            case Compiled(func=func):
-                compiled.add(func)
-            case Inlined(func=func):
-                asked.setdefault(func, fact)
-            case Fused(func=func):
-                fused[func] = (*fused.get(func, ()), fact)
-            case Blocked(func=func, label=label):
-                blocked.setdefault(func, {}).setdefault(label, fact)
-            case NewName(func=func, name=name):
-                names.setdefault(func, {}).setdefault(name, fact)
-            case RowsApart(func=func):
-                rows_apart.setdefault(func, fact)
-            case Described(func=func):
-                described[func] = (*described.get(func, ()), fact)
+    stated = _stated(fact for fact in facts if fact.func in funcs)
+    compiled = stated.compiled
     below = producers(program)
     read = {name for producer in below.values() for name in producer}
     reduced = {name: reduced_labels(func) for name, func in funcs.items()}
     inlined = {
         name: fact
-        for name, fact in asked.items()
+        for name, fact in stated.inlined.items()
         if name in read and name not in compiled and not reduced[name]
     }
     needed = {func.name for func in in_order(program, compiled or None)}
     consumers = {
         name: tuple(fact.consumer for fact in group if fact.consumer in funcs)
-        for name, group in fused.items()
+        for name, group in stated.fused.items()
     }
     placement = place(program, below, compiled, needed, inlined.keys(), consumers)
-    kernels = _kernels(funcs, placement, inlined.keys(), reduced, names)
+    kernels = _kernels(funcs, placement, inlined.keys(), reduced, stated.names)
     return View(
         program=program,
         funcs=funcs,
@@ -160,11 +174,11 @@ def find_kernels(
         kernels=kernels,
         reduced=reduced,
         inlined=inlined,
-        fused=fused,
-        blocked=blocked,
-        names=names,
-        rows_apart=rows_apart,
-        described=described,
+        fused=stated.fused,
+        blocked=stated.blocked,
+        names=stated.names,
+        rows_apart=stated.rows_apart,
+        described=stated.described,
         wrong=wrong,
     )
 
