@@ -83,7 +83,7 @@ class Walked:
 
 @dataclass(slots=True)
 class Walking:
-    """What the directives ask for, and what is known of the kernel.
+    """The wishes of the directives, and the facts that are known of the kernel.
 
     `aligned` are variables of tensors, `turned` are axes whose loops take turns in direction.
     `next_back` are labels whose next loop goes backwards, `backwards` those that have such a loop.

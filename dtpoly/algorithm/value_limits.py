@@ -7,7 +7,8 @@ The lanes of a tile that are past the last index count, too.
 
 from collections.abc import Iterator, Mapping
 
-from dtpoly.algorithm.expressions import Apply, Expr, Index, Integer, ProgramId, Size, walk
+from dtpoly.algorithm.dtypes import INTEGERS, DType
+from dtpoly.algorithm.expressions import Apply, Cast, Expr, Index, Integer, ProgramId, Size, walk
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_expr
 from dtpoly.algorithm.sizes import used_labels
@@ -125,6 +126,16 @@ def _reach(expr: Expr, fixed: Mapping[str, int]) -> Reach | None:
             return Reach({label: 1}, 0)
         case ProgramId():
             return Reach({}, LAST_PROGRAM)
+        case Cast(operand=operand, dtype=dtype) if dtype in INTEGERS:
+            reach = _reach(operand, fixed)
+            # An index that is brought to fewer bits wraps, as whole numbers of tensors do.
+            return reach if dtype is DType.I64 or reach is None or not reach.sizes else None
+        case Apply("pow", (base, Integer(value=exponent))):
+            reach = _reach(base, fixed)
+            if exponent == 1 or reach is None:
+                return reach
+            # No power of 2 beyond the 64th fits either, and it is quick to compute.
+            return None if reach.sizes else Reach({}, reach.constant ** min(exponent, 64))
         case Apply(operation=operation, operands=operands):
             # The condition of a choice is none of its values.
             chosen = operands[1:] if operation == "where" else operands

@@ -1,4 +1,4 @@
-"""What every valid kernel keeps, and which step of a kernel breaks it.
+"""Checks that a kernel is valid, and names the step that breaks a rule.
 
 Passes rewrite kernels one after another, and a plugin may add passes of its own. A mistake in one
 of them should be told where it is made, not as a strange message of Triton's compiler, or as a text
@@ -42,7 +42,7 @@ from dtpoly.ir.tile_values import Axes, Test, Value, Variable, axes_of
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What is wrong with a kernel, at a step of it; the step is None for the kernel as a whole."""
+    """A rule that a kernel breaks, at a step of it; the step is None for the kernel as a whole."""
 
     kernel: str
     step: Step | None
@@ -56,7 +56,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What can be seen at a step: names that are set for sure, and those among them with lanes.
+    """The names that a step can use: those that are set for sure, and those of them with lanes.
 
     `shapes` are the axes of the names of which they are known, `described` the descriptors that are
     there for sure: what loads through them needs no lanes.
@@ -68,7 +68,7 @@ class Sight:
     described: frozenset[str] = frozenset()
 
     def with_step(self, one: Instruction) -> "Sight":
-        """What can be seen behind an instruction."""
+        """Add the names that an instruction sets."""
         found = {**dict(self.shapes), **dict(_shapes(one))}
         lanes = {one.name} if isinstance(one, Lanes | Mask) else set[str]()
         names = self.names | {*assigned_by(one)}
@@ -210,7 +210,7 @@ def _names(one: Instruction, sight: Sight) -> Iterator[str]:
 
 
 def _flags(one: Instruction, flags: Set[str]) -> Iterator[str]:
-    """What is left out under a flag names a flag that the kernel is passed."""
+    """Complain of a flag that the kernel is not passed, and under which something is left out."""
     asked = {one.unless} if isinstance(one, If) else set[str | None]()
     if not isinstance(one, ForLoop | If | WhereDescribed):
         asked |= {part.unless for part in nested(one) if isinstance(part, Test)}

@@ -1,4 +1,4 @@
-"""What became of a Func's kernels in code: what directives look at to see that they change nothing.
+"""Describes the code of a Func's kernels, so that a directive can see that it changes nothing.
 
 It is made from the tree and from the kernels of the IR, so it is loaded only where there is code.
 """
@@ -134,14 +134,14 @@ class Made:
 
     @property
     def way_to_boxes(self) -> str:
-        """What to do where tiles are to be boxes."""
+        """Advise what to do where tiles are to be boxes."""
         if self.is_tensorized:
             return "remove it"
         return "tensorize its labels by numbers, or remove it"
 
     @property
     def way_to_rows(self) -> str:
-        """What to do where loops are to go along lines, a row at a time."""
+        """Advise what to do where loops are to go along lines, a row at a time."""
         wide = [[label for label, extent in lanes if extent != 1] for lanes in self.lanes]
         if any(wide) and all(len(lanes) < 2 for lanes in wide):
             return "remove it"

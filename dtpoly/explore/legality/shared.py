@@ -27,7 +27,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is known of a point without asking: its class, if it has one, and what that says."""
+    """A point with its class, if it has one, and the verdict that is known of that class."""
 
     key: Hashable = None
     known: Known | None = None
