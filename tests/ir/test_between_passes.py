@@ -41,6 +41,7 @@ def compiled(path: Path) -> None:
         code_of(checked.verdict.scheduled)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_each_pass_leaves_a_valid_kernel(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watch = Watch()
