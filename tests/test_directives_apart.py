@@ -70,11 +70,8 @@ KNOWN = {
         *("dtpoly/autoschedule/algorithm.py", "dtpoly/targets/advice.py"),
     },
     "reorder": {*_ORIGINS},
-    "split": {*_CLASSES, *_ORIGINS, "dtpoly/schedule/fusing.py"},
-    "tensorize": {
-        *(_MOVES | _CLASSES | _ORIGINS),
-        *("dtpoly/explore/legality/tiles.py", "dtpoly/schedule/fusing.py"),
-    },
+    "split": {*_CLASSES, *_ORIGINS},
+    "tensorize": {*(_MOVES | _CLASSES | _ORIGINS), "dtpoly/explore/legality/tiles.py"},
     "unroll": {*_CLASSES, *_ORIGINS},
 }
 # No file but their own and the list knows these.

@@ -388,7 +388,7 @@ FAULTS = (
     ),
     Fault(
         "a loop inside of a tile is not one inside of a lane",
-        "dtpoly/directives/tensorize.py",
+        _schedule("tiling"),
         "if lane is None or axis.name == lane.name",
         "if lane is None or axis.name",
         (_HARD.format("lanes of a loop whose inner loop stands outside"),),
