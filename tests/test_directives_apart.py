@@ -46,17 +46,11 @@ KNOWN = {
     "alternate": _MOVES,
     "block": {
         *(_MOVES | _CLASSES | _ORIGINS),
-        *("dtpoly/explore/legality/tiles.py", "dtpoly/schedule/costs.py"),
-        "dtpoly/schedule/program_id.py",
+        *("dtpoly/explore/legality/tiles.py", "dtpoly/schedule/program_id.py"),
     },
     "descriptor": _MOVES,
     "early": _MOVES,
     "flatten": _MOVES,
-    "fuse_at": {
-        *("dtpoly/autoschedule/plans.py", "dtpoly/schedule/costs.py", "dtpoly/schedule/dossier.py"),
-        *("dtpoly/schedule/variants.py", "dtpoly/schedule/ways_out.py"),
-    },
-    "inline": {"dtpoly/autoschedule/plans.py", "dtpoly/schedule/variants.py"},
     "map": {*_MOVES, *_CLASSES, *_ORIGINS, "dtpoly/schedule/program_id.py"},
     "num_stages": {
         *(_MOVES | _CLASSES),
@@ -75,7 +69,10 @@ KNOWN = {
     "unroll": {*_CLASSES, *_ORIGINS},
 }
 # No file but their own and the list knows these.
-APART = ("beside", "panels", "pitch", "store", "stream", "swap", "warp_specialize")
+APART = (
+    *("beside", "fuse_at", "inline", "panels", "pitch", "store", "stream", "swap"),
+    "warp_specialize",
+)
 
 
 def words(path: Path) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The primitive `inline`: a Func's expression stands in for its reads."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from dtpoly.algorithm.substitute import inlined
 from dtpoly.diagnostics import Diagnostic, Note, Severity
@@ -36,6 +36,11 @@ class Inline(Primitive):
     def facts(self) -> Iterator[Fact]:
         """State that the Func is inlined."""
         yield Inlined(self.func, self.span)
+
+    @classmethod
+    def saying(cls, fact: Fact) -> Self | None:
+        """The directive that inlines a Func."""
+        return cls(fact.func, span=fact.span) if isinstance(fact, Inlined) else None
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the Func is not compiled, not fused, and contains no reduction."""

@@ -23,10 +23,11 @@ class Inlined:
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """A Func is computed inside a loop of a consumer."""
+    """A Func is computed inside a loop of a consumer, the one over `label`."""
 
     func: str
     consumer: str
+    label: str
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

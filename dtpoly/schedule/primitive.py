@@ -107,8 +107,21 @@ class Primitive:
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def facts(self) -> Iterator[Fact]:
-        """State the facts that other directives build on."""
+        """State the facts that other directives and other stages build on."""
         yield from ()
+
+    @classmethod
+    def saying(cls, fact: Fact) -> "Self | None":
+        """The directive that states a fact; None if this one states no such fact."""
+        return None
+
+    def instead(self) -> Iterator[Fact]:
+        """Yield what `why-not` may offer in its place, as facts that other directives state."""
+        yield from ()
+
+    def moved(self, label: str) -> Self:
+        """The same at the loop over another label, if it says where a Func is computed."""
+        return self
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Find what is wrong with the directive, apart from dependences."""
