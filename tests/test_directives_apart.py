@@ -44,14 +44,11 @@ _ORIGINS = {"dtpoly/origins.py"}
 KNOWN = {
     "align": _MOVES,
     "alternate": _MOVES,
-    "block": {
-        *(_MOVES | _CLASSES | _ORIGINS),
-        *("dtpoly/explore/legality/tiles.py", "dtpoly/schedule/program_id.py"),
-    },
+    "block": {*(_MOVES | _CLASSES | _ORIGINS), "dtpoly/explore/legality/tiles.py"},
     "descriptor": _MOVES,
     "early": _MOVES,
     "flatten": _MOVES,
-    "map": {*_MOVES, *_CLASSES, *_ORIGINS, "dtpoly/schedule/program_id.py"},
+    "map": {*_MOVES, *_CLASSES, *_ORIGINS},
     "num_stages": {
         *(_MOVES | _CLASSES),
         *("dtpoly/explore/legality/verdicts.py", "dtpoly/schedule/legality.py"),
