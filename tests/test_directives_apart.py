@@ -52,13 +52,12 @@ KNOWN = {
     "num_stages": {
         *(_MOVES | _CLASSES),
         *("dtpoly/explore/legality/verdicts.py", "dtpoly/schedule/legality.py"),
-        *("dtpoly/schedule/well_formed.py", "dtpoly/targets/advice.py"),
     },
-    "num_warps": {*_MOVES, *_CLASSES, "dtpoly/schedule/well_formed.py"},
+    "num_warps": {*_MOVES, *_CLASSES},
     "persistent": {*_MOVES, *_CLASSES},
     "precision": {
         *(_MOVES | _CLASSES),
-        *("dtpoly/autoschedule/algorithm.py", "dtpoly/targets/advice.py"),
+        "dtpoly/autoschedule/algorithm.py",
     },
     "reorder": {*_ORIGINS},
     "split": {*_CLASSES, *_ORIGINS},

@@ -129,6 +129,14 @@ WRONG = {
         "    def edit(self, launch, kernel):\n        return replace(launch, num_warps='8')\n",
         ("DT227", "the primitive 'mine' makes no launch: 'num_warps' of Launch is a str"),
     ),
+    "no warps": (
+        "    def edit(self, launch, kernel):\n        return replace(launch, num_warps=-3)\n",
+        ("DT227", "the primitive 'mine' makes no launch: it has -3 warps"),
+    ),
+    "a truth": (
+        "    def edit(self, launch, kernel):\n        return replace(launch, num_stages=True)\n",
+        ("DT227", "the primitive 'mine' makes no launch: 'num_stages' of Launch is a bool"),
+    ),
     "a wrong pair": (
         "    def edit(self, launch, kernel):\n        return replace(launch, boxes={'m': 'x'})\n",
         ("DT227", "the primitive 'mine' makes no launch: 'boxes' of Launch is a dict"),

@@ -1,16 +1,17 @@
 """The primitive `num_stages`: how far the loads of a loop run ahead."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Integer
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.tree import Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class NumStages(Primitive):
+class NumStages(LaunchEdit):
     """Let the loads of later iterations overlap with the work of earlier ones.
 
         for k: load(k); use(k)  -->  load(0); for k: load(k + 1) while use(k)
@@ -20,11 +21,10 @@ class NumStages(Primitive):
 
     name: ClassVar[str] = "num_stages"
     elsewhere: ClassVar[tuple[str, ...]] = ("pipeline",)
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("stages", Integer()),)
 
     stages: int
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, num_stages=self.stages))
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let so many iterations be under way."""
+        return replace(launch, num_stages=self.stages)

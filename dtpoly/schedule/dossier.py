@@ -29,7 +29,7 @@ from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.recomputed import recomputed
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import Fusion, State
-from dtpoly.schedule.tree import Kernel, paths
+from dtpoly.schedule.tree import Kernel, launch_of, paths
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Span
 
@@ -170,7 +170,7 @@ def _asked(
 ) -> Iterator[Claim]:
     grid = frozenset(axis.name for axis in kernel.grid)
     yield from claims(state.lifted, state.model, ways, pairs, fusion.copies, grid)
-    if (kernel.options.num_stages or 1) > 1:
+    if launch_of(kernel).runs_ahead:
         at = state.kernels.index(kernel)
         inside = {name: path for name, path in ways.items() if path.kernel == at}
         yield from ahead(state.model, inside, fusion.copies)

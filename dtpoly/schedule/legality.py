@@ -28,7 +28,7 @@ from dtpoly.schedule.primitive import Primitive, Stage
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import paths
+from dtpoly.schedule.tree import launch_of, paths
 from dtpoly.schedule.verdict import Note, Verdict, Violation
 
 # How many operations isl may take: for a verdict, more for each Func, and to find who is to blame.
@@ -158,7 +158,7 @@ def ahead(state: State) -> Iterator[Broken]:
 
 def _ahead(state: State, ways: tuple[Path, ...]) -> Iterator[Broken]:
     for at, kernel in enumerate(state.kernels):
-        if (kernel.options.num_stages or 1) > 1:
+        if launch_of(kernel).runs_ahead:
             yield from run_ahead(state.model, {w.statement: w for w in ways if w.kernel == at})
 
 

@@ -312,7 +312,7 @@ FAULTS = (
     Fault(
         "loads of other kernels run ahead",
         _schedule("legality"),
-        "if (kernel.options.num_stages or 1) > 1:",
+        "if launch_of(kernel).runs_ahead:",
         "if kernel.options:",
         (_AHEAD.format("test_what_runs_ahead_of_nothing[nothing written]"),),
     ),
