@@ -39,30 +39,23 @@ OTHER_MEANINGS = {
 }
 # The autoscheduler writes these, and says why.
 _MOVES = {"dtpoly/autoschedule/layout.py", "dtpoly/autoschedule/reasons.py"}
-_CLASSES = {"dtpoly/explore/legality/classes.py"}
 _ORIGINS = {"dtpoly/origins.py"}
 KNOWN = {
     "align": _MOVES,
     "alternate": _MOVES,
-    "block": {*(_MOVES | _CLASSES | _ORIGINS), "dtpoly/explore/legality/tiles.py"},
+    "block": {*_MOVES, *_ORIGINS},
     "descriptor": _MOVES,
     "early": _MOVES,
     "flatten": _MOVES,
-    "map": {*_MOVES, *_CLASSES, *_ORIGINS},
-    "num_stages": {
-        *(_MOVES | _CLASSES),
-        *("dtpoly/explore/legality/verdicts.py", "dtpoly/schedule/legality.py"),
-    },
-    "num_warps": {*_MOVES, *_CLASSES},
-    "persistent": {*_MOVES, *_CLASSES},
-    "precision": {
-        *(_MOVES | _CLASSES),
-        "dtpoly/autoschedule/algorithm.py",
-    },
-    "reorder": {*_ORIGINS},
-    "split": {*_CLASSES, *_ORIGINS},
-    "tensorize": {*(_MOVES | _CLASSES | _ORIGINS), "dtpoly/explore/legality/tiles.py"},
-    "unroll": {*_CLASSES, *_ORIGINS},
+    "map": {*_MOVES, *_ORIGINS},
+    "num_stages": _MOVES,
+    "num_warps": _MOVES,
+    "persistent": _MOVES,
+    "precision": {*_MOVES, "dtpoly/autoschedule/algorithm.py"},
+    "reorder": _ORIGINS,
+    "split": _ORIGINS,
+    "tensorize": {*_MOVES, *_ORIGINS},
+    "unroll": _ORIGINS,
 }
 # No file but their own and the list knows these.
 APART = (

@@ -31,6 +31,7 @@ class FuseAt(Primitive):
     """
 
     name: ClassVar[str] = "fuse_at"
+    ignores_sizes: ClassVar[bool] = True
     elsewhere: ClassVar[tuple[str, ...]] = ("compute_at", "fuse")
     stage: ClassVar[Stage] = Stage.FUSIONS
     turn: ClassVar[Turn | None] = Turn.FUSIONS

@@ -27,6 +27,7 @@ class Inline(Primitive):
     """
 
     name: ClassVar[str] = "inline"
+    ignores_sizes: ClassVar[bool] = True
     elsewhere: ClassVar[tuple[str, ...]] = ("compute_inline",)
     stage: ClassVar[Stage] = Stage.FUSIONS
     turn: ClassVar[Turn | None] = Turn.INLINED

@@ -9,6 +9,7 @@ from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import OneOf
+from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact, NewName, Numbered
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, check_label
@@ -52,6 +53,12 @@ class Map(Primitive):
             if isinstance(item, Divided):
                 new, label, span = item.new, item.label, item.span
                 yield NewName(self.func, new, label, self.name, is_loop=False, span=span)
+
+    def depends(self) -> Depends:
+        """A verdict does not depend on how many blocks a group has."""
+        named = tuple(item.new if isinstance(item, Divided) else None for item in self.loops)
+        labels = tuple(map(label_of, self.loops))
+        return Depends(((self.func, self.name, labels, named),), is_once=True)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that each blocked label stands once, and each new name once behind its label."""

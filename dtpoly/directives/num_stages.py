@@ -1,11 +1,12 @@
 """The primitive `num_stages`: how far the loads of a loop run ahead."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel
 
@@ -24,6 +25,14 @@ class NumStages(LaunchEdit):
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("stages", Integer()),)
 
     stages: int
+
+    def depends(self) -> Depends:
+        """A verdict depends on no number of stages, but for whether loads run ahead."""
+        return Depends(((self.func, self.name),), is_once=True)
+
+    def ahead(self) -> Self:
+        """The same with two stages at least."""
+        return replace(self, stages=max(self.stages, 2))
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let so many iterations be under way."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel
 
@@ -25,6 +26,10 @@ class NumWarps(LaunchEdit):
     )
 
     warps: int
+
+    def depends(self) -> Depends:
+        """A verdict depends on no number of warps."""
+        return Depends(((self.func, self.name),), is_once=True)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Run a program by so many warps."""

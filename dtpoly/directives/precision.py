@@ -8,6 +8,7 @@ from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Word
+from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel
@@ -41,6 +42,10 @@ class Precision(LaunchEdit):
                 "sets the precision of an rdot",
                 hint="remove it, or put it on the Func whose kernel computes the product",
             )
+
+    def depends(self) -> Depends:
+        """A verdict depends on no rounding."""
+        return Depends(((self.func, self.name),), is_once=True)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let products be computed so."""

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
@@ -40,6 +41,16 @@ class Tensorize(Primitive):
     )
 
     tiles: tuple[Sized, ...]
+
+    def depends(self) -> Depends:
+        """Of sizes, a verdict depends on how they compare with others along the label."""
+        return Depends(
+            tuple((self.func, self.name, item.label, item.producer or "") for item in self.tiles),
+            tuple(
+                Number(item.label, Piece.TILE, item.size, item.producer or "")
+                for item in self.tiles
+            ),
+        )
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that a tile fits its loop, rounded up to a power of two."""

@@ -129,6 +129,12 @@ def launch_of(kernel: Kernel) -> Launch:
     return launch
 
 
+def asking_for(kernel: Kernel, does: Callable[[Launch], object]) -> Iterator[Asked]:
+    """Yield the directives that make something true of the launch of a kernel."""
+    empty = Launch(kernel.name)
+    yield from (one for one in kernel.options.asked if does(one.edit(empty, kernel)))
+
+
 def paths(kernels: tuple[Kernel, ...]) -> tuple[Path, ...]:
     """The way to every leaf, in order."""
     return tuple(path for own in paths_of_each(kernels) for path in own)
