@@ -9,10 +9,12 @@ values, which the verifier proves of the text.
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
+from dtpoly.algorithm.dtypes import INTEGERS
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.dependences import names_of_bound, names_of_condition, reads
 from dtpoly.ir.kernel import (
+    OFFSET,
     Accumulate,
     Address,
     Barrier,
@@ -36,6 +38,7 @@ from dtpoly.ir.kernel import (
     TileKernel,
     WhereDescribed,
 )
+from dtpoly.ir.kinds import Named
 from dtpoly.ir.parts import assigned_by, nested, values, walk
 from dtpoly.ir.tile_values import Axes, Test, Value, Variable, axes_of
 
@@ -235,8 +238,23 @@ def _tensors(one: Instruction, known: _Kernel) -> Iterator[str]:
         yield f"'{one.tensor}' has {pointer.rank} axes, and {len(one.indices)} indices here"
     if isinstance(one, Store) and not pointer.is_written:
         yield f"'{one.tensor}' is stored, and is only read by what the kernel says"
+    yield from _taken(one)
     if isinstance(one.block, Block) and one.block.descriptor not in known.blocks:
         yield f"'{one.block.descriptor}' is no descriptor of the kernel"
+
+
+def _taken(one: Load | Store) -> Iterator[str]:
+    """What is taken for an index is a whole number, which varies along axes of the access."""
+    named = {name for index in one.indices for name in index.labels}
+    for variable in one.taken:
+        if variable.name not in named:
+            yield f"'{variable.name}' is taken, and stands in no index"
+        if variable.dtype not in (*INTEGERS, Named(OFFSET)):
+            yield f"'{variable.name}' is taken as an index, and is no whole number"
+        if extra := [axis for axis in variable.axes if axis not in one.axes]:
+            yield f"'{variable.name}' is taken along {', '.join(extra)}, which the tile has not"
+    if one.taken and (one.block is not None or one.base is not None):
+        yield "what is taken can be in no address that is known before"
 
 
 def _axes(one: Instruction, sight: Sight) -> Iterator[str]:

@@ -20,10 +20,10 @@ from dtpoly.ir.kernel import (
     Product,
     Store,
 )
-from dtpoly.ir.tile_values import Converted, Masked, Number, Place
+from dtpoly.ir.tile_values import Converted, Masked, Number, Place, Variable
 from tests.ir.by_hand import HandKernel, at, blocks_of, call, f32, inside, kernel_of, steps, within
 
-F32 = DType.F32
+F32, I32, I64 = DType.F32, DType.I32, DType.I64
 WIDTH = 16  # lanes of k and n, which are whole in a tile
 
 
@@ -158,4 +158,60 @@ def rms_norm() -> HandKernel:
     return HandKernel(kernel, dict.fromkeys(("X", "W", "out", "scales"), F32))
 
 
-KERNELS: Mapping[str, HandKernel] = {"attention": attention(), "rms_norm": rms_norm()}
+def ragged_sum() -> HandKernel:
+    """Sums of the rows of a ragged tensor: where a row begins and ends is in memory."""
+    value = f32("X_tile", "x")
+    body = steps(
+        Load("begin", "offsets", (at("s_start"),), (), (), None, I32),
+        Load("end", "offsets", (at("s_start", 1),), (), (), None, I32),
+        Fill("acc", (32,), 0, F32),
+        ForLoop(
+            "x_start",
+            at("begin"),
+            at("end"),
+            32,
+            steps(
+                Lanes("x", at("x_start"), 32),
+                Load("X_tile", "X", (at("x"),), (inside("x", "end"),), ("x",), 0, F32),
+                Accumulate("acc", "rsum", value, ("x",), F32),
+            ),
+        ),
+        Collapse("total", "acc", "rsum", ("x",), ()),
+        Store("out", (at("s_start"),), (), f32("total"), (), F32),
+    )
+    tensors = (
+        Pointer("offsets", "offsets", 1),
+        Pointer("X", "X", 1),
+        Pointer("out", "out", 1, is_written=True),
+    )
+    kernel = kernel_of("ragged_sum", tensors, ("s",), (blocks_of("s", 1),), body)
+    return HandKernel(kernel, {"offsets": I32, "X": F32, "out": F32})
+
+
+def embedding() -> HandKernel:
+    """Rows of a table that tokens name, stored in rows that places name."""
+    token, place = Variable("token", ("x",), I32), Variable("place", ("x",), I64)
+    both, axes = (within("x"), within("n")), ("x", "n")
+    body = steps(
+        *lanes("x", 8, "x_start"),
+        *lanes("n", WIDTH),
+        Load("token", "tokens", (at("x"),), (within("x"),), ("x",), 0, I32),
+        Load("place", "places", (at("x"),), (within("x"),), ("x",), 0, I64),
+        Load("row", "table", (at("token"), at("n")), both, axes, 0, F32, taken=(token,)),
+        Store("out", (at("place"), at("n")), both, f32("row", "x", "n"), axes, F32, taken=(place,)),
+    )
+    tensors = (
+        *(Pointer(name, name, 1) for name in ("tokens", "places")),
+        Pointer("table", "table", 2),
+        Pointer("out", "out", 2, is_written=True),
+    )
+    kernel = kernel_of("embedding", tensors, ("x", "n"), (blocks_of("x", 8),), body)
+    return HandKernel(kernel, {"tokens": I32, "places": I64, "table": F32, "out": F32})
+
+
+KERNELS: Mapping[str, HandKernel] = {
+    "attention": attention(),
+    "rms_norm": rms_norm(),
+    "ragged_sum": ragged_sum(),
+    "embedding": embedding(),
+}

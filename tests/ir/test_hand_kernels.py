@@ -51,3 +51,26 @@ def test_rms_norm_has_two_results(columns: int) -> None:
     torch.testing.assert_close(scales.double(), expected, rtol=1e-5, atol=1e-6)
     normal = wide * expected[:, None] * weights.double()
     torch.testing.assert_close(out.double(), normal, rtol=1e-5, atol=1e-6)
+
+
+def test_bounds_of_a_loop_are_loaded() -> None:
+    lengths = torch.tensor([3, 0, 32, 33, 100, 1])
+    offsets = torch.cat([torch.zeros(1, dtype=torch.int64), lengths.cumsum(0)]).int()
+    given, out = random(int(offsets[-1])), torch.full((len(lengths),), torch.nan)
+    tensors = {"offsets": offsets, "X": given, "out": out}
+    run(KERNELS["ragged_sum"], len(lengths), tensors, {"s_size": len(lengths)})
+    rows = torch.split(given.double(), lengths.tolist())
+    expected = torch.stack([one.sum() for one in rows])
+    torch.testing.assert_close(out.double(), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_rows_are_gathered_and_scattered() -> None:
+    rows, columns = 21, 13
+    table, out = random(50, columns), torch.zeros(rows, columns)
+    tokens = torch.randint(0, 50, (rows,), generator=torch.Generator().manual_seed(3)).int()
+    places = torch.randperm(rows, generator=torch.Generator().manual_seed(4))
+    tensors = {"tokens": tokens, "places": places, "table": table, "out": out}
+    run(KERNELS["embedding"], 3, tensors, {"x_size": rows, "n_size": columns})
+    expected = torch.zeros(rows, columns)
+    expected[places] = table[tokens.long()]
+    assert torch.equal(out, expected)
