@@ -19,6 +19,7 @@ from dtpoly.schedule.made import Made
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import (
+    AxisKind,
     Kernel,
     Leaf,
     Loop,
@@ -36,6 +37,7 @@ __all__ = [
     "Affine",
     "Argument",
     "Axis",
+    "AxisKind",
     "Blocked",
     "Body",
     "Count",

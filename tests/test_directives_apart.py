@@ -22,7 +22,7 @@ OTHER_MEANINGS = {
     "compile": {
         *("codegen/names.py", "dtpoly/cli/apart.py", "dtpoly/cli/explore.py", "dtpoly/cli/main.py"),
         *("dtpoly/cli/run.py", "dtpoly/explore/prune/steps.py"),
-        *("dtpoly/explore/run/preparation.py", "dtpoly/targets/subject.py"),
+        "dtpoly/explore/run/preparation.py",
     },
     "early": {"dtpoly/ir/kernel.py"},
     "map": {"codegen/names.py", "dtpoly/cli/show.py"},
@@ -39,28 +39,24 @@ OTHER_MEANINGS = {
 }
 # The autoscheduler writes these, and says why.
 _MOVES = {"dtpoly/autoschedule/layout.py", "dtpoly/autoschedule/reasons.py"}
-_ORIGINS = {"dtpoly/origins.py"}
 KNOWN = {
     "align": _MOVES,
     "alternate": _MOVES,
-    "block": {*_MOVES, *_ORIGINS},
+    "block": _MOVES,
     "descriptor": _MOVES,
     "early": _MOVES,
     "flatten": _MOVES,
-    "map": {*_MOVES, *_ORIGINS},
+    "map": _MOVES,
     "num_stages": _MOVES,
     "num_warps": _MOVES,
     "persistent": _MOVES,
     "precision": {*_MOVES, "dtpoly/autoschedule/algorithm.py"},
-    "reorder": _ORIGINS,
-    "split": _ORIGINS,
-    "tensorize": {*_MOVES, *_ORIGINS},
-    "unroll": _ORIGINS,
+    "tensorize": _MOVES,
 }
 # No file but their own and the list knows these.
 APART = (
-    *("beside", "fuse_at", "inline", "panels", "pitch", "store", "stream", "swap"),
-    "warp_specialize",
+    *("beside", "fuse_at", "inline", "panels", "pitch", "reorder", "split", "store", "stream"),
+    *("swap", "unroll", "warp_specialize"),
 )
 
 

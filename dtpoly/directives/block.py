@@ -18,7 +18,7 @@ from dtpoly.schedule.labels import DividedLabel, SizedLabel
 from dtpoly.schedule.partials import with_partial_results
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Loop, Node, loops, rewrite
+from dtpoly.schedule.tree import AxisKind, Kernel, Loop, Node, loops, rewrite
 from dtpoly.schedule.values import Divided, Sized, word_span
 
 
@@ -40,6 +40,7 @@ class Block(Primitive):
     stage: ClassVar[Stage] = Stage.LOOPS
     turn: ClassVar[Turn | None] = Turn.BLOCKS
     is_joined: ClassVar[bool] = True
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.GRID})
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("blocks", OneOf((SizedLabel(), DividedLabel("size"))), Count.EACH),
     )

@@ -15,7 +15,7 @@ from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, check_label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel
+from dtpoly.schedule.tree import AxisKind, Kernel
 from dtpoly.schedule.values import Divided, Name, label_of, show_value, word_span
 from dtpoly.source import Span
 
@@ -36,6 +36,7 @@ class Map(Primitive):
     name: ClassVar[str] = "map"
     stage: ClassVar[Stage] = Stage.LOOPS
     turn: ClassVar[Turn | None] = Turn.NUMBERING
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.GROUPS})
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
             "loops",

@@ -13,7 +13,7 @@ from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tiling import tile_loops, tile_sizes
-from dtpoly.schedule.tree import Kernel
+from dtpoly.schedule.tree import AxisKind, Kernel
 from dtpoly.schedule.values import Sized
 
 
@@ -34,6 +34,7 @@ class Tensorize(Primitive):
     stage: ClassVar[Stage] = Stage.LOOPS
     turn: ClassVar[Turn | None] = Turn.LANES
     is_joined: ClassVar[bool] = True
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.LOOPS, AxisKind.LANES})
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
             "tiles", SizedLabel(Integer(least=0, power_of_two=True), qualified=True), Count.EACH

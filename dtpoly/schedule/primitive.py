@@ -15,7 +15,7 @@ from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, asking
+from dtpoly.schedule.tree import AxisKind, Kernel, asking
 from dtpoly.schedule.values import as_argument
 from dtpoly.source import Span
 
@@ -101,6 +101,7 @@ class Primitive:
     is_joined: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = True  # it is about the Func's own kernel
+    makes: ClassVar[frozenset[AxisKind]] = frozenset()  # axes that it makes or orders
     # Whether it does the same to schedules that differ in the sizes of blocks and tiles alone.
     ignores_sizes: ClassVar[bool] = False
     # Says how it keeps the order, where no dependence is concerned.
