@@ -37,22 +37,7 @@ OTHER_MEANINGS = {
         *("dtpoly/explanation.py", "dtpoly/explore/cost/table.py", "dtpoly/schedule/fused_table.py")
     },
 }
-# The autoscheduler writes these, and says why.
-_MOVES = {"dtpoly/autoschedule/layout.py", "dtpoly/autoschedule/reasons.py"}
-KNOWN = {
-    "align": _MOVES,
-    "alternate": _MOVES,
-    "block": _MOVES,
-    "descriptor": _MOVES,
-    "early": _MOVES,
-    "flatten": _MOVES,
-    "map": _MOVES,
-    "num_stages": _MOVES,
-    "num_warps": _MOVES,
-    "persistent": _MOVES,
-    "precision": {*_MOVES, "dtpoly/autoschedule/algorithm.py"},
-    "tensorize": _MOVES,
-}
+KNOWN: dict[str, set[str]] = {}
 # No file but their own and the list knows these.
 APART = (
     *("beside", "fuse_at", "inline", "panels", "pitch", "reorder", "split", "store", "stream"),
