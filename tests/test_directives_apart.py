@@ -1,7 +1,4 @@
-"""A directive is one file: nothing else names its class, or has its name as a text.
-
-What is left elsewhere is listed here, so that the list can only become shorter.
-"""
+"""A directive is one file: nothing else names its class, or has its name as a text."""
 
 import ast
 from collections.abc import Iterator
@@ -37,12 +34,6 @@ OTHER_MEANINGS = {
         *("dtpoly/explanation.py", "dtpoly/explore/cost/table.py", "dtpoly/schedule/fused_table.py")
     },
 }
-KNOWN: dict[str, set[str]] = {}
-# No file but their own and the list knows these.
-APART = (
-    *("beside", "fuse_at", "inline", "panels", "pitch", "reorder", "split", "store", "stream"),
-    *("swap", "unroll", "warp_specialize"),
-)
 
 
 def words(path: Path) -> Iterator[str]:
@@ -78,18 +69,13 @@ def test_no_other_file_names_a_directive() -> None:
         for word in names.intersection(words(path)):
             if place not in OTHER_MEANINGS.get(word, ()):
                 found.setdefault(word, set()).add(place)
-    assert found == KNOWN
+    assert found == {}
 
 
 def test_what_means_something_else_is_there() -> None:
     for word, places in OTHER_MEANINGS.items():
         for place in places:
             assert word in words(ROOT / place), f"'{word}' is not in {place} any more"
-
-
-@pytest.mark.parametrize("name", APART)
-def test_is_known_to_its_own_file_alone(name: str) -> None:
-    assert name not in KNOWN
 
 
 @pytest.mark.parametrize("cls", DIRECTIVES, ids=lambda cls: cls.name)
