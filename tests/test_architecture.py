@@ -20,6 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "catalogue": set[str](),
     "budget_messages": {"source", "diagnostics"},
     "suggest": set[str](),
+    "amounts": set[str](),
     "python_places": {"source"},
     "writing": set(),
     "render": {"source", "diagnostics"},
@@ -34,6 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "directives": {
         *("source", "diagnostics", "suggest", "algorithm", "poly", "ir", "plan", "schedule"),
+        "amounts",
     },
     "plugin_messages": {"source", "diagnostics", "python_places"},
     "plugins": {"plugin_messages", "diagnostics", "python_places", "algorithm", "schedule"},
@@ -74,11 +76,11 @@ ALLOWED: dict[str, set[str]] = {
     "explore": {
         *("", "source", "diagnostics", "suggest", "writing", "render", "algorithm", "poly"),
         *("reference", "schedule", "frontend", "plugins", "compile", "codegen", "generate"),
-        *("runtime", "targets", "verify", "verification", "timing", "directives", "ir"),
+        *("runtime", "targets", "verify", "verification", "timing", "ir"),
     },
     "autoschedule": {
         *("source", "diagnostics", "algorithm", "frontend", "schedule", "compile", "generate"),
-        *("targets", "explore", "directives"),
+        *("targets", "explore", "plan", "amounts"),
     },
     "tuned": {
         *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
@@ -109,7 +111,7 @@ ALLOWED: dict[str, set[str]] = {
         "targets",
         "plugins",
         "compile",
-        *("ring", "verify", "verification", "verdict_messages", "verdict_table"),
+        *("ring", "verify", "verification", "verdict_messages", "verdict_table", "amounts"),
         *("explore", "autoschedule", "remarks", "offers", "points"),
     },
     "offers": {"diagnostics", "algorithm", "schedule", "generate", "vain"},
