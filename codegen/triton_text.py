@@ -8,6 +8,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.kernel import (
     BEFORE,
     EARLY,
@@ -49,6 +50,7 @@ from dtpoly.ir.kinds import Element
 from dtpoly.ir.tile_values import Axes, Variable, axes_of
 
 from .breaking import WIDTH
+from .building import Unsupported
 from .fours import fours_lines
 from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
 from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
@@ -290,6 +292,7 @@ def _line(
         | Product
         | Reshaped
         | Barrier
+        | CopyStep
     ),
 ) -> str:
     match one:
@@ -341,6 +344,8 @@ def _line(
             return _reshaped(one)
         case Barrier():
             return "tl.debug_barrier()"
+        case SharedBuffer() | CopyLater() | Commit() | WaitFor() | LoadSlot():
+            raise Unsupported("copies that go on while a kernel computes are not printed yet")
         case _:
             assert_never(one)
 

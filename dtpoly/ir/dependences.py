@@ -8,6 +8,7 @@ from typing import assert_never
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.copies import CopyLater, LoadSlot
 from dtpoly.ir.kernel import (
     Accumulate,
     Address,
@@ -103,6 +104,12 @@ def reads(one: Instruction) -> Iterator[str]:
                 yield base.name
         case Lanes(start=start, shifted=shifted):
             yield from (*start.labels, *(() if shifted is None else (shifted.by,)))
+        case CopyLater(buffer=buffer, slot=slot, indices=indices, conditions=tests):
+            yield from (buffer, *slot.labels, *(n for index in indices for n in index.labels))
+            for test in tests:
+                yield from needed_by_test(test)
+        case LoadSlot(buffer=buffer, slot=slot):
+            yield from (buffer, *slot.labels)
         case Mask(test=test):
             yield from needed_by_test(test)
         case Scalar(value=bound):

@@ -8,6 +8,7 @@ from dataclasses import field
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.copies import CopyStep
 from dtpoly.ir.kinds import Element, Kind
 from dtpoly.ir.tile_values import Axes, Test, Value, Variable
 from dtpoly.poly.loops import Bound, Condition
@@ -333,6 +334,7 @@ Instruction = (
     | ForLoop
     | If
     | WhereDescribed
+    | CopyStep
 )
 
 

@@ -7,6 +7,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.operations import ATOM, OPERATION, SUM
 from dtpoly.algorithm.show import show_affine
 from dtpoly.ir.bounds_text import show_bound, show_condition
+from dtpoly.ir.copies import Commit, CopyLater, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.kernel import (
     BEFORE,
     FOURS,
@@ -183,12 +184,28 @@ def _line(one: Instruction) -> str:
             return f"let {_tile(name, kept)} = {reduction} of {_tile(source, axes)}"
         case Barrier():
             return "barrier"
+        case SharedBuffer(name=name, slots=slots, shape=shape, dtype=element):
+            size = " x ".join(map(str, shape))
+            return f"shared {name} = {slots} slots, {size} of {show_element(element)} each"
+        case CopyLater(tensor=tensor, indices=indices, conditions=conditions):
+            place = _place(tensor, indices, None)
+            return f"copy later {_slot(one)} = {place}{_where(conditions)}"
+        case Commit():
+            return "commit"
+        case WaitFor(pending=pending):
+            return f"wait until {pending} or fewer groups of copies are under way"
+        case LoadSlot(name=name, axes=axes):
+            return f"let {_tile(name, axes)} = {_slot(one)}"
         case ForLoop() | If():
             return _head(one)
         case WhereDescribed(descriptors=names):
             return f"if {' and '.join(names)}"
         case _:
             assert_never(one)
+
+
+def _slot(one: CopyLater | LoadSlot) -> str:
+    return f"{one.buffer}, slot {show_affine(one.slot)}"
 
 
 def _product(counts: Sequence[int | str]) -> str:

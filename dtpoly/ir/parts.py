@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar, cast
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.ir.copies import CopyLater, LoadSlot, SharedBuffer
 from dtpoly.ir.kernel import (
     Accumulate,
     Address,
@@ -206,6 +207,8 @@ def assigned_by(one: Instruction) -> Iterator[str]:
             | Accumulate(name=name)
             | Product(name=name)
             | Reshaped(name=name)
+            | SharedBuffer(name=name)
+            | LoadSlot(name=name)
         ):
             yield name
         case _:
@@ -219,6 +222,8 @@ def accessed(body: tuple[Step, ...], how: type[Load] | type[Store]) -> frozenset
         match step.instruction:
             case Load() | Store() as access if isinstance(access, how):
                 found.add(access.tensor)
+            case CopyLater(tensor=tensor) if how is Load:
+                found.add(tensor)
             case ForLoop(body=inner) | If(body=inner):
                 found |= accessed(inner, how)
             case _:

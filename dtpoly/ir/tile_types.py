@@ -12,6 +12,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.frozen import dataclass
+from dtpoly.ir.copies import LoadSlot
 from dtpoly.ir.kernel import (
     OFFSET,
     Accumulate,
@@ -168,6 +169,8 @@ def _set_by(types: Types, one: Instruction) -> Iterator[tuple[str, TileType]]:
             yield name, TileType(element, shape)
         case Load(name=name, axes=axes, dtype=element, converted=converted):
             yield name, TileType(converted or element, types.shape(axes) or _of_block(one))
+        case LoadSlot(name=name, axes=axes, dtype=element):
+            yield name, TileType(element, types.shape(axes))
         case Reshaped(name=name, value=value):
             yield name, TileType(type_of(value), reshaped(one))
         case Collapse():
