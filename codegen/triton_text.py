@@ -43,11 +43,13 @@ from dtpoly.ir.kernel import (
     Shifted,
     Step,
     Store,
+    TiledLoop,
     TileKernel,
     WhereDescribed,
 )
 from dtpoly.ir.kinds import Element
 from dtpoly.ir.tile_values import Axes, Variable, axes_of
+from dtpoly.ir.tiled import flat
 
 from .breaking import WIDTH
 from .building import Unsupported
@@ -209,7 +211,7 @@ def helpers(text: str) -> list[str]:
 
 def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
     """Print the steps. `there` has the descriptors that are known not to be None here."""
-    return [line for step in body for line in _lines(step.instruction, step.origin, there)]
+    return [line for step in flat(body) for line in _lines(step.instruction, step.origin, there)]
 
 
 def _inner(body: tuple[Step, ...], there: Sequence[str]) -> list[Line]:
@@ -224,6 +226,8 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
     match one:
         case ForLoop(body=body) | If(body=body):
             return [Line(_head(one), origin), *_inner(body, there)]
+        case TiledLoop():
+            return _block((Step(one, origin),), there)
         case WhereDescribed(descriptors=needed, body=body, otherwise=otherwise):
             first = [Line(f"if {_are_there(needed)}:", origin), *_inner(body, needed)]
             return [*first, Line("else:", origin), *_inner(otherwise, ())]

@@ -17,6 +17,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.kernel import Barrier, ForLoop, If, Step, WhereDescribed
 from dtpoly.ir.parts import inside
+from dtpoly.ir.tiled import flat
 
 MOST_GROUPS = 16  # that may be under way at once
 MOST_STATES = 5_000
@@ -110,7 +111,7 @@ def _through(
 ) -> frozenset[Slots]:
     """What may be known behind a body."""
     now = before
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case ForLoop() as loop:
                 now = _rounds(copying, now, loop, step)

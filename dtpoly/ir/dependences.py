@@ -24,8 +24,10 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
+    TiledLoop,
 )
 from dtpoly.ir.parts import accessed, assigned, assigned_by, needed, needed_by_test, values
+from dtpoly.ir.tiled import flat
 from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
 
 
@@ -46,7 +48,8 @@ class Effect:
 def effect(step: Step, after: frozenset[str]) -> Effect:
     """Find what a step does. `after` has the names that are needed behind it."""
     sets, needs = frozenset(assigned((step,))), exposed((step,))
-    results = sets & (after | needs) if isinstance(step.instruction, ForLoop | If) else sets
+    is_block = isinstance(step.instruction, ForLoop | If | TiledLoop)
+    results = sets & (after | needs) if is_block else sets
     return Effect(sets, needs, results, accessed((step,), Load), accessed((step,), Store))
 
 
@@ -67,7 +70,7 @@ def exposed(body: tuple[Step, ...]) -> frozenset[str]:
     """
     found: set[str] = set()
     known: set[str] = set()
-    for step in body:
+    for step in flat(body):
         one = step.instruction
         found |= set(reads(one)) - known
         if not isinstance(one, ForLoop | If):  # blocks may be passed over
@@ -86,6 +89,8 @@ def reads(one: Instruction) -> Iterator[str]:
         case ForLoop(name=name, start=start, stop=stop, body=body):
             yield from (*names_of_bound(start), *names_of_bound(stop))
             yield from exposed(body) - {name}
+        case TiledLoop():
+            yield from exposed((Step(one, ""),))
         case If(conditions=conditions, body=body):
             for condition in conditions:
                 yield from names_of_condition(condition)

@@ -33,6 +33,7 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
+    TiledLoop,
     TileKernel,
     WhereDescribed,
 )
@@ -49,6 +50,7 @@ from dtpoly.ir.tile_values import (
     Value,
     Variable,
 )
+from dtpoly.ir.tiled import flat
 
 
 def show_kernel(kernel: TileKernel) -> Iterator[str]:
@@ -106,7 +108,7 @@ def show_element(element: Element) -> str:
 
 def show_steps(body: Sequence[Step], pad: str = "") -> Iterator[str]:
     """Instructions, one a line; those of loops indented."""
-    for step in body:
+    for step in flat(tuple(body)):
         origin = f"  # {step.origin}" if step.origin else ""
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner) as one:
@@ -198,6 +200,8 @@ def _line(one: Instruction) -> str:
             return f"let {_tile(name, axes)} = {_slot(one)}"
         case ForLoop() | If():
             return _head(one)
+        case TiledLoop():
+            return _head(ForLoop(one.name, Affine(), one.size, one.step, one.main))
         case WhereDescribed(descriptors=names):
             return f"if {' and '.join(names)}"
         case _:

@@ -30,6 +30,7 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
+    TiledLoop,
     WhereDescribed,
 )
 from dtpoly.ir.tile_values import (
@@ -44,6 +45,7 @@ from dtpoly.ir.tile_values import (
     Value,
     Variable,
 )
+from dtpoly.ir.tiled import flat
 
 Part = TypeVar("Part")
 
@@ -143,7 +145,7 @@ def values(one: Instruction) -> tuple[Value, ...]:
 
 def inside(body: tuple[Step, ...]) -> Iterator[Instruction]:
     """All instructions of a body, those of its blocks too."""
-    for step in body:
+    for step in flat(body):
         yield step.instruction
         if isinstance(step.instruction, ForLoop | If):
             yield from inside(step.instruction.body)
@@ -197,6 +199,7 @@ def assigned_by(one: Instruction) -> Iterator[str]:
             yield from (name, *(() if shifted is None else (shifted.name,)))
         case (
             ForLoop(name=name)
+            | TiledLoop(name=name)
             | Mask(name=name)
             | Let(name=name)
             | Scalar(name=name)
@@ -218,7 +221,7 @@ def assigned_by(one: Instruction) -> Iterator[str]:
 def accessed(body: tuple[Step, ...], how: type[Load] | type[Store]) -> frozenset[str]:
     """The tensors that are loaded, or stored to, in a body."""
     found: set[str] = set()
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case Load() | Store() as access if isinstance(access, how):
                 found.add(access.tensor)

@@ -52,6 +52,7 @@ from dtpoly.ir.tile_values import (
     Value,
     Variable,
 )
+from dtpoly.ir.tiled import flat
 
 Count = int | str
 Shape = tuple[Count, ...]
@@ -109,7 +110,7 @@ class Types:
 
 def behind(types: Types, body: tuple[Step, ...]) -> Types:
     """The types at the end of a body."""
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case WhereDescribed(body=first, otherwise=second):
                 one, other = behind(types, first), behind(types, second)
