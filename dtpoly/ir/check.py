@@ -14,7 +14,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.copies import CopyLater, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.copy_rules import wrong_copies
-from dtpoly.ir.dependences import names_of_bound, names_of_condition, reads
+from dtpoly.ir.dependences import exposed, names_of_bound, names_of_condition, reads
 from dtpoly.ir.described_boxes import wrong_boxes
 from dtpoly.ir.kernel import (
     OFFSET,
@@ -39,13 +39,15 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
+    TiledLoop,
     TileKernel,
     WhereDescribed,
 )
 from dtpoly.ir.kinds import Named
-from dtpoly.ir.parts import assigned_by, inside, nested, values, walk
+from dtpoly.ir.parts import assigned, assigned_by, inside, nested, values, walk
 from dtpoly.ir.tile_types import TileType, Types, behind, misfits
 from dtpoly.ir.tile_values import Axes, Test, Value, Variable, axes_of
+from dtpoly.ir.tiled import flat
 
 NOTHING_KNOWN = Types({}, {})
 
@@ -170,6 +172,9 @@ def _parameters(known: _Kernel) -> Iterator[Complaint]:
 def _body(known: _Kernel, body: tuple[Step, ...], sight: Sight) -> Iterator[Complaint]:
     """Complain of a block; what it sets is seen by its later steps alone."""
     for step in body:
+        for what in _unlike(step.instruction):
+            yield known.complaint(step, what)
+    for step in flat(body):
         yield from _step(known, step, sight)
         match step.instruction:
             case ForLoop(name=name, body=inner) as loop:
@@ -192,10 +197,19 @@ def _body(known: _Kernel, body: tuple[Step, ...], sight: Sight) -> Iterator[Comp
                 sight = sight.with_step(one)
 
 
+def _unlike(one: Instruction) -> Iterator[str]:
+    """The tail of a tiled loop passes on what a round of its main part passes on."""
+    if isinstance(one, TiledLoop):
+        main, tail = (exposed(part) & {*assigned(part)} for part in (one.main, one.tail))
+        for name in sorted(main ^ tail):
+            parts = ("main part", "tail") if name in main else ("tail", "main part")
+            yield f"the {parts[0]} goes on with '{name}', and the {parts[1]} does not"
+
+
 def _set_by(body: tuple[Step, ...]) -> frozenset[str]:
     """The names that a block sets on every way through it."""
     found = set[str]()
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case ForLoop() | If():
                 pass
