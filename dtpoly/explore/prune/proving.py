@@ -19,7 +19,7 @@ def proof_of(name: str, text: str, kernels: str, function: str) -> Proof:
 
 
 def summed_up(report: Report) -> Proof:
-    """The verdict, and the first layer that has it, if it is not that all is proved."""
+    """Return the verdict; if not everything is proved, also the first layer that decides it."""
     verdict = VERDICTS.get(report.verdict, Proven.UNKNOWN)
     if verdict is Proven.PROVED:
         return Proof(verdict)
