@@ -117,22 +117,22 @@ def _remember(
     if state.trials:
         return array, tuple(number(0) for _ in array.strides)
     offset = shifts.along_strides(state.shifts, array, address.offset)
-    indices = indices_of(array, offset, line)
+    indices = indices_of(state.run, array, offset, line)
     time = (*state.time, state.tick())
     wraps = (one for index in indices for one in names_of(index) if one in state.wraps)
     state.accesses.append(
         Access(
             kind,
             array.name,
-            indices,
-            both(state.where, where),
-            (*lanes_of(axes), *dict.fromkeys(wraps)),
-            state.loops,
-            time,
-            line,
-            value,
-            len(state.accesses) + 1 if kind == "load" else 0,
-            address.parts,
+            indices=indices,
+            where=both(state.where, where),
+            lanes=(*lanes_of(axes), *dict.fromkeys(wraps)),
+            loops=state.loops,
+            time=time,
+            line=line,
+            value=value,
+            load=len(state.accesses) + 1 if kind == "load" else 0,
+            parts=address.parts,
         )
     )
     return array, indices

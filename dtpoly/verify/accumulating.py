@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.access import Access, Ran
-from dtpoly.verify.asking import about
 from dtpoly.verify.carrying import IDENTITY
 from dtpoly.verify.domains import before, domain, renaming, same_element
 from dtpoly.verify.paired import are_in_step, partner, taken
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.terms import Apply, Choose, Element, PlaceOf, Term, ValueOf, choose, walk
 from dtpoly.verify.whole import All, Truth, both, negation, put_truth, put_whole
@@ -34,7 +34,7 @@ class Accumulation:
     other: Access | None = None
 
 
-def accumulation(ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
+def accumulation(run: ProofRun, ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
     """Return what a store accumulates; None if it does not, or if it may overwrite another one.
 
     The load must be in the same loops as the store, no piece may read the tensor again, and no
@@ -44,7 +44,7 @@ def accumulation(ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
         return None
     found: list[Element] = []
     if isinstance(store.value, ValueOf | PlaceOf):
-        return _of_pairs(ran, store, store.value.pair, facts)
+        return _of_pairs(run, ran, store, store.value.pair, facts)
     taken = _taken(store.value, store, found)
     if taken is None or not found:
         return None
@@ -55,13 +55,17 @@ def accumulation(ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
     if any(_reads_it(piece, store) for piece in pieces):
         return None
     if any(
-        _comes_between(ran, load, other, store, facts) for load in loads for other in ran.accesses
+        _comes_between(run, ran, load, other, store, facts)
+        for load in loads
+        for other in ran.accesses
     ):
         return None
     return Accumulation(store, operation, tuple(pieces))
 
 
-def _of_pairs(ran: Ran, store: Access, whole: Term, facts: Truth) -> Accumulation | None:
+def _of_pairs(
+    run: ProofRun, ran: Ran, store: Access, whole: Term, facts: Truth
+) -> Accumulation | None:
     """Return what two stores accumulate together: the value and the place of one pair."""
     other = partner(ran, store)
     if other is None or not isinstance(whole, Apply):
@@ -79,7 +83,7 @@ def _of_pairs(ran: Ran, store: Access, whole: Term, facts: Truth) -> Accumulatio
     if any(_reads_it(piece, one) for piece in pieces for one in (value, place)):
         return None
     if any(
-        _comes_between(ran, load, access, one, facts)
+        _comes_between(run, ran, load, access, one, facts)
         for load, one in zip(loads, (value, place), strict=True)
         for access in ran.accesses
     ):
@@ -95,13 +99,15 @@ def _reads_it(piece: Term, store: Access) -> bool:
     return any(isinstance(one, Element) and one.tensor == store.tensor for one in walk(piece))
 
 
-def _comes_between(ran: Ran, load: Access, other: Access, store: Access, facts: Truth) -> bool:
+def _comes_between(
+    run: ProofRun, ran: Ran, load: Access, other: Access, store: Access, facts: Truth
+) -> bool:
     """Whether another store may write the element after it was loaded and before it is stored."""
     if other.kind == "load" or other.tensor != store.tensor:
         return False
-    put = renaming(ran, other, kept=tuple(ran.programs))
+    put = renaming(run, ran, other, kept=tuple(ran.programs))
     time = tuple(put_whole(one, put) for one in other.time)
-    about(store.line, f"puts something to what it loaded, line {other.line} not between")
+    run.about(store.line, f"puts something to what it loaded, line {other.line} not between")
     between = both(
         facts,
         domain(ran, store),
@@ -110,7 +116,7 @@ def _comes_between(ran: Ran, load: Access, other: Access, store: Access, facts: 
         before(load.time, time),
         before(time, store.time),
     )
-    return not set_of(between).is_empty()
+    return not run.is_empty(set_of(between))
 
 
 def _taken(term: Term, store: Access, found: list[Element]) -> tuple[str, list[Term]] | None:

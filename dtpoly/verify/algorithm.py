@@ -45,6 +45,7 @@ from dtpoly.verify.casts import as_kind, as_value, brought, fits
 from dtpoly.verify.extents import extent, sizes_of
 from dtpoly.verify.formats import TYPES, Format, format_of, formats_of, joined, of_numbers
 from dtpoly.verify.infinite import decided
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.residues import RING, is_less, settled
 from dtpoly.verify.rounding import without_may
 from dtpoly.verify.terms import (
@@ -57,7 +58,6 @@ from dtpoly.verify.terms import (
     Term,
     Total,
     choose,
-    fresh,
     pair,
 )
 from dtpoly.verify.whole import TRUE, Truth, Whole, both, name, number, within
@@ -125,13 +125,13 @@ def meaning_of(program: Program, *, is_finite: bool = False, are_free: bool = Fa
     return Meaning(program, sizes, formats, precisions, atomics, numbers, is_finite)
 
 
-def value_of(meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
+def value_of(run: ProofRun, meaning: Meaning, func: str, indices: tuple[Whole, ...]) -> Term:
     """Return the term that an element of a Func must be, in the type in which it is stored."""
     key = (func, indices)
     if key not in meaning.known:
         found = meaning.program.func(func)
         labels = dict(zip(found.labels, indices, strict=True))
-        value = _Reading(meaning, labels).term(found.body)
+        value = _Reading(run, meaning, labels).term(found.body)
         own, to = format_of(found.body, meaning.formats), meaning.formats[func].kind
         if kinds.is_float(to):
             value = _widened(_leaving(value, own), own)
@@ -286,6 +286,7 @@ def _as_floats(
 class _Reading:
     """Translate the expressions of one definition to terms; each label stands for a number."""
 
+    run: ProofRun
     meaning: Meaning
     labels: dict[str, Whole]
 
@@ -375,7 +376,7 @@ class _Reading:
     def reduced(
         self, operation: str, expr: Expr, left: Expr, right: Expr | None, labels: tuple[str, ...]
     ) -> Term:
-        bound = {label: fresh(label) for label in labels}
+        bound = {label: self.run.fresh(label) for label in labels}
         outer = self.labels
         self.labels = {**outer, **{label: name(one) for label, one in bound.items()}}
         body = self.term(left)
@@ -425,7 +426,7 @@ class _Reading:
         value: Term = (
             Element(read.tensor, indices, 0, ())
             if func is None or func.name in self.meaning.opaque
-            else value_of(self.meaning, read.tensor, indices)
+            else value_of(self.run, self.meaning, read.tensor, indices)
         )
         if read.padding is None:
             return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.terms import Term, Total, put
 from dtpoly.verify.whole import All, Sign, Some, Truth, Whole, name, names_of
 
@@ -35,7 +36,7 @@ def only_number(domain: Truth, unknown: str) -> Whole | None:
     return None
 
 
-def only_operand(total: Total) -> Term | None:
+def only_operand(run: ProofRun, total: Total) -> Term | None:
     """Return the operand of a reduction over one index, which is its result; None for others."""
     known = {one: only_number(total.domain, one) for one in total.bound}
     numbers = {one: number for one, number in known.items() if number is not None}
@@ -45,4 +46,4 @@ def only_operand(total: Total) -> Term | None:
         return None
     if len(parts) != 2 * len(numbers):
         return None  # the domain says more: if that does not hold, nothing is reduced at all
-    return put(total.body, numbers)
+    return put(run, total.body, numbers)

@@ -19,11 +19,11 @@ from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Read, padded_axes, reads
 from dtpoly.verify.access import Array
 from dtpoly.verify.algorithm import Meaning
-from dtpoly.verify.asking import Lemma, about, assume, has_a_point
 from dtpoly.verify.formats import TYPES
 from dtpoly.verify.held import Held, TensorOf, Wrapper
 from dtpoly.verify.launching import launch
 from dtpoly.verify.lines import Line
+from dtpoly.verify.proof_run import Lemma, ProofRun
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.said import Said
 from dtpoly.verify.terms import Given
@@ -32,7 +32,9 @@ from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Truth, Whole, both, compare, name, number, one_of
 
 
-def binding_of(file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]) -> Wrapper:
+def binding_of(
+    run: ProofRun, file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]
+) -> Wrapper:
     """Return a wrapper that does what the lines say and returns the wanted Func.
 
     Raises Unread if no call fulfils what the lines assume: of no call everything would be true.
@@ -45,7 +47,7 @@ def binding_of(file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]) 
         one.name: "" if one.dtype is None or is_float(one.dtype) else TYPES[one.dtype]
         for one in program.scalars
     }
-    wrapper = Wrapper(file, wanted, names, arrays, frozenset(), (), scalars, result=wanted)
+    wrapper = Wrapper(run, file, wanted, names, arrays, frozenset(), (), scalars, result=wanted)
     wrapper.is_finite = meaning.is_finite
     sizes = dict.fromkeys(
         (*meaning.sizes.values(), *(size for one in arrays.values() for size in one.shape))
@@ -61,10 +63,10 @@ def binding_of(file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]) 
     line = Line(wrapper, meaning.sizes)
     for one in said:
         if one.word == "assume":
-            assume(Lemma.PROMISED, one.text)
+            run.assume(Lemma.PROMISED, one.text)
             line.promise(one.what)
-    about(said[0].line, "some call keeps what is assumed")
-    if not has_a_point(set_of(both(*wrapper.facts))):
+    run.about(said[0].line, "some call keeps what is assumed")
+    if not run.has_a_point(set_of(both(*wrapper.facts))):
         raise Unread(said[0].line, "no call keeps what is assumed")
     for one in said:
         match one.word, one.what:

@@ -172,7 +172,7 @@ def _triton(read: Reader, word: str, args: list[ast.expr], node: ast.Call) -> Va
             claimed = negation(read.truth(args[0]))
             there = both(state.facts, state.here(), claimed)
             ranges = ranged(state.digits.ranges, state.ranges, names_of(there))
-            if not set_of(both(there, ranges)).is_empty():
+            if not state.run.is_empty(set_of(both(there, ranges))):
                 raise Unread(line, f"'{ast.unparse(args[0])}' is not sure to be true")
             return Nothing()
         case _ if word in HINTS:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from dtpoly.verify import kinds
 from dtpoly.verify.building import plain
 from dtpoly.verify.casts import brought
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.residues import RING, settled
 from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import (
@@ -101,6 +102,7 @@ def assigned(body: list[ast.stmt]) -> list[str]:
 
 
 def after_loop(
+    run: ProofRun,
     one: str,
     before: Mapping[str, Value],
     after: Mapping[str, Value],
@@ -121,7 +123,7 @@ def after_loop(
         if not names_of(condition) & moving:
             sides = (replace(new, item=side) for side in (new.item.yes, new.item.no))
             found = [
-                after_loop(one, before, {**after, one: side}, loop, here, last, moving)
+                after_loop(run, one, before, {**after, one: side}, loop, here, last, moving)
                 for side in sides
             ]
             items = [side.item for side in found if isinstance(side, Tile)]
@@ -138,7 +140,7 @@ def after_loop(
     lanes = tuple(name(axis) for axis in lanes_of(new.axes))
     term = as_term(new.item, 0)
     if not _carries(term, loop):
-        return _of_last(before, after, one, put_truth(here, last), last) or lost
+        return _of_last(run, before, after, one, put_truth(here, last), last) or lost
     whole = term.pair if isinstance(term, ValueOf | PlaceOf) else term
     taken = _pieces(whole, loop, lanes)
     if taken is None:
@@ -148,7 +150,7 @@ def after_loop(
         return lost
     if not _is_updated(one, variables, whole, after):
         return lost
-    start = _start(variables, before, after, is_one=operation not in RING)
+    start = _start(run, variables, before, after, is_one=operation not in RING)
     if start is None or any(_carries(piece, loop) for piece in pieces):
         return lost
     result = start
@@ -164,6 +166,7 @@ def after_loop(
 
 
 def _of_last(
+    run: ProofRun,
     before: Mapping[str, Value],
     after: Mapping[str, Value],
     one: str,
@@ -171,10 +174,10 @@ def _of_last(
     last: Mapping[str, Whole],
 ) -> Tile | None:
     """Return what the last iteration leaves or, if there is no iteration, what was there before."""
-    new, start = after[one], _start((one,), before, after, is_one=False)
+    new, start = after[one], _start(run, (one,), before, after, is_one=False)
     if start is None or not isinstance(new, Tile):
         return None
-    value = put(as_term(new.item, 0), last)
+    value = put(run, as_term(new.item, 0), last)
     return replace(new, item=choose(is_run, value, start))
 
 
@@ -196,6 +199,7 @@ def _is_updated(
 
 
 def _start(
+    run: ProofRun,
     variables: tuple[str, ...],
     before: Mapping[str, Value],
     after: Mapping[str, Value],
@@ -216,7 +220,7 @@ def _start(
         lanes = zip(lanes_of(old.axes), lanes_of(new.axes), strict=True)
         term = brought(as_term(old.item, 0), old.kind, new.kind)
         term = settled(new.kind, term) if is_one else term
-        starts.append(put(term, {a: name(b) for a, b in lanes}))
+        starts.append(put(run, term, {a: name(b) for a, b in lanes}))
     return starts[0] if len(starts) == 1 else pair(*starts)
 
 

@@ -14,7 +14,7 @@ from dtpoly.verify.axes import shape_of
 from dtpoly.verify.building import literal
 from dtpoly.verify.operators import exact, restored
 from dtpoly.verify.reader import Reader
-from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.state import KernelState
 from dtpoly.verify.values import (
     Descriptor,
@@ -85,7 +85,7 @@ def _numbers(read: Reader, node: ast.expr, allowed: tuple[str, ...] = NUMBERS) -
 def _is_there(state: KernelState, there: Truth) -> bool:
     """Whether a condition follows from what holds at the current statement."""
     here = both(state.facts, state.here())
-    return is_affine(both(here, there)) and holds(there, set_of(here))
+    return is_affine(both(here, there)) and state.run.holds(there, set_of(here))
 
 
 def call(read: Reader, of: Descriptor, word: str, node: ast.Call) -> Value:

@@ -17,10 +17,9 @@ from itertools import combinations
 from math import gcd
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.proof_run import Lemma, ProofRun
 from dtpoly.verify.regions import ID
 from dtpoly.verify.shared import rank
-from dtpoly.verify.terms import fresh
 from dtpoly.verify.values import Radix, Unread
 from dtpoly.verify.whole import Truth, Whole, both, compare, extreme, name, number, one_of, within
 
@@ -34,6 +33,7 @@ class Digits:
     If a program id is divided by the same number again, it gives the same two coordinates.
     """
 
+    run: ProofRun
     ranges: dict[str, Truth] = field(default_factory=dict[str, Truth])
     cuts: dict[tuple[str, Whole], tuple[Part, Part]] = field(
         default_factory=dict[tuple[str, Whole], tuple[Part, Part]]
@@ -50,7 +50,7 @@ class Digits:
     def of(self, axis: str, extents: tuple[Whole, ...]) -> Part:
         """Return the program id of an axis of the grid."""
         if axis not in self.whole:
-            self.whole[axis] = Radix(fresh(axis), extents)
+            self.whole[axis] = Radix(self.run.fresh(axis), extents)
         return self.plain(self.whole[axis])
 
     def plain(self, radix: Radix) -> Part:
@@ -71,7 +71,7 @@ class Digits:
         if part not in self.whole.values():
             raise Unread(0, "a part of a program id is used as a number")
         one = id_name(part)
-        assume(Lemma.OWN_NUMBER, one, part.extents)
+        self.run.assume(Lemma.OWN_NUMBER, one, part.extents)
         self.numbers[one] = within(number(0), name(one), programs_of(part.extents))
         return name(one)
 
@@ -106,10 +106,10 @@ class Digits:
         for below in (*_some_of(radix.extents), radix.extents):
             above = _without(radix.extents, below)
             if divisor == _product(below):
-                assume(Lemma.MIXED_RADIX, radix.name, divisor, above, below)
+                self.run.assume(Lemma.MIXED_RADIX, radix.name, divisor, above, below)
                 self.divisors |= {_product(some) for some in (*_some_of(below), below)}
-                high = self.plain(Radix(fresh("program"), above))
-                return high, self.plain(Radix(fresh("program"), below))
+                high = self.plain(Radix(self.run.fresh("program"), above))
+                return high, self.plain(Radix(self.run.fresh("program"), below))
         return None
 
     def _grouped(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
@@ -118,12 +118,14 @@ class Digits:
             group = _quotient(divisor, _product(below))
             if len(above) == 1 and group is not None:
                 (extent,) = above
-                assume(Lemma.GROUPS, radix.name, divisor, group, extent, below)
-                coordinate = fresh("program")
+                self.run.assume(Lemma.GROUPS, radix.name, divisor, group, extent, below)
+                coordinate = self.run.fresh("program")
                 groups = (extent + group - 1).floor(group)
                 self.ranges[coordinate] = within(number(0), name(coordinate), groups)
                 rest = extreme(False, extent - name(coordinate) * group, number(group))
-                return name(coordinate), self.plain(Radix(fresh("program"), (*below, rest)))
+                return name(coordinate), self.plain(
+                    Radix(self.run.fresh("program"), (*below, rest))
+                )
         return None
 
     def facts(self) -> Truth:
@@ -146,7 +148,7 @@ class Digits:
         for radix in (*self.whole.values(), *parts):
             if radix.name not in cut and len(radix.extents) > 1:
                 for extent in radix.extents:
-                    one = fresh("program")
+                    one = self.run.fresh("program")
                     self.ranges[one] = within(number(0), name(one), extent)
         return self.ranges
 

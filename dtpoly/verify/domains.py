@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from dtpoly.verify.access import Access, Ran
-from dtpoly.verify.terms import fresh
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.whole import (
     FALSE,
     Put,
@@ -83,9 +83,9 @@ def ids_agree(ran: Ran, put: Put) -> Truth:
     )
 
 
-def renaming(ran: Ran, access: Access, kept: Sequence[str] = ()) -> Put:
+def renaming(run: ProofRun, ran: Ran, access: Access, kept: Sequence[str] = ()) -> Put:
     """Return fresh names for an instance of an access, except for the names in `kept`."""
-    return {one: name(fresh(one)) for one in own_names(ran, access) if one not in kept}
+    return {one: name(run.fresh(one)) for one in own_names(ran, access) if one not in kept}
 
 
 def same_element(first: Access, put_first: Put, second: Access, put_second: Put) -> Truth:

@@ -17,7 +17,7 @@ from dtpoly.verify.digits import programs_of
 from dtpoly.verify.extents import size_name
 from dtpoly.verify.held import Blocks, Bound, Held, Kind, Maybe, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.overflow import HALF, NEAR
-from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.shared import rank
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Unread
@@ -412,7 +412,9 @@ def _is_covered(wrapper: Wrapper, one: Whole, parts: Sequence[Whole]) -> bool:
     """Whether one of the parts is known to be never less than a number."""
     known = [compare(">=", part, one) for part in parts]
     calls = both(*wrapper.facts)
-    return any(is_affine(both(calls, least)) and holds(least, set_of(calls)) for least in known)
+    return any(
+        is_affine(both(calls, least)) and wrapper.run.holds(least, set_of(calls)) for least in known
+    )
 
 
 def _check_number(wrapper: Wrapper, function: str, one: str, args: Sequence[ast.expr]) -> None:

@@ -8,6 +8,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.access import Access, Array, Ran
 from dtpoly.verify.algorithm import Meaning
 from dtpoly.verify.memory import Memory
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.regions import Region
 from dtpoly.verify.terms import Term
 from dtpoly.verify.whole import Truth, Whole, both, name, number, within
@@ -41,6 +42,7 @@ class Finding:
 class Proof:
     """Everything that the layers of a proof look at."""
 
+    run: ProofRun
     runs: Sequence[Ran]
     arrays: dict[str, Array]
     result: str

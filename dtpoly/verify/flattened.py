@@ -13,9 +13,9 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from dtpoly.frozen import dataclass
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.reader import Reader
-from dtpoly.verify.regions import Region, holds, is_affine, set_of
-from dtpoly.verify.terms import fresh
+from dtpoly.verify.regions import Region, is_affine, set_of
 from dtpoly.verify.values import Radix
 from dtpoly.verify.whole import Truth, Whole, compare, number
 
@@ -44,13 +44,13 @@ def coordinates(
         return None
     factors = tuple(read.whole(one) for one in _factors(end))
     calls = set_of(state.facts)
-    if len(factors) < 2 or not all(_is_extent(one, calls) for one in factors):
+    if len(factors) < 2 or not all(_is_extent(state.run, one, calls) for one in factors):
         return None
     digits = state.digits
     # The factors are no extents of a grid: products of those are known to be small, so `cut` notes
     # them as divisors. That is undone below.
     divisors = set(digits.divisors)
-    radix = Radix(fresh(counter), factors)
+    radix = Radix(state.run.fresh(counter), factors)
     names: list[str] = []
     left: Whole | Radix = radix
     for factor in reversed(factors[1:]):
@@ -70,11 +70,11 @@ def coordinates(
     )
 
 
-def _is_extent(one: Whole, calls: Region) -> bool:
+def _is_extent(run: ProofRun, one: Whole, calls: Region) -> bool:
     """Whether a factor is a constant above 1, or is known not to be negative."""
     if one.constant is not None:
         return one.constant > 1
-    return is_affine(one) and holds(compare(">=", one, number(0)), calls)
+    return is_affine(one) and run.holds(compare(">=", one, number(0)), calls)
 
 
 def _is_divided(body: Sequence[ast.stmt], counter: str) -> bool:

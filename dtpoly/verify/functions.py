@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dtpoly.verify import kinds, known, shifts
-from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.axes import shape_of
 from dtpoly.verify.building import applied, is_product, rounded
 from dtpoly.verify.casts import brought
@@ -19,8 +18,9 @@ from dtpoly.verify.compiled import note_reduced
 from dtpoly.verify.gathering import OF_BITS
 from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined, not_in_eight
+from dtpoly.verify.proof_run import Lemma
 from dtpoly.verify.reader import Reader
-from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.residues import RING, leaving, settled
 from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.state import KernelState
@@ -33,7 +33,6 @@ from dtpoly.verify.terms import (
     PlaceOf,
     Total,
     ValueOf,
-    fresh,
     pair,
     put,
 )
@@ -83,7 +82,7 @@ def called(read: Reader, of: str, values: list[Value], line: int) -> Value:
     definition = state.file.jitted[of]
     meaning_of = known.meaning(state.file, of)
     if meaning_of is not None:
-        assume(Lemma.KNOWN, of, *MEANINGS[of])
+        state.run.assume(Lemma.KNOWN, of, *MEANINGS[of])
         if meaning_of in shifts.MEANINGS:
             return shifts.called(state, meaning_of, values, line)
         for value in values:
@@ -187,9 +186,9 @@ def reduced(state: KernelState, tile: Tile, axis: int | None, operation: str, li
         operation = f"{operation} in {kind}"
     if lane is None:
         return Tile(tuple(rest), term, kind)
-    bound = {one: fresh("lane") for one in lanes_of((lane,))}
+    bound = {one: state.run.fresh("lane") for one in lanes_of((lane,))}
     ranges = (within(number(0), name(new), state.extents[one]) for one, new in bound.items())
-    moved = put(term, {one: name(new) for one, new in bound.items()})
+    moved = put(state.run, term, {one: name(new) for one, new in bound.items()})
     total = Total(operation, tuple(bound.values()), both(*ranges), moved)
     if kinds.is_float(kind):
         note_reduced(state, operation.partition(" in ")[0], term, bound.values())
@@ -208,7 +207,7 @@ def reduced_by(read: Reader, operand: Value, axis: int | None, function: str, li
             state.leaves(part, line)
         meaning_of = known.meaning(state.file, function)
         if meaning_of is not None:
-            assume(Lemma.KNOWN, function, *MEANINGS[function])
+            state.run.assume(Lemma.KNOWN, function, *MEANINGS[function])
         match operand.parts:
             case (Tile() as first, Tile() as second) if meaning_of in EXTREMES:
                 not_in_eight(first.kind, line)
@@ -295,7 +294,7 @@ def _is_at_least(state: KernelState, count: Whole, least: int) -> bool:
             factors = [count]
     enough = (compare(">=", one, number(least)) for one in factors)
     known = [one for one in enough if is_affine(both(state.facts, one))]
-    return any(holds(one, set_of(state.facts)) for one in known)
+    return any(state.run.holds(one, set_of(state.facts)) for one in known)
 
 
 def _product_kind(

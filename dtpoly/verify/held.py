@@ -13,8 +13,8 @@ from dataclasses import field
 from dtpoly.frozen import dataclass
 from dtpoly.verify import known
 from dtpoly.verify.access import Array, Launch
-from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.helpers import HELPERS
+from dtpoly.verify.proof_run import Lemma, ProofRun
 from dtpoly.verify.terms import Given
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Unread
@@ -102,6 +102,7 @@ Held = Plain | tuple["Held", ...] | Given | Truth
 class Wrapper:
     """One wrapper, as far as it has been read: its names, launches and facts."""
 
+    run: ProofRun
     file: Unit
     wanted: str
     names: dict[str, Held]
@@ -159,7 +160,7 @@ class Wrapper:
         """Raise Unread if the text of a function is not the known one; note the assumption."""
         if not known.is_known(self.file, function):
             raise Unread(line, f"'{function}' is not the function that is known by that name")
-        assume(Lemma.KNOWN, function, HELPERS[function])
+        self.run.assume(Lemma.KNOWN, function, HELPERS[function])
 
     def must_have_set(self, nodes: Iterable[ast.AST]) -> None:
         """Raise Unread if expressions that are not read use a name that nothing has set before."""

@@ -23,7 +23,7 @@ from dtpoly.verify.interface import (
 )
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.pairs import Pair, pair_of
-from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.specialized import SPECIALIZED
 from dtpoly.verify.terms import Given
 from dtpoly.verify.unchanged import FOURS
@@ -161,20 +161,20 @@ def _note(
             for one, held in bound.items()
         },
         grid,
-        turns,
-        stages,
-        call.lineno,
-        wrapper.largest,
-        wrapper.reaches,
-        wrapper.apart,
-        wrapper.near,
-        wrapper.below,
-        wrapper.is_finite,
-        is_early,
-        is_specialized,
-        is_part,
-        before,
-        dict(wrapper.factors),
+        turns=turns,
+        stages=stages,
+        line=call.lineno,
+        largest=wrapper.largest,
+        reaches=wrapper.reaches,
+        apart=wrapper.apart,
+        near=wrapper.near,
+        below=wrapper.below,
+        is_finite=wrapper.is_finite,
+        is_early=is_early,
+        is_specialized=is_specialized,
+        is_part=is_part,
+        before=before,
+        factors=dict(wrapper.factors),
     )
     wrapper.launches.append(launched)
 
@@ -281,7 +281,7 @@ def _check_sign(wrapper: Wrapper, extents: Sequence[Whole], node: ast.expr) -> N
     """
     calls = set_of(both(*wrapper.facts))
     for one in extents:
-        if not is_affine(one) or not holds(compare(">=", one, number(0)), calls):
+        if not is_affine(one) or not wrapper.run.holds(compare(">=", one, number(0)), calls):
             raise Unread(node.lineno, f"a grid '{ast.unparse(node)}' of what may be negative")
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from dtpoly.verify.access import Access, Ran
-from dtpoly.verify.asking import about
 from dtpoly.verify.domains import domain, ids_agree, own_names, ranged, renaming, same_element
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.order import order
@@ -43,33 +42,33 @@ def cover(proof: Proof) -> Iterator[Finding]:
     wanted = set_of(both(proof.facts, proof.box(outputs)))
     written: Region | None = None
     for _, ran, access in proof.stores():
-        about(access.line, "stores elements of the output, each once")
+        proof.run.about(access.line, "stores elements of the output, each once")
         here = set_of(both(proof.facts, domain(ran, access)))
         for output, index in zip(outputs, access.indices, strict=True):
             here = here.intersect(same(name(output), index))
         image = without(here, own_names(ran, access))
         outside = image.subtract(wanted)
-        if not outside.is_empty():
+        if not proof.run.is_empty(outside):
             yield Finding("stores", access.line, "is not an element of the output", outside, access)
         if access.kind != "store":
             continue
-        if written is not None and not written.is_disjoint(image):
+        if written is not None and not proof.run.is_disjoint(written, image):
             where = written.intersect(image)
             yield Finding("stores", access.line, "is stored twice", where, access)
         again = _twice(proof, ran, access)
-        if not again.is_empty():
+        if not proof.run.is_empty(again):
             yield Finding("stores", access.line, "is stored by two instances", again, access)
         written = image if written is None else written.union(image)
     line = proof.runs[-1].launch.line if proof.runs else 1
-    about(line, "every element of the output is stored")
+    proof.run.about(line, "every element of the output is stored")
     missing = wanted if written is None else wanted.subtract(written)
-    if not missing.is_empty():
+    if not proof.run.is_empty(missing):
         yield Finding("stores", line, "is not stored", missing)
 
 
 def _twice(proof: Proof, ran: Ran, access: Access) -> Region:
     """Return the set of two different instances of a store that store the same element."""
-    put = renaming(ran, access)
+    put = renaming(proof.run, ran, access)
     here = domain(ran, access)
     alike = both(here, put_truth(here, put), same_element(access, {}, access, put))
     alike = both(alike, ids_agree(ran, put))
@@ -88,11 +87,11 @@ def bounds(proof: Proof) -> Iterator[Finding]:
     for ran in proof.runs:
         for access in ran.accesses:
             here = set_of(both(proof.facts, domain(ran, access)))
-            about(access.line, f"stays inside of '{access.tensor}'")
+            proof.run.about(access.line, f"stays inside of '{access.tensor}'")
             shape = proof.arrays[access.tensor].shape
             for axis, (index, size) in enumerate(zip(access.indices, shape, strict=True)):
                 outside = here.subtract(set_of(within(number(0), index, size)))
-                if not outside.is_empty():
+                if not proof.run.is_empty(outside):
                     what = f"reaches outside of axis {axis} of '{access.tensor}'"
                     yield Finding("bounds", access.line, what, outside, access)
 
@@ -104,14 +103,14 @@ def guards(proof: Proof) -> Iterator[Finding]:
     """
     for ran in proof.runs:
         for one in ran.divided:
-            about(one.line, "what is divided is not negative, or a multiple")
+            proof.run.about(one.line, "what is divided is not negative, or a multiple")
             names = names_of(both(one.where, sign(one.number)))
             here = both(proof.facts, one.where, ranged(ran.programs, ran.ranges, names))
             less = both(here, compare("<", one.number, number(0)))
             left = set_of(less)
-            if one.by is not None and not left.is_empty():
+            if one.by is not None and not proof.run.is_empty(left):
                 left = set_of(both(less, compare(">", one.number.modulo(one.by), number(0))))
-            if not left.is_empty():
+            if not proof.run.is_empty(left):
                 what = "divides what may be negative"
                 yield Finding("bounds", one.line, what, left, is_exact=False)
 

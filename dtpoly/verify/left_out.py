@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from dtpoly.verify.asking import about
 from dtpoly.verify.expressions import value
 from dtpoly.verify.extents import size_name
 from dtpoly.verify.held import Held, Maybe, Wrapper
-from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import both, compare, name
 
@@ -55,10 +54,10 @@ def leave_out(wrapper: Wrapper, one: str, made: ast.expr) -> None:
     wanted = wrapper.left_out[held.label]
     if own != wanted:
         facts, same = both(*wrapper.facts), compare("==", own, wanted)
-        about(
+        wrapper.run.about(
             made.lineno, f"the size of '{held.label}' is the largest that fits, if none is passed"
         )
-        if not is_affine(both(facts, same)) or not holds(same, set_of(facts)):
+        if not is_affine(both(facts, same)) or not wrapper.run.holds(same, set_of(facts)):
             raise Unread(made.lineno, f"'{ast.unparse(made)}' for the size of '{held.label}'")
     wrapper.names[one] = name(size_name(held.label))
     wrapper.is_set.add(one)

@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from dtpoly.verify.access import Ran
 from dtpoly.verify.algorithm import Unsaid, value_of
-from dtpoly.verify.asking import about
 from dtpoly.verify.domains import domain
 from dtpoly.verify.findings import Proof
 from dtpoly.verify.memory import Memory, Unwritten
@@ -27,7 +26,9 @@ from dtpoly.verify.whole import both
 def with_known(proof: Proof) -> Proof | None:
     """Return the proof with opaque elements for all Funcs that are proved; None if none is."""
     old = proof.memory
-    memory = Memory(old.launches, old.inputs, old.facts, types=old.types, atomics=old.atomics)
+    memory = Memory(
+        old.run, old.launches, old.inputs, old.facts, types=old.types, atomics=old.atomics
+    )
     known: Proof = replace(proof, memory=memory)
     for at, ran in enumerate(proof.runs):
         for array in dict.fromkeys(a.tensor for a in ran.accesses if a.kind != "load"):
@@ -62,12 +63,12 @@ def _is_it(proof: Proof, at: int, ran: Ran, array: str, func: str) -> bool:
             continue
         if access.kind != "store" or access.value is None:
             return False
-        about(access.line, f"stores what the algorithm says '{func}' is")
+        proof.run.about(access.line, f"stores what the algorithm says '{func}' is")
         try:
             here = set_of(both(proof.facts, domain(ran, access)))
             stored = proof.memory.left(at, access)
-            wanted = value_of(proof.meaning, func, access.indices)
-            if difference(stored, wanted, here) is not None:
+            wanted = value_of(proof.run, proof.meaning, func, access.indices)
+            if difference(proof.run, stored, wanted, here) is not None:
                 return False
         except (Unread, Unwritten, Unsaid, NotAffine):
             return False

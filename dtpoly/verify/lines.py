@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dtpoly.frozen import dataclass
 from dtpoly.verify.expressions import COMPARISONS
 from dtpoly.verify.held import Held, Kind, Product, Wrapper
-from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import FALSE, TRUE, Whole, both, compare, extreme, name, number
 
@@ -208,7 +208,7 @@ class Line:
                 calls = set_of(both(*self.wrapper.facts))
                 factors = [Whole((((atom,), 1),)) for atom in monomial]
                 return all(
-                    is_affine(one) and holds(compare(">=", one, number(0)), calls)
+                    is_affine(one) and self.wrapper.run.holds(compare(">=", one, number(0)), calls)
                     for one in factors
                 )
             case _:

@@ -19,7 +19,7 @@ from dtpoly.verify.compiled import check_carried, check_combined
 from dtpoly.verify.flattened import coordinates
 from dtpoly.verify.reader import Reader
 from dtpoly.verify.state import KernelState
-from dtpoly.verify.terms import Carried, fresh
+from dtpoly.verify.terms import Carried
 from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, is_truth, lanes_of, scalar
 from dtpoly.verify.whole import FALSE, Whole, both, compare, extreme, name, names_of, number, within
 
@@ -62,7 +62,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     step = by.constant
     if step is None or step <= 0:
         raise Unread(over.lineno, "a loop whose step is not a positive number")
-    loop = fresh(counter)
+    loop = state.run.fresh(counter)
     is_counted = (low, step) == (number(0), 1)
     parts = coordinates(read, loop, node, counter, high) if is_counted else None
     counter_at = name(loop) if parts is None else parts.counter
@@ -122,7 +122,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
             state.names[one] = moved(before[one], changes.grows[one] * times)
         elif before[one] != after[one]:
             state.leaves(before[one], over.lineno)
-            state.names[one] = after_loop(one, before, after, loop, here, last, moving)
+            state.names[one] = after_loop(state.run, one, before, after, loop, here, last, moving)
     for one in (*(one for one in after if one not in before), counter):
         state.names[one] = Lost("is set in a loop, and used after it")
 

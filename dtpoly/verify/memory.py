@@ -16,13 +16,13 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.accumulating import Accumulation, accumulation, one_operation
-from dtpoly.verify.asking import about
 from dtpoly.verify.building import is_any, rounded
 from dtpoly.verify.domains import before, domain, own_names, renaming
 from dtpoly.verify.gathering import gathered, operation_of, part
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.paired import beginnings
-from dtpoly.verify.regions import Region, is_single, set_of, without
+from dtpoly.verify.proof_run import ProofRun
+from dtpoly.verify.regions import Region, set_of, without
 from dtpoly.verify.residues import settled
 from dtpoly.verify.rounding import split
 from dtpoly.verify.shifts import check_cases
@@ -37,7 +37,6 @@ from dtpoly.verify.terms import (
     Total,
     ValueOf,
     children,
-    fresh,
     pair,
     put,
     rebuilt,
@@ -60,6 +59,7 @@ class Unwritten(Exception):
 class Memory:
     """The launches of a wrapper, in order, and what holds of every call."""
 
+    run: ProofRun
     launches: Sequence[Ran]
     inputs: frozenset[str]
     facts: Truth
@@ -101,7 +101,7 @@ class Memory:
                 if tensor in self.funcs:
                     return Element(self.funcs[tensor], indices, 0, ())
                 check_cases(found, access.line)
-                return put(Stored(found), values)
+                return put(self.run, Stored(found), values)
             case _:
                 parts = tuple(self.seen(at, one) for one in children(term))
                 word, kind = split(term)
@@ -145,7 +145,7 @@ class Memory:
                 raise Unread(load.line, f"what is accumulated in '{load.tensor}'")
             begun = self._begun(other, load, plain, grown)
             found += [self._case(at, load, other, store, grown, begun) for store in plain]
-        about(load.line, f"loads what one store left in '{load.tensor}'")
+        self.run.about(load.line, f"loads what one store left in '{load.tensor}'")
         self._check(here, load, found)
         self._check_last(at, load, here)
         return [(own, where, self._gathered(load, value, later)) for own, where, value in found]
@@ -156,11 +156,11 @@ class Memory:
         total = begun
         for other, one in parts:
             ran = self.launches[other]
-            new = renaming(ran, one)
+            new = renaming(self.run, ran, one)
             where = both(put_truth(domain(ran, one), new), _same(load, one, new))
             is_asked = one.tensor in self.atomics
             value = part(one, kind, is_finite=ran.launch.is_finite, is_asked=is_asked)
-            body = put(self.seen(other, value), new)
+            body = put(self.run, self.seen(other, value), new)
             bound = tuple(str(to.plain) for to in new.values())
             operation = operation_of(one, kind, is_asked=is_asked)
             total = Apply(operation, (total, Total(operation, bound, where, body)))
@@ -191,7 +191,7 @@ class Memory:
         return found
 
     def _accumulations(self, at: int, stores: Sequence[Access]) -> list[Accumulation]:
-        found = (accumulation(self.launches[at], store, self.facts) for store in stores)
+        found = (accumulation(self.run, self.launches[at], store, self.facts) for store in stores)
         return [one for one in found if one is not None]
 
     def _case(
@@ -210,7 +210,7 @@ class Memory:
             if other == at
             else set[str]()
         )
-        new = {one: fresh(one) for one in own_names(ran, store) if one not in shared}
+        new = {one: self.run.fresh(one) for one in own_names(ran, store) if one not in shared}
         values = {old: name(to) for old, to in new.items()}
         where = both(put_truth(domain(ran, store), values), _same(load, store, values))
         time = tuple(put_whole(one, values) for one in store.time)
@@ -218,14 +218,16 @@ class Memory:
             where = both(where, before(time, load.time))
         # The stored value is a term over the names of the store's kernel. Loads in it are replaced
         # first, then all its names are renamed together.
-        value = put(self.left(other, store), values)
+        value = put(self.run, self.left(other, store), values)
         is_value = any(isinstance(one.store.value, ValueOf) for one in grown)
         if store in begun:
-            rest = put(self.left(other, begun[store]), values)
+            rest = put(self.run, self.left(other, begun[store]), values)
             value = pair(value, rest) if is_value else pair(rest, value)
         for one in grown:
             # Instances of the accumulating store in the same program, after the first store.
-            more = {n: fresh(n) for n in own_names(ran, one.store) if n not in ran.programs}
+            more = {
+                n: self.run.fresh(n) for n in own_names(ran, one.store) if n not in ran.programs
+            }
             again = {n: values[n] for n in ran.programs if n in values}
             again |= {old: name(to) for old, to in more.items()}
             later = tuple(put_whole(part, again) for part in one.store.time)
@@ -234,7 +236,7 @@ class Memory:
             if other == at:
                 since = both(since, before(later, load.time))
             for piece in one.pieces:
-                body = put(self.seen(other, piece), again)
+                body = put(self.run, self.seen(other, piece), again)
                 total = Total(one.operation, tuple(more.values()), since, body)
                 value = Apply(one.operation, (value, total))
         if store in begun:
@@ -248,18 +250,18 @@ class Memory:
         written: Region | None = None
         for bound, where, _ in writers:
             pairs = domain_here.intersect(set_of(where))
-            if not is_single(pairs, bound):
+            if not self.run.is_single(pairs, bound):
                 raise Unread(
                     load.line, f"a load from '{load.tensor}' that several stores may reach"
                 )
             one = without(pairs, bound)
-            if written is not None and not written.is_disjoint(one):
+            if written is not None and not self.run.is_disjoint(written, one):
                 raise Unread(
                     load.line, f"a load from '{load.tensor}' that several stores may reach"
                 )
             written = one if written is None else written.union(one)
         missing = domain_here if written is None else domain_here.subtract(written)
-        if not missing.is_empty():
+        if not self.run.is_empty(missing):
             raise Unwritten(load, missing, "nothing has been stored there")
 
     def _check_last(self, at: int, load: Access, here: Truth) -> None:
@@ -278,7 +280,7 @@ class Memory:
             # A store in another iteration than the load's comes before the store that is seen, or
             # after the load. Here it is shown that none is between the two; the order follows from
             # the loops around both.
-            values = {one: name(fresh(one)) for one in (*store.loops, *store.lanes)}
+            values = {one: name(self.run.fresh(one)) for one in (*store.loops, *store.lanes)}
             where = put_truth(domain(ran, store), values)
             time = tuple(put_whole(one, values) for one in store.time)
             same = [
@@ -287,7 +289,9 @@ class Memory:
             ]
             for seen in stores:
                 again = {
-                    one: name(fresh(one)) for one in (*seen.loops, *seen.lanes) if one not in common
+                    one: name(self.run.fresh(one))
+                    for one in (*seen.loops, *seen.lanes)
+                    if one not in common
                 }
                 earlier = tuple(put_whole(one, again) for one in seen.time)
                 seen_here = [
@@ -304,7 +308,7 @@ class Memory:
                     before(time, load.time),
                 )
                 left = set_of(between)
-                if not left.is_empty():
+                if not self.run.is_empty(left):
                     raise Unwritten(load, left, "it has been overwritten")
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dtpoly import __version__
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
-from dtpoly.verify.asking import Part, Run
 from dtpoly.verify.notation import whole_text
+from dtpoly.verify.proof_run import Part, ProofRun
 from dtpoly.verify.regions import Join, Meet, Minus, Region, Without
 from dtpoly.verify.table import Table, parts_of
 from dtpoly.verify.verify import Function, verify
@@ -29,7 +29,7 @@ class Attempt:
     """The proof of one function: its verdicts, what the run recorded, and its sets by number."""
 
     function: Function
-    run: Run
+    run: ProofRun
     table: Table
 
 
@@ -40,16 +40,16 @@ def attempts(
     answers: Callable[[str], Callable[[Region], bool]],
 ) -> list[Attempt]:
     """Prove all functions of a file; `answers` says, by function, who is asked what is empty."""
-    runs: dict[str, Run] = {}
+    runs: dict[str, ProofRun] = {}
 
-    def begin(func: str) -> Run:
-        runs[func] = Run(answers(func))
+    def begin(func: str) -> ProofRun:
+        runs[func] = ProofRun(answers(func))
         return runs[func]
 
     report = verify(program, kernel, seconds, begin)
     found: list[Attempt] = []
     for function in report.functions:
-        run = runs.get(function.name, Run(answers(function.name)))
+        run = runs.get(function.name, ProofRun(answers(function.name)))
         table = Table()
         for obligation in (*run.obligations, *run.inhabited):
             table.add(obligation.region)

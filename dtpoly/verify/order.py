@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dtpoly.verify.access import Access, Ran
-from dtpoly.verify.asking import about
 from dtpoly.verify.domains import before, domain, ids_agree, own_names, same_element
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.gathering import ATOMIC
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.regions import Region, set_of, without
-from dtpoly.verify.terms import fresh
 from dtpoly.verify.whole import (
     Whole,
     both,
@@ -47,17 +46,17 @@ def order(proof: Proof) -> Iterator[Finding]:
 
 def _meeting(proof: Proof, ran: Ran, store: Access, other: Access) -> Iterator[Finding]:
     ids = dict.fromkeys((*own_names(ran, store), *own_names(ran, other)))
-    put = {one: name(fresh(one)) for one in ids}
+    put = {one: name(proof.run.fresh(one)) for one in ids}
     here = both(proof.facts, domain(ran, store), put_truth(domain(ran, other), put))
     here = both(here, ids_agree(ran, put))
-    about(store.line, f"does not meet line {other.line} without an order")
+    proof.run.about(store.line, f"does not meet line {other.line} without an order")
     same = set_of(both(here, same_element(store, {}, other, put)))
-    if same.is_empty():
+    if proof.run.is_empty(same):
         return
     programs = list(ran.programs)
     elsewhere = one_of(*(negation(compare("==", name(p), put[p])) for p in programs))
     race = same.intersect(set_of(elsewhere))
-    if not race.is_empty():
+    if not proof.run.is_empty(race):
         yield Finding(
             "order", store.line, f"meets line {other.line} of another program", race, store
         )
@@ -67,31 +66,31 @@ def _meeting(proof: Proof, ran: Ran, store: Access, other: Access) -> Iterator[F
         lanes = one_of(*(negation(compare("==", name(n), put[n])) for n in store.lanes))
         loops = both(*(compare("==", name(n), put[n]) for n in store.loops))
         race = together.intersect(set_of(both(loops, lanes)))
-        if not race.is_empty():
+        if not proof.run.is_empty(race):
             yield Finding("order", store.line, "two lanes store one element", race, store)
     for first, second in ((store.time, later), (later, store.time)):
         pairs = together.intersect(set_of(before(first, second)))
-        if pairs.is_empty():
+        if proof.run.is_empty(pairs):
             continue
-        pairs = _unguarded(ran, pairs, first, second)
-        if not pairs.is_empty():
+        pairs = _unguarded(proof.run, ran, pairs, first, second)
+        if not proof.run.is_empty(pairs):
             what = f"and line {other.line} meet without a barrier between"
             yield Finding("order", store.line, what, pairs, store)
             return
     piped = [p for p in ran.pipelined if p in store.loops and p in other.loops]
-    if other.kind == "load" and piped and not together.is_empty():
+    if other.kind == "load" and piped and not proof.run.is_empty(together):
         what = f"feeds line {other.line} in a loop that may be pipelined"
         yield Finding("order", store.line, what, together, store)
 
 
 def _unguarded(
-    ran: Ran, pairs: Region, first: tuple[Whole, ...], second: tuple[Whole, ...]
+    run: ProofRun, ran: Ran, pairs: Region, first: tuple[Whole, ...], second: tuple[Whole, ...]
 ) -> Region:
     """Return the pairs of places in time that have no barrier between them."""
     for barrier in ran.barriers:
-        if pairs.is_empty():
+        if run.is_empty(pairs):
             break
-        put = {one: name(fresh(one)) for one in barrier.loops}
+        put = {one: name(run.fresh(one)) for one in barrier.loops}
         time = tuple(put_whole(one, put) for one in barrier.time)
         runs = both(
             *(put_truth(ran.ranges[one], put) for one in barrier.loops),

@@ -16,11 +16,11 @@ from itertools import combinations
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Computed, Launch, Ran
-from dtpoly.verify.asking import Lemma, about, assume
 from dtpoly.verify.domains import domain, ranged
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.limits import check_time
-from dtpoly.verify.regions import everywhere, holds, is_affine, set_of
+from dtpoly.verify.proof_run import Lemma
+from dtpoly.verify.regions import everywhere, is_affine, set_of
 from dtpoly.verify.room import with_room
 from dtpoly.verify.shared import rank
 from dtpoly.verify.shifts import unshifted
@@ -71,7 +71,7 @@ def overflow(proof: Proof) -> Iterator[Finding]:
                 continue
             for found in _overflow(proof, ran, one):
                 where = with_room(proof, found.where) if found.is_exact else found.where
-                if not where.is_empty():
+                if not proof.run.is_empty(where):
                     yield replace(found, where=where)
         if ran.launch.reaches or ran.launch.near:
             yield from _parts_of_addresses(proof, ran)
@@ -91,7 +91,7 @@ def _parts_of_addresses(proof: Proof, ran: Ran) -> Iterator[Finding]:
             left = [factor for factor in factors if factor not in access.indices]
             negative = one_of(*(compare("<", factor, number(0)) for factor in left if factor.terms))
             where = set_of(both(proof.facts, domain(ran, access), negative))
-            if apart is None or not where.is_empty():
+            if apart is None or not proof.run.is_empty(where):
                 what = "adds up an address of parts below 0, and others may not fit"
                 yield Finding("overflow", access.line, what, where, access, is_exact=False)
 
@@ -104,7 +104,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         return
     may_wrap = not one.is_left and (not one.is_widened or _is_in_address(ran, one.value))
     if launch.near and may_wrap and _is_near(proof, ran, one):
-        assume(Lemma.PART, one.value)
+        proof.run.assume(Lemma.PART, one.value)
         return
     strides = _strides_in(one.value)
     if one.value.plain in strides and not one.is_cut:
@@ -116,43 +116,43 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
                 "overflow", one.line, what, everywhere(), number=one.value, is_exact=False
             )
         else:
-            assume(Lemma.REACH, one.value)
+            proof.run.assume(Lemma.REACH, one.value)
         return
     # The grid has less than 2^31 programs, and the wrapper has looked at some products.
     if one.value in ran.divisors or any(
         _is_part_of_blocks(one.value, extents) for extents in _extents(launch)
     ):
-        assume(Lemma.LOOKED_AT, one.value, (), one.value)
+        proof.run.assume(Lemma.LOOKED_AT, one.value, (), one.value)
         return
     if one.kind == kinds.OFFSET and (factors := _factors(one.value, launch)) is not None:
-        assume(Lemma.LOOKED_AT, one.value, factors, _product(one.value, factors))
+        proof.run.assume(Lemma.LOOKED_AT, one.value, factors, _product(one.value, factors))
         return
     if not is_affine(one.value):
         if any(_is_below(proof, ran, one, *promise) for promise in launch.below):
-            assume(Lemma.BELOW, one.value)
+            proof.run.assume(Lemma.BELOW, one.value)
             return
         if _is_part_of_blocks(one.value, launch.turns or ()):
-            assume(Lemma.BELOW, one.value)
+            proof.run.assume(Lemma.BELOW, one.value)
             return
         if _is_small(proof, ran, one):
             return
         what = "computes a product of which no bound is known"
         yield Finding("overflow", one.line, what, everywhere(), number=one.value, is_exact=False)
         return
-    about(one.line, "computes whole numbers that their type holds")
+    proof.run.about(one.line, "computes whole numbers that their type holds")
     outside = one_of(compare(">=", one.value, number(HALF)), compare("<", one.value, number(-HALF)))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
     bits = TRUE if one.is_cut else _bits(ran, one)  # what is cut had more
     where = set_of(both(proof.facts, one.where, ranges, bits, _few_programs(launch), outside))
     for size in sorted(launch.apart, key=rank):
-        if where.is_empty():
+        if proof.run.is_empty(where):
             return
         if is_affine(size):
             near = within(number(HALF - NEAR), size, number(HALF))
             where = where.subtract(set_of(near))
-    if not where.is_empty():
+    if not proof.run.is_empty(where):
         where = where.intersect(set_of(_is_run(ran)))
-    if not where.is_empty():
+    if not proof.run.is_empty(where):
         what = f"{'cuts' if one.is_cut else 'computes'} a number that its 32 bits do not hold"
         yield Finding("overflow", one.line, what, where, number=one.value, is_exact=not one.is_cut)
 
@@ -165,7 +165,7 @@ def _long_overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     """
     if not is_affine(one.value) or _is_moderate(one.value):
         return
-    about(one.line, "computes whole numbers that 64 bits hold")
+    proof.run.about(one.line, "computes whole numbers that 64 bits hold")
     outside = one_of(
         compare(">=", one.value, number(LONG_HALF)), compare("<", one.value, number(-LONG_HALF))
     )
@@ -173,7 +173,7 @@ def _long_overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     here = both(proof.facts, one.where, ranges, _few_programs(ran.launch), outside)
     sizes = (name(size) for size in sorted(names_of(here)) if _is_size(size))
     where = set_of(both(here, *(compare("<", size, number(MOST)) for size in sizes)))
-    if not where.is_empty():
+    if not proof.run.is_empty(where):
         what = "computes a number that its 64 bits do not hold"
         yield Finding("overflow", one.line, what, where, number=one.value)
 
@@ -240,20 +240,20 @@ def _is_small(proof: Proof, ran: Ran, one: Computed) -> bool:
             factor = Whole((((atom,), 1),))
             here = both(proof.facts, one.where)
             ranges = ranged(ran.programs, ran.ranges, names_of(both(here, sign(factor))))
-            if coefficient < 0 or not holds(sign(factor), set_of(both(here, ranges))):
+            if coefficient < 0 or not proof.run.holds(sign(factor), set_of(both(here, ranges))):
                 return False
             product = product * _limit(atom, factor)
         largest = largest + product
     if largest == one.value:
         return False
-    assume(Lemma.LARGER, one.value, largest)
+    proof.run.assume(Lemma.LARGER, one.value, largest)
     constant = largest.constant
     if constant is not None:
         return constant < HALF
     factors = _factors(largest, ran.launch) if one.kind == kinds.OFFSET else None
     if factors is None:
         return False
-    assume(Lemma.LOOKED_AT, largest, factors, _product(largest, factors))
+    proof.run.assume(Lemma.LOOKED_AT, largest, factors, _product(largest, factors))
     return True
 
 
@@ -277,7 +277,7 @@ def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
     parts = _parts(one.value, proof.arrays[owners[0]].strides)
     negative = one_of(*(compare("<", part, number(0)) for part in parts))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, negative)))
-    return set_of(both(proof.facts, one.where, ranges, negative)).is_empty()
+    return proof.run.is_empty(set_of(both(proof.facts, one.where, ranges, negative)))
 
 
 def _is_in_address(ran: Ran, value: Whole) -> bool:
@@ -298,7 +298,7 @@ def _is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int)
         return False
     outside = one_of(compare(">", rest, number(HALF - bound)), compare("<", rest, number(-HALF)))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
-    return set_of(both(proof.facts, one.where, ranges, outside)).is_empty()
+    return proof.run.is_empty(set_of(both(proof.facts, one.where, ranges, outside)))
 
 
 def _parts(value: Whole, strides: Sequence[Whole]) -> list[Whole]:

@@ -31,7 +31,6 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.program import Func
 from dtpoly.verify.access import Array, Ran
 from dtpoly.verify.algorithm import Meaning
-from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.held import (
     Blocks,
     Bound,
@@ -43,6 +42,7 @@ from dtpoly.verify.held import (
     TensorOf,
     Wrapper,
 )
+from dtpoly.verify.proof_run import Lemma
 from dtpoly.verify.terms import Given
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import All, Truth, compare, name, names_of, number
@@ -113,7 +113,7 @@ def over_panels(wrapper: Wrapper, node: ast.For, read: ReadStatement) -> None:
     wrapper.names.clear()
     wrapper.names |= outside
     wrapper.is_over = True
-    assume(Lemma.PANELS, size, step)
+    wrapper.run.assume(Lemma.PANELS, size, step)
 
 
 def _check_names(node: ast.For, outside: Mapping[str, Held], own: Sequence[str]) -> None:

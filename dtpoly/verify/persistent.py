@@ -14,12 +14,12 @@ import ast
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Access, OverPrograms
-from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.carrying import assigned
+from dtpoly.verify.proof_run import Lemma
 from dtpoly.verify.reader import Reader
-from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.state import KernelState
-from dtpoly.verify.terms import fresh, names
+from dtpoly.verify.terms import names
 from dtpoly.verify.values import Lost, Unread, scalar
 from dtpoly.verify.whole import TRUE, Whole, compare, name, names_of, number, one_of, within
 
@@ -53,20 +53,20 @@ def run(read: Reader, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.
     some = one_of(
         compare(">=", step, number(1)), *(compare("<=", one, number(0)) for one in factors)
     )
-    if not holds(some, set_of(state.facts)):
+    if not state.run.holds(some, set_of(state.facts)):
         raise Unread(node.lineno, "a loop over programs, of which there may be none")
     again = _again(node.body, counter)
     for one in assigned(node.body):
         if one not in again:
             state.names[one] = Lost(WHY)
     if factors == (high,):
-        one = fresh(counter)
+        one = state.run.fresh(counter)
         state.digits.ranges[one] = within(number(0), name(one), high)
         state.names[counter] = scalar(name(one), kinds.SIZE)
     else:
-        part = state.digits.of(fresh(counter), factors)
+        part = state.digits.of(state.run.fresh(counter), factors)
         state.names[counter] = scalar(part, kinds.SIZE)
-    assume(Lemma.PROGRAMS, str(low.plain), high, step)
+    state.run.assume(Lemma.PROGRAMS, str(low.plain), high, step)
     state.computed(high + step - 1, "tl.int32", node.lineno)
     state.digits.ranges.pop(str(low.plain))
     read.block(node.body)
@@ -164,7 +164,7 @@ def _written(read: Reader, node: ast.For, high: Whole) -> tuple[Whole, ...]:
         total = total * one
     calls = set_of(state.facts)
     if total != high or not all(
-        is_affine(one) and holds(compare(">=", one, number(0)), calls) for one in factors
+        is_affine(one) and state.run.holds(compare(">=", one, number(0)), calls) for one in factors
     ):
         return ()
     return tuple(one for one in factors if one.constant != 1) or (high,)
@@ -186,6 +186,8 @@ def _factors(state: KernelState, product: Whole, line: int) -> tuple[Whole, ...]
         case _:
             raise Unread(line, "a loop over what is no product of sizes")
     calls = set_of(state.facts)
-    if not all(is_affine(f) and holds(compare(">=", f, number(0)), calls) for f in factors):
+    if not all(
+        is_affine(f) and state.run.holds(compare(">=", f, number(0)), calls) for f in factors
+    ):
         raise Unread(line, "a loop over a product of what may be negative")
     return factors

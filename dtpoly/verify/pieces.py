@@ -15,6 +15,7 @@ from dtpoly.verify.building import applied
 from dtpoly.verify.carrying import is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.numerals import is_in_range, is_single
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.regions import Region, set_of
 from dtpoly.verify.terms import (
     Apply,
@@ -43,30 +44,30 @@ class Piece:
     own: tuple[str, ...] = ()
 
 
-def pieces(operation: str, term: Term) -> list[Piece]:
+def pieces(run: ProofRun, operation: str, term: Term) -> list[Piece]:
     """Return the bag that a term reduces; a term that is no reduction is a bag of one value."""
-    return list(_pieces(operation, term))
+    return list(_pieces(run, operation, term))
 
 
-def _pieces(operation: str, term: Term) -> Iterator[Piece]:
+def _pieces(run: ProofRun, operation: str, term: Term) -> Iterator[Piece]:
     check_time()
     match term:
         case Apply(operation=own, operands=operands) if own == operation:
             for one in operands:
-                yield from _pieces(operation, one)
+                yield from _pieces(run, operation, one)
         case Total(operation=own) if own == operation:
-            inner = renamed(term)
-            for piece in _pieces(operation, inner.body):
+            inner = renamed(run, term)
+            for piece in _pieces(run, operation, inner.body):
                 where = both(inner.domain, piece.domain)
                 names = (*inner.bound, *piece.own)
                 yield Piece((*inner.bound, *piece.bound), where, piece.body, names)
         case Choose(condition=condition, yes=yes, no=no):
             for where, side in ((condition, yes), (negation(condition), no)):
-                for piece in _pieces(operation, side):
+                for piece in _pieces(run, operation, side):
                     yield Piece(piece.bound, both(where, piece.domain), piece.body, piece.own)
         case Stored(cases=cases):
-            for bound, where, value in map(renamed_case, cases):
-                for piece in _pieces(operation, value):
+            for bound, where, value in (renamed_case(run, one) for one in cases):
+                for piece in _pieces(run, operation, value):
                     there = both(where, piece.domain)
                     yield Piece((*bound, *piece.bound), there, piece.body, piece.own)
         case _ if is_identity(operation, term):
@@ -84,12 +85,12 @@ class Case:
     term: Term
 
 
-def cases(term: Term, where: Region) -> list[Case]:
+def cases(run: ProofRun, term: Term, where: Region) -> list[Case]:
     """Take a term apart into its cases on a set; choices inside of reductions stay as they are."""
-    return [] if where.is_empty() else list(_cases(term, where, ()))
+    return [] if run.is_empty(where) else list(_cases(run, term, where, ()))
 
 
-def _cases(term: Term, where: Region, bound: tuple[str, ...]) -> Iterator[Case]:
+def _cases(run: ProofRun, term: Term, where: Region, bound: tuple[str, ...]) -> Iterator[Case]:
     """Yield the cases on a set that may have points.
 
     If a choice is decided in one way everywhere, the set is not cut, because it has fewer parts
@@ -103,20 +104,20 @@ def _cases(term: Term, where: Region, bound: tuple[str, ...]) -> Iterator[Case]:
         case Choose(condition=condition, yes=yes, no=no):
             holds = set_of(condition)
             inside, outside = where.intersect(holds), where.subtract(holds)
-            if inside.is_empty():
-                yield from _cases(_swapped(term, split, no), where, bound)
-            elif outside.is_empty():
-                yield from _cases(_swapped(term, split, yes), where, bound)
+            if run.is_empty(inside):
+                yield from _cases(run, _swapped(term, split, no), where, bound)
+            elif run.is_empty(outside):
+                yield from _cases(run, _swapped(term, split, yes), where, bound)
             else:
-                yield from _cases(_swapped(term, split, yes), inside, bound)
-                yield from _cases(_swapped(term, split, no), outside, bound)
+                yield from _cases(run, _swapped(term, split, yes), inside, bound)
+                yield from _cases(run, _swapped(term, split, no), outside, bound)
         case Stored(cases=stored):
             for case in stored:
                 is_used = not where.names.isdisjoint(case[0])
-                names, condition, value = renamed_case(case) if is_used else case
+                names, condition, value = renamed_case(run, case) if is_used else case
                 inside = where.intersect(set_of(condition))
-                if not inside.is_empty():
-                    yield from _cases(_swapped(term, split, value), inside, (*bound, *names))
+                if not run.is_empty(inside):
+                    yield from _cases(run, _swapped(term, split, value), inside, (*bound, *names))
 
 
 @cache

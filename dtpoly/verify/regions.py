@@ -1,8 +1,8 @@
-"""Describe sets of points by formulas, and ask of them what proofs ask: whether a set is empty.
+"""Describe sets of points by formulas; proofs ask whether such a set is empty (see `proof_run`).
 
 A region is a tree whose leaves are formulas; the names in these are its axes. Nothing is computed
-before the question is asked, and then it is computed by whoever answers (see `asking`): isl in a
-proof, or a certificate in its checker. The answer "not empty" proves nothing. It leads to a
+before the question is asked, and then it is computed by whoever answers: isl in a proof, or a
+certificate in its checker. The answer "not empty" proves nothing. It leads to a
 finding, or to another attempt.
 """
 
@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify import asking
-from dtpoly.verify.terms import fresh
 from dtpoly.verify.whole import (
     FALSE,
     TRUE,
@@ -58,18 +56,6 @@ class Region:
     def subtract(self, other: Region) -> Region:
         """Return the points that are not in the other set."""
         return Minus(self.names | other.names, self, other)
-
-    def is_empty(self) -> bool:
-        """Ask whether the set has no points (see `asking`)."""
-        return asking.is_empty(self)
-
-    def is_disjoint(self, other: Region) -> bool:
-        """True if the sets have no point in common."""
-        return self.intersect(other).is_empty()
-
-    def is_subset(self, other: Region) -> bool:
-        """True if the other has every point of this one."""
-        return self.subtract(other).is_empty()
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,28 +148,6 @@ def without_ids(of: Region) -> Region:
     The coordinates of a program already say which program it is.
     """
     return without(of, sorted(one for one in of.names if one.startswith(ID)))
-
-
-def holds(condition: Truth, where: Region) -> bool:
-    """True if the formula holds everywhere on the set."""
-    return where.is_subset(set_of(condition))
-
-
-def equal(left: Whole, right: Whole, where: Region) -> bool:
-    """True if two numbers are the same everywhere on the set."""
-    return left == right or where.is_subset(same(left, right))
-
-
-def is_single(of: Region, bound: Iterable[str]) -> bool:
-    """True if there is at most one choice of the bound names for each choice of the others.
-
-    The program ids need not be looked at, because the coordinates say which program it is.
-    """
-    new = {one: fresh(one) for one in bound if not one.startswith(ID)}
-    if not new:
-        return True
-    of = without_ids(of)
-    return Twins(of.names | {*new, *new.values()}, of, tuple(new.items())).is_empty()
 
 
 @cache

@@ -40,7 +40,7 @@ def reshaped(state: KernelState, tile: Tile, axes: tuple[str | None, ...], line:
             for at, (axis, extent) in reversed(list(enumerate(some))):
                 put[axis] = left.modulo(extent) if at else left
                 left = left.floor(extent)
-    return replace(tile, axes=axes, item=put_item(tile.item, put))
+    return replace(tile, axes=axes, item=put_item(state.run, tile.item, put))
 
 
 def halves(state: KernelState, tile: Tile, line: int) -> tuple[Tile, Tile]:
@@ -51,7 +51,7 @@ def halves(state: KernelState, tile: Tile, line: int) -> tuple[Tile, Tile]:
     *axes, last = tile.axes or (None,)
     if last is None or not axes or state.extents[last] != number(2):
         raise Unread(line, "a split of what has no last axis of two lanes beside others")
-    first, second = (put_item(tile.item, {last: number(at)}) for at in (0, 1))
+    first, second = (put_item(state.run, tile.item, {last: number(at)}) for at in (0, 1))
     one = replace(tile, axes=tuple(axes), item=first)
     return one, replace(one, item=second)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.findings import Proof
+from dtpoly.verify.proof_run import Lemma
 from dtpoly.verify.regions import Region, is_affine, set_of
 from dtpoly.verify.whole import both, compare, number
 
@@ -30,9 +30,9 @@ def with_room(proof: Proof, where: Region) -> Region:
         return where
     is_there = both(*(compare(">=", size, number(1)) for size in sizes))
     for one, other in combinations(sizes, 2):
-        assume(Lemma.ROOM, one, other)
+        proof.run.assume(Lemma.ROOM, one, other)
         for bits in range(BITS - WIDTH, WIDTH + 1):
-            if where.is_empty():
+            if proof.run.is_empty(where):
                 return where
             large = compare(">=", one, number(2**bits))
             too_large = both(is_there, large, compare(">=", other, number(2 ** (BITS - bits))))

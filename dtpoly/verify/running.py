@@ -17,7 +17,7 @@ from dtpoly.verify.axes import LaidOutAnewError
 from dtpoly.verify.building import literal
 from dtpoly.verify.carrying import merged
 from dtpoly.verify.compiled import check_named, check_sides
-from dtpoly.verify.digits import split
+from dtpoly.verify.digits import Digits, split
 from dtpoly.verify.early import after_waiting
 from dtpoly.verify.operators import (
     both_or_either,
@@ -26,6 +26,7 @@ from dtpoly.verify.operators import (
     signed,
 )
 from dtpoly.verify.pairs import COUNTED
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.reader import Reader, condition
 from dtpoly.verify.specialized import after_making
 from dtpoly.verify.state import KernelState
@@ -57,7 +58,9 @@ from dtpoly.verify.whole import (
 )
 
 
-def run_kernel(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth) -> Ran:
+def run_kernel(
+    run: ProofRun, file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth
+) -> Ran:
     """Return what one launch does.
 
     There may be several ways to take its grid apart into factors. The first one with which the
@@ -66,7 +69,7 @@ def run_kernel(file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: T
     first: Unread | None = None
     for one, is_group_first in _ways_to_take_apart(launch):
         try:
-            return _run_laid_out(file, arrays, one, facts, is_group_first)
+            return _run_laid_out(run, file, arrays, one, facts, is_group_first)
         except Unread as error:
             first = first or error
     assert first is not None, "there is a way to take each grid apart"
@@ -94,15 +97,21 @@ def _ways_to_take_apart(launch: Launch) -> Iterator[tuple[Launch, bool]]:
 
 
 def _run_laid_out(
-    file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth, is_group_first: bool
+    run: ProofRun,
+    file: Unit,
+    arrays: Mapping[str, Array],
+    launch: Launch,
+    facts: Truth,
+    is_group_first: bool,
 ) -> Ran:
     laid_out: dict[Whole, tuple[Whole, ...]] = {}
     while True:
-        state = KernelState(file, arrays, launch, dict(launch.arguments), facts)
-        state.digits.is_group_first = is_group_first
+        digits = Digits(run, is_group_first=is_group_first)
+        names = dict(launch.arguments)
+        state = KernelState(run, file, arrays, launch, names, digits, facts)
         state.laid_out = dict(laid_out)
         try:
-            return _ran(Reader(state, _value, _run))
+            return _ran(Reader(state, _value, _execute))
         except LaidOutAnewError as found:
             laid_out[found.extent] = found.factors
 
@@ -122,26 +131,26 @@ def _ran(read: Reader) -> Ran:
     shifts.check(state)
     return Ran(
         launch,
-        tuple(state.accesses),
-        tuple(state.barriers),
-        state.digits.all(),
-        state.ranges | state.digits.numbers,
-        state.pipelined,
-        tuple(state.divided),
-        tuple(state.numbers),
-        frozenset(state.digits.divisors),
-        dict(state.digits.numbers),
-        both(
+        accesses=tuple(state.accesses),
+        barriers=tuple(state.barriers),
+        programs=state.digits.all(),
+        ranges=state.ranges | state.digits.numbers,
+        pipelined=state.pipelined,
+        divided=tuple(state.divided),
+        computed=tuple(state.numbers),
+        divisors=frozenset(state.digits.divisors),
+        numbers=dict(state.digits.numbers),
+        facts=both(
             state.digits.facts(),
             *state.tiles,
             *(state.ranges[one] for one in state.shifts),
         ),
-        dict(state.shifts),
-        tuple(state.doubts),
+        shifts=dict(state.shifts),
+        doubts=tuple(state.doubts),
     )
 
 
-def _run(read: Reader, node: ast.stmt) -> None:
+def _execute(read: Reader, node: ast.stmt) -> None:
     """Run one statement."""
     state = read.state
     match node:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dtpoly.verify.access import Access, Array, Divided, Shift
-from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.proof_run import Lemma
 from dtpoly.verify.state import KernelState
-from dtpoly.verify.terms import Case, fresh, names
+from dtpoly.verify.terms import Case, names
 from dtpoly.verify.values import Tile, Unread, Value, scalar
 from dtpoly.verify.whole import Whole, name, names_of, number, within
 
@@ -63,10 +63,10 @@ def _named(state: KernelState, first: Whole, stride: Whole, unit: Whole, line: i
             if not (isinstance(atom, str) and ".stride(" in atom):
                 factor = Whole((((atom,), 1),))
                 state.divided.append(Divided(factor, None, state.here(), line))
-    one = fresh(MARK)
+    one = state.run.fresh(MARK)
     state.shifts[one] = shift
     state.ranges[one] = within(number(0), name(one), number(by))
-    assume(Lemma.SHIFT, one, first, along, by)
+    state.run.assume(Lemma.SHIFT, one, first, along, by)
     return one
 
 

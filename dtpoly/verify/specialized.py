@@ -11,7 +11,7 @@ import ast
 
 from dtpoly.verify import descriptors
 from dtpoly.verify.reader import Reader
-from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.state import KernelState
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Descriptor, Unread, Value
@@ -88,4 +88,4 @@ def _is_equal(state: KernelState, one: Whole, other: Whole) -> bool:
     if one == other:
         return True
     same = compare("==", one, other)
-    return is_affine(both(state.facts, same)) and holds(same, set_of(state.facts))
+    return is_affine(both(state.facts, same)) and state.run.holds(same, set_of(state.facts))

@@ -21,12 +21,11 @@ from dtpoly.verify.access import (
     OverPrograms,
     Shift,
 )
-from dtpoly.verify.asking import about
 from dtpoly.verify.digits import Digits
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.lanes import doubt_of
-from dtpoly.verify.regions import holds, is_affine, set_of
-from dtpoly.verify.terms import fresh
+from dtpoly.verify.proof_run import ProofRun
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.typed import HALF
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import MOST_LANES, Function, Item, Lost, Tile, Unread, Value
@@ -49,15 +48,16 @@ from dtpoly.verify.whole import (
 class KernelState:
     """The state of one symbolic run. Names of lanes, loops and coordinates are never reused."""
 
+    run: ProofRun
     file: Unit
     arrays: Mapping[str, Array]
     launch: Launch
     names: dict[str, Value]
+    digits: Digits
     # What holds for every call.
     facts: Truth = TRUE
     extents: dict[str, Whole] = field(default_factory=dict[str, Whole])
     ranges: dict[str, Truth] = field(default_factory=dict[str, Truth])
-    digits: Digits = field(default_factory=Digits)
     accesses: list[Access] = field(default_factory=list[Access])
     barriers: list[Barrier] = field(default_factory=list[Barrier])
     pipelined: dict[str, int] = field(default_factory=dict[str, int])
@@ -139,9 +139,9 @@ class KernelState:
         ranges = ranged(self.digits.ranges, self.ranges, names_of(result))
         if not is_affine(both(self.facts, ranges, result)):
             return result
-        about(self.line, "one condition follows from another")
+        self.run.about(self.line, "one condition follows from another")
         for weak, strong in ((first, second), (second, first)):
-            if holds(weak, set_of(both(self.facts, ranges, strong))):
+            if self.run.holds(weak, set_of(both(self.facts, ranges, strong))):
                 return weak
         return result
 
@@ -155,7 +155,7 @@ class KernelState:
             return None
         if why := doubt_of(extent):
             self.doubt(self.line, why)
-        one = fresh("lane")
+        one = self.run.fresh("lane")
         self.bound_lanes(extent)
         self.extents[one] = extent
         self.ranges[one] = within(number(0), name(one), extent)

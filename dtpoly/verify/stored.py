@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.algorithm import value_of
-from dtpoly.verify.asking import about
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.domains import domain, renaming
 from dtpoly.verify.findings import Finding, Proof
@@ -47,8 +46,8 @@ def _value(proof: Proof) -> Iterator[Finding]:
             continue
         here = set_of(both(proof.facts, domain(ran, access)))
         stored = proof.memory.left(at, access)
-        about(access.line, "stores what the algorithm says")
-        wanted = value_of(proof.meaning, proof.func, access.indices)
+        proof.run.about(access.line, "stores what the algorithm says")
+        wanted = value_of(proof.run, proof.meaning, proof.func, access.indices)
         if atomics:
             # The value that an element has before the atomic operations must be their
             # identity.
@@ -58,7 +57,7 @@ def _value(proof: Proof) -> Iterator[Finding]:
                 yield Finding("value", access.line, "is stored after atomic operations", here)
             if is_identity(operation, stored):
                 continue
-        found = difference(stored, wanted, here)
+        found = difference(proof.run, stored, wanted, here)
         if found is not None:
             yield Finding(
                 found.layer, access.line, found.why, found.where, access, terms(stored, wanted)
@@ -77,23 +76,23 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
             where = set_of(both(proof.facts, domain(ran, access)))
             yield Finding("value", access.line, "is another atomic operation", where, access)
             return
-        put_names = renaming(ran, access)
+        put_names = renaming(proof.run, ran, access)
         here = put_truth(domain(ran, access), put_names)
         for output, index in zip(outputs, access.indices, strict=True):
             here = both(here, compare("==", name(output), put_whole(index, put_names)))
         bound = tuple(str(one.plain) for one in put_names.values())
         kind, is_asked = proof.arrays[proof.result].kind, proof.func in proof.meaning.atomics
         value_there = part(access, kind, is_finite=proof.meaning.is_finite, is_asked=is_asked)
-        body = put(proof.memory.seen(at, value_there), put_names)
+        body = put(proof.run, proof.memory.seen(at, value_there), put_names)
         parts.append(Total(operation_of(access, kind, is_asked=is_asked), bound, here, body))
-    about(atomics[-1][2].line, "puts together what the algorithm says")
+    proof.run.about(atomics[-1][2].line, "puts together what the algorithm says")
     total: Term = parts[0]
     for other in parts[1:]:
         total = Apply(parts[0].operation, (total, other))
     total = settled(proof.arrays[proof.result].kind, total)
-    wanted = value_of(proof.meaning, proof.func, tuple(name(o) for o in outputs))
+    wanted = value_of(proof.run, proof.meaning, proof.func, tuple(name(o) for o in outputs))
     where = set_of(both(proof.facts, proof.box(outputs)))
-    found = difference(total, wanted, where)
+    found = difference(proof.run, total, wanted, where)
     if found is not None:
         last = atomics[-1][2]
         compared = terms(total, wanted)

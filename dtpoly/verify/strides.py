@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dtpoly.verify.access import Array
-from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.proof_run import Lemma, ProofRun
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import Whole, linear_in, number
 
 
-def indices_of(array: Array, offset: Whole, line: int) -> tuple[Whole, ...]:
+def indices_of(run: ProofRun, array: Array, offset: Whole, line: int) -> tuple[Whole, ...]:
     """Return the index of each axis that an offset into a tensor means. Raises Unread."""
     apart = apart_from(array.strides, offset)
     if apart is None:
@@ -28,7 +28,7 @@ def indices_of(array: Array, offset: Whole, line: int) -> tuple[Whole, ...]:
         what = f"an offset into '{array.name}' that is not a sum of index times stride"
         raise Unread(line, what, _way_out(array, factors))
     meant = _borrowed(array, indices)
-    assume(Lemma.ADDRESS, offset, array.strides, meant)
+    run.assume(Lemma.ADDRESS, offset, array.strides, meant)
     return meant
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify import asking
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.shared import Shared
 from dtpoly.verify.whole import (
     FALSE,
@@ -155,39 +155,32 @@ Term = (
 Case = tuple[tuple[str, ...], Truth, Term]
 
 
-def put(term: Term, values: Put) -> Term:
+def put(run: ProofRun, term: Term, values: Put) -> Term:
     """Return the term with numbers in place of names."""
-    return _Putting(values).term(term) if names(term).intersection(values) else term
+    return _Putting(run, values).term(term) if names(term).intersection(values) else term
 
 
-def fresh(like: str) -> str:
-    """Return a name that nothing in this proof has yet.
-
-    The part before the dot is taken from `like`, and says what the name is for.
-    """
-    return f"{like.split('.')[0]}.{asking.new_number()}"
-
-
-def renamed(total: Total) -> Total:
+def renamed(run: ProofRun, total: Total) -> Total:
     """Return the same reduction with fresh bound names."""
-    new = {old: fresh(old) for old in total.bound}
+    new = {old: run.fresh(old) for old in total.bound}
     values = {old: name(to) for old, to in new.items()}
     domain = put_truth(total.domain, values)
-    return Total(total.operation, tuple(new.values()), domain, put(total.body, values))
+    return Total(total.operation, tuple(new.values()), domain, put(run, total.body, values))
 
 
-def renamed_case(case: Case) -> Case:
+def renamed_case(run: ProofRun, case: Case) -> Case:
     """Return the same case of a stored value with fresh bound names."""
     bound, where, value = case
-    new = {old: fresh(old) for old in bound}
+    new = {old: run.fresh(old) for old in bound}
     values = {old: name(to) for old, to in new.items()}
-    return tuple(new.values()), put_truth(where, values), put(value, values)
+    return tuple(new.values()), put_truth(where, values), put(run, value, values)
 
 
 class _Putting:
     """A substitution of numbers for names; terms are shared, so it does each term only once."""
 
-    def __init__(self, values: Put) -> None:
+    def __init__(self, run: ProofRun, values: Put) -> None:
+        self.run = run
         self.values = values
         self.taken = {*values, *(n for value in values.values() for n in names_of(value))}
         self.done: dict[Term, Term] = {}
@@ -203,7 +196,9 @@ class _Putting:
 
         The names that the case binds are renamed first, if the new numbers have these names too.
         """
-        bound, where, value = renamed_case(case) if self.taken.intersection(case[0]) else case
+        bound, where, value = (
+            renamed_case(self.run, case) if self.taken.intersection(case[0]) else case
+        )
         return bound, put_truth(where, self.values), self.term(value)
 
     def _term(self, term: Term) -> Term:
@@ -224,7 +219,7 @@ class _Putting:
                 return choose(where, self.term(yes), self.term(no))
             case Total(operation=operation, bound=bound, domain=domain, body=body):
                 if self.taken.intersection(bound):
-                    return self._term(renamed(term))
+                    return self._term(renamed(self.run, term))
                 return Total(operation, bound, put_truth(domain, self.values), self.term(body))
             case Pair(value=value, place=where):
                 return pair(self.term(value), self.term(where))

@@ -51,7 +51,7 @@ def aligned(
             if before is not None and after is not None and before != after
             for old, new in zip(lanes_of((before,)), lanes_of((after,)), strict=True)
         }
-        items.append(put_item(tile.item, put) if put else tile.item)
+        items.append(put_item(state.run, tile.item, put) if put else tile.item)
     return tuple(axes), items
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from dtpoly.verify.regions import equal, is_affine, set_of
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.state import KernelState
 from dtpoly.verify.values import Tile
 from dtpoly.verify.whole import Truth, Whole
@@ -40,7 +40,7 @@ def changes_nothing(state: KernelState, condition: Truth, body: Sequence[ast.stm
         item = value.item if isinstance(value, Tile) and not value.axes else None
         if not isinstance(item, Whole) or not is_affine(item):
             return False
-        if not equal(item.floor(by) * by, item, known):
+        if not state.run.equal(item.floor(by) * by, item, known):
             return False
     return True
 

@@ -11,6 +11,7 @@ from itertools import combinations, islice, product
 
 from dtpoly.verify.alone import inequalities, only_number
 from dtpoly.verify.pieces import Piece, pieces
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.regions import Holds, Meet, Region
 from dtpoly.verify.rounding import split
 from dtpoly.verify.terms import (
@@ -35,7 +36,7 @@ MOST_PRODUCTS = 4096
 
 
 def guesses(
-    kernel: Piece, algorithm: Piece, equal: Sequence[Whole] = ()
+    run: ProofRun, kernel: Piece, algorithm: Piece, equal: Sequence[Whole] = ()
 ) -> Iterator[dict[str, Whole]]:
     """Yield numbers over the kernel's names for each of the algorithm's; nothing is proved here.
 
@@ -46,7 +47,7 @@ def guesses(
     alone = {
         one: number for one in algorithm.bound if (number := only_number(algorithm.domain, one))
     }
-    for equations in islice(_equations(kernel.body, algorithm.body), MOST_WAYS):
+    for equations in islice(_equations(run, kernel.body, algorithm.body), MOST_WAYS):
         found = _solved(equations, algorithm.bound, alone, equal)
         left = [one for one in algorithm.bound if one not in found]
         for chosen in _likeliest([_numbers(kernel, algorithm, one) for one in left]):
@@ -111,21 +112,21 @@ def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
     return [*known, *(one for one in mixed if names_of(one) & own)][:MOST_SUMS]
 
 
-def _equations(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
+def _equations(run: ProofRun, kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
     """Yield every way to lay one term over the other.
 
     A way is a list of pairs of numbers that must be equal; the algorithm's number is the first.
     """
     if split(kernel)[0] or split(algorithm)[0]:
-        yield from _equations(*(_unrounded(one) for one in (kernel, algorithm)))
+        yield from _equations(run, *(_unrounded(one) for one in (kernel, algorithm)))
         return
     match kernel, algorithm:
         case Choose(yes=yes, no=no), _:
-            yield from _equations(yes, algorithm)
-            yield from _equations(no, algorithm)
+            yield from _equations(run, yes, algorithm)
+            yield from _equations(run, no, algorithm)
         case _, Choose(yes=yes, no=no):
-            yield from _equations(kernel, yes)
-            yield from _equations(kernel, no)
+            yield from _equations(run, kernel, yes)
+            yield from _equations(run, kernel, no)
         case Element(tensor=a, indices=mine), Element(tensor=b, indices=theirs) if a == b:
             yield list(zip(theirs, mine, strict=True))
         case Place(value=mine), Place(value=theirs):
@@ -133,45 +134,48 @@ def _equations(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
         case Apply(operation=a, operands=mine), Apply(operation=b, operands=theirs) if (
             a == b and len(mine) == len(theirs)
         ):
-            yield from _lists(mine, theirs)
+            yield from _lists(run, mine, theirs)
             if a in COMMUTATIVE and len(mine) == 2:
-                yield from _lists(mine[::-1], theirs)
+                yield from _lists(run, mine[::-1], theirs)
         case Pair(value=a, place=i), Pair(value=b, place=j):
-            yield from _lists((a, i), (b, j))
+            yield from _lists(run, (a, i), (b, j))
         case PlaceOf(pair=a), PlaceOf(pair=b):
-            yield from _equations(a, b)
+            yield from _equations(run, a, b)
         case ValueOf(pair=a), ValueOf(pair=b):
-            yield from _equations(a, b)
+            yield from _equations(run, a, b)
         case _:
             # Reductions inside, and terms that do not match at all, give no equations
             # here.
-            yield from _inside(kernel, algorithm)
+            yield from _inside(run, kernel, algorithm)
 
 
 def _unrounded(term: Term) -> Term:
     return children(term)[0] if split(term)[0] else term
 
 
-def _inside(kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
+def _inside(run: ProofRun, kernel: Term, algorithm: Term) -> Iterator[list[Equation]]:
     if not isinstance(algorithm, Total):
         yield []
         return
-    mine, theirs = pieces(algorithm.operation, kernel), pieces(algorithm.operation, algorithm)
+    mine, theirs = (
+        pieces(run, algorithm.operation, kernel),
+        pieces(run, algorithm.operation, algorithm),
+    )
     if not mine or not theirs:
         yield []
     for one in mine[:4]:
         for other in theirs[:4]:
-            for equations in _equations(one.body, other.body):
+            for equations in _equations(run, one.body, other.body):
                 own = {*one.bound, *other.bound}
                 yield [e for e in equations if not own & {*names_of(e[0]), *names_of(e[1])}]
 
 
-def _lists(mine: Sequence[Term], theirs: Sequence[Term]) -> Iterator[list[Equation]]:
+def _lists(run: ProofRun, mine: Sequence[Term], theirs: Sequence[Term]) -> Iterator[list[Equation]]:
     if not mine:
         yield []
         return
-    for first in _equations(mine[0], theirs[0]):
-        for rest in _lists(mine[1:], theirs[1:]):
+    for first in _equations(run, mine[0], theirs[0]):
+        for rest in _lists(run, mine[1:], theirs[1:]):
             yield [*first, *rest]
 
 

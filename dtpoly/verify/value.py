@@ -16,14 +16,14 @@ from dataclasses import replace
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.alone import only_operand
-from dtpoly.verify.asking import compared, take
 from dtpoly.verify.building import plain, rounded, whole_in
 from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.numerals import results
 from dtpoly.verify.pieces import Piece, cases, pieces
 from dtpoly.verify.polynomials import is_same
-from dtpoly.verify.regions import Region, is_affine, is_single, same, set_of, without
+from dtpoly.verify.proof_run import ProofRun
+from dtpoly.verify.regions import Region, is_affine, same, set_of, without
 from dtpoly.verify.residues import settled
 from dtpoly.verify.rounding import allows, literals, rounds, split, without_may, without_steps
 from dtpoly.verify.terms import (
@@ -66,28 +66,28 @@ class Difference:
     layer: str = "value"
 
 
-def difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
+def difference(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     """Return the first difference that is found on a set, or None if the terms are proved equal."""
-    return compared(kernel, algorithm, where, lambda: _first(kernel, algorithm, where))
+    return run.compared(kernel, algorithm, where, lambda: _first(run, kernel, algorithm, where))
 
 
-def _first(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
+def _first(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     check_time()
     algorithm = without_may(algorithm, rounds(kernel), literals(kernel))
-    for mine in cases(kernel, where):
-        for theirs in cases(algorithm, mine.where):
-            found = _difference(mine.term, theirs.term, theirs.where)
+    for mine in cases(run, kernel, where):
+        for theirs in cases(run, algorithm, mine.where):
+            found = _difference(run, mine.term, theirs.term, theirs.where)
             if found is not None:
                 return found
     return None
 
 
-def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | None:
+def _difference(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> Difference | None:
     if kernel == algorithm and not isinstance(kernel, Carried):
         return None
     if isinstance(kernel, Literal) and kinds.exact(kernel.text) in results(algorithm):
         return None
-    taken = _rounded(kernel, algorithm, where)
+    taken = _rounded(run, kernel, algorithm, where)
     if taken is not None:
         return taken[0]
     match kernel, algorithm:
@@ -99,42 +99,44 @@ def _difference(kernel: Term, algorithm: Term, where: Region) -> Difference | No
             first_number, second_number = whole_in(plain(kernel)), whole_in(plain(algorithm))
             if first_number is None or second_number is None:
                 return Difference(where, kernel, algorithm, "other values")
-            return _numbers(first_number, second_number, where, kernel, algorithm)
+            return _numbers(run, first_number, second_number, where, kernel, algorithm)
         case Element(tensor=a, indices=own), Element(tensor=b, indices=wanted) if a == b:
             for one, other in zip(own, wanted, strict=True):
-                found = _numbers(one, other, where, kernel, algorithm)
+                found = _numbers(run, one, other, where, kernel, algorithm)
                 if found is not None:
                     return replace(found, layer="loads")
             return None
         case Total(operation=operation), _ if operation in IDENTITY:
-            return _bags(operation, kernel, algorithm, where)
+            return _bags(run, operation, kernel, algorithm, where)
         case _, Total(operation=operation) if operation in IDENTITY:
-            return _bags(operation, kernel, algorithm, where)
+            return _bags(run, operation, kernel, algorithm, where)
         case Apply(operation=a, operands=mine), Apply(operation=b, operands=theirs) if (
             a == b and len(mine) == len(theirs)
         ):
-            first = _lists(mine, theirs, where)
+            first = _lists(run, mine, theirs, where)
             if first is None:
                 return None
             is_turned = a in COMMUTATIVE and len(mine) == 2 and _may_be_alike(mine[1], theirs[0])
-            if is_turned and _lists(mine[::-1], theirs, where) is None:
-                take(f"operands of '{a}' change places")
+            if is_turned and _lists(run, mine[::-1], theirs, where) is None:
+                run.take(f"operands of '{a}' change places")
                 return None
             if a in IDENTITY and (_is_bag(a, kernel) or _is_bag(a, algorithm)):
-                return None if _bags(a, kernel, algorithm, where) is None else first
+                return None if _bags(run, a, kernel, algorithm, where) is None else first
             return first
         case Pair(value=a, place=i), Pair(value=b, place=j):
-            return _lists((a, i), (b, j), where)
+            return _lists(run, (a, i), (b, j), where)
         case (PlaceOf(pair=a), PlaceOf(pair=b)) | (ValueOf(pair=a), ValueOf(pair=b)):
             word = _pair_operation(b)
-            return _bags(word, a, b, where) if word else difference(a, b, where)
+            return _bags(run, word, a, b, where) if word else difference(run, a, b, where)
         case Apply(operation=operation), _ if operation in IDENTITY and _is_bag(operation, kernel):
-            return _bags(operation, kernel, algorithm, where)
+            return _bags(run, operation, kernel, algorithm, where)
         case _:
             return Difference(where, kernel, algorithm, "other operations")
 
 
-def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference | None] | None:
+def _rounded(
+    run: ProofRun, kernel: Term, algorithm: Term, where: Region
+) -> tuple[Difference | None] | None:
     """Return the difference of two values of which one is or may be rounded.
 
     The result is a tuple, since the difference itself may be None; it is None if neither is
@@ -151,18 +153,22 @@ def _rounded(kernel: Term, algorithm: Term, where: Region) -> tuple[Difference |
     wanted = algorithm.operands[0] if isinstance(algorithm, Apply) else algorithm
     if word == "may":
         if not own or not allows(allowed, kind):
-            return (difference(kernel, wanted, where),)
-        take(f"a value is rounded to '{kind}', where it may be to '{allowed}'")
+            return (difference(run, kernel, wanted, where),)
+        run.take(f"a value is rounded to '{kind}', where it may be to '{allowed}'")
         if kernel == rounded(kind, wanted):
             return (None,)  # A number as written, of which that is carried out.
-        found = difference(inner, algorithm, where)
+        found = difference(run, inner, algorithm, where)
         if found is not None and _is_rounded(wanted):
-            found = difference(kernel, wanted, where)
+            found = difference(run, kernel, wanted, where)
         return (found,)
     if own and word and kind == allowed:
-        return (difference(inner, wanted, where),)
-    if word == "round" and isinstance(wanted, Total) and (one := only_operand(wanted)) is not None:
-        return (difference(kernel, settled(allowed, one), where),)
+        return (difference(run, inner, wanted, where),)
+    if (
+        word == "round"
+        and isinstance(wanted, Total)
+        and (one := only_operand(run, wanted)) is not None
+    ):
+        return (difference(run, kernel, settled(allowed, one), where),)
     why = f"is rounded to {kind}" if own else f"is not rounded to {allowed}"
     return (Difference(where, kernel, algorithm, why),)
 
@@ -193,46 +199,52 @@ def _is_bag(operation: str, term: Term) -> bool:
 
 
 def _numbers(
-    mine: Whole, theirs: Whole, where: Region, kernel: Term, algorithm: Term
+    run: ProofRun, mine: Whole, theirs: Whole, where: Region, kernel: Term, algorithm: Term
 ) -> Difference | None:
     if mine == theirs:
         return None
     if not is_affine(mine - theirs):
         why = "another product"
-        return None if is_same(mine, theirs, where) else Difference(where, kernel, algorithm, why)
+        return (
+            None if is_same(run, mine, theirs, where) else Difference(where, kernel, algorithm, why)
+        )
     alike = same(mine, theirs)
-    if where.is_subset(alike):
+    if run.is_subset(where, alike):
         return None
     return Difference(where.subtract(alike), kernel, algorithm, "another index")
 
 
-def _lists(mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region) -> Difference | None:
+def _lists(
+    run: ProofRun, mine: tuple[Term, ...], theirs: tuple[Term, ...], where: Region
+) -> Difference | None:
     # Small operands come first: if they differ, the others need not be looked at.
     for one, other in sorted(zip(mine, theirs, strict=True), key=lambda pair: weight(pair[1])):
-        found = difference(one, other, where)
+        found = difference(run, one, other, where)
         if found is not None:
             return found
     return None
 
 
-def _bags(operation: str, kernel: Term, algorithm: Term, where: Region) -> Difference | None:
-    take(f"reductions by '{operation}' are done in any order")
-    mine = _reduced(operation, kernel, where)
-    theirs = _reduced(operation, algorithm, where)
+def _bags(
+    run: ProofRun, operation: str, kernel: Term, algorithm: Term, where: Region
+) -> Difference | None:
+    run.take(f"reductions by '{operation}' are done in any order")
+    mine = _reduced(run, operation, kernel, where)
+    theirs = _reduced(run, operation, algorithm, where)
     if len(mine) * len(theirs) > MOST_PAIRS:
         # With the choices left in them there are fewer pieces, and equal terms choose
         # alike.
-        few, fewer = (_unsplit(operation, term, where) for term in (kernel, algorithm))
-        if _laid_over(operation, few, fewer, (kernel, algorithm), is_thorough=False) is None:
+        few, fewer = (_unsplit(run, operation, term, where) for term in (kernel, algorithm))
+        if _laid_over(run, operation, few, fewer, (kernel, algorithm), is_thorough=False) is None:
             return None
-    found = _laid_over(operation, mine, theirs, (kernel, algorithm), is_thorough=False)
+    found = _laid_over(run, operation, mine, theirs, (kernel, algorithm), is_thorough=False)
     if found is not None and operation in IDEMPOTENT:
         few, fewer = _shown(mine), _shown(theirs)
-        found = _laid_over(operation, few, fewer, (kernel, algorithm), is_thorough=True)
+        found = _laid_over(run, operation, few, fewer, (kernel, algorithm), is_thorough=True)
     if found is not None:
         # A reduction in two steps may be rounded between the steps, but need not be.
         bare = without_steps(operation, algorithm)
-        if bare != algorithm and _bags(operation, kernel, bare, where) is None:
+        if bare != algorithm and _bags(run, operation, kernel, bare, where) is None:
             return None
     return found
 
@@ -244,7 +256,13 @@ Learned = tuple[Guess, frozenset[str]]
 
 
 def _laid_over(
-    operation: str, mine: Bag, theirs: Bag, whole: tuple[Term, Term], *, is_thorough: bool
+    run: ProofRun,
+    operation: str,
+    mine: Bag,
+    theirs: Bag,
+    whole: tuple[Term, Term],
+    *,
+    is_thorough: bool,
 ) -> Difference | None:
     kernel, algorithm = whole
     # For each piece of the algorithm, the part of it that the kernel has reduced so far.
@@ -255,16 +273,24 @@ def _laid_over(
     for piece, domain in sorted(mine, key=lambda one: names(one[0].body).isdisjoint(one[0].bound)):
         left = domain
         for at, (wanted, wanted_domain) in enumerate(theirs):
-            if left.is_empty() and not is_thorough:
+            if run.is_empty(left) and not is_thorough:
                 break
             if not _may_be_alike(piece.body, wanted.body):
                 continue
-            ways = _ways(piece, wanted, learned, domain)
+            ways = _ways(run, piece, wanted, learned, domain)
             # A thorough search also looks whether a value that was found is another of
             # the algorithm's values too.
             of = domain if is_thorough else left
             taken = _matched(
-                operation, piece, of, wanted, wanted_domain, got[at], ways, is_thorough
+                run,
+                operation,
+                piece,
+                of,
+                wanted,
+                wanted_domain,
+                before=got[at],
+                ways=ways,
+                is_thorough=is_thorough,
             )
             if taken is not None:
                 image, rest, guess = taken
@@ -273,7 +299,7 @@ def _laid_over(
                 so_far = got[at]
                 got[at] = image if so_far is None else so_far.union(image)
                 left = left.intersect(rest) if is_thorough else rest
-        if not left.is_empty():
+        if not run.is_empty(left):
             why = "something is reduced that is not in the algorithm's reduction"
             # If a part of the piece was found, or if it is a number, then a mask is
             # missing.
@@ -282,27 +308,27 @@ def _laid_over(
             return Difference(left, piece.body, algorithm, why, layer)
     for (wanted, wanted_domain), so_far in zip(theirs, got, strict=True):
         missing = wanted_domain if so_far is None else wanted_domain.subtract(so_far)
-        if not missing.is_empty() and not _is_nothing(operation, wanted.body, missing):
+        if not run.is_empty(missing) and not _is_nothing(run, operation, wanted.body, missing):
             why = "something of the algorithm's reduction is left out"
             return Difference(missing, kernel, wanted.body, why)
     return None
 
 
-def _is_nothing(operation: str, algorithm: Term, where: Region) -> bool:
+def _is_nothing(run: ProofRun, operation: str, algorithm: Term, where: Region) -> bool:
     """True if an operand changes nothing in the reduction once the leave to round is used.
 
     This is sound because the kernel may round it so. A value of data never counts: `0 * A[x]` may
     be a nan.
     """
-    return not sources(algorithm) and difference(IDENTITY[operation], algorithm, where) is None
+    return not sources(algorithm) and difference(run, IDENTITY[operation], algorithm, where) is None
 
 
-def _reduced(operation: str, term: Term, where: Region) -> Bag:
+def _reduced(run: ProofRun, operation: str, term: Term, where: Region) -> Bag:
     """Return the bag of a term on a set, in pieces without choices and without identities."""
     found: list[tuple[Piece, Region]] = []
-    for piece in pieces(operation, term):
+    for piece in pieces(run, operation, term):
         inside = where.intersect(set_of(piece.domain))
-        for case in cases(piece.body, inside):
+        for case in cases(run, piece.body, inside):
             if is_identity(operation, case.term):
                 continue
             new = Piece((*piece.bound, *case.bound), piece.domain, case.term, piece.own)
@@ -326,21 +352,23 @@ def _shown(bag: Bag) -> Bag:
     return found
 
 
-def _unsplit(operation: str, term: Term, where: Region) -> Bag:
+def _unsplit(run: ProofRun, operation: str, term: Term, where: Region) -> Bag:
     """Return the bag of a term on a set, in pieces that may still have choices in them.
 
     Each piece is a value wherever it is in the bag.
     """
-    found = ((one, where.intersect(set_of(one.domain))) for one in pieces(operation, term))
-    return [(piece, domain) for piece, domain in found if not domain.is_empty()]
+    found = ((one, where.intersect(set_of(one.domain))) for one in pieces(run, operation, term))
+    return [(piece, domain) for piece, domain in found if not run.is_empty(domain)]
 
 
 def _matched(
+    run: ProofRun,
     operation: str,
     piece: Piece,
     domain: Region,
     wanted: Piece,
     wanted_domain: Region,
+    *,
     before: Region | None,
     ways: Iterable[Guess],
     is_thorough: bool,
@@ -361,15 +389,15 @@ def _matched(
             where = where.intersect(same(name(one), value))
         where = where.intersect(wanted_domain)
         here = without(where, wanted.bound)
-        if here.is_empty():
+        if run.is_empty(here):
             continue
         image = without(where, piece.bound)
         if operation not in IDEMPOTENT:
-            if before is not None and not before.is_disjoint(image):
+            if before is not None and not run.is_disjoint(before, image):
                 continue
-            if not is_single(where, piece.bound):
+            if not run.is_single(where, piece.bound):
                 continue
-        if difference(piece.body, put(wanted.body, guess), here) is not None:
+        if difference(run, piece.body, put(run, wanted.body, guess), here) is not None:
             continue
         fits = fits or guess
         images = image if images is None else images.union(image)
@@ -377,13 +405,13 @@ def _matched(
         if operation not in IDEMPOTENT:
             break
         # This operation may reduce a value twice, so every guess that fits counts.
-        if rest.is_empty() and (not is_thorough or wanted_domain.is_subset(images)):
+        if run.is_empty(rest) and (not is_thorough or run.is_subset(wanted_domain, images)):
             break
     return None if images is None else (images, rest, fits)
 
 
 def _ways(
-    piece: Piece, wanted: Piece, learned: Sequence[Learned], domain: Region
+    run: ProofRun, piece: Piece, wanted: Piece, learned: Sequence[Learned], domain: Region
 ) -> Iterator[Guess]:
     """Yield guesses of numbers over a piece's names for the wanted piece's; none is proved here.
 
@@ -395,7 +423,7 @@ def _ways(
     ]
     yield from again
     equal = tuple(equal_to_0(domain))
-    yield from (guess for guess in guesses(piece, wanted, equal) if guess not in again)
+    yield from (guess for guess in guesses(run, piece, wanted, equal) if guess not in again)
 
 
 def _may_be_alike(kernel: Term, algorithm: Term) -> bool:

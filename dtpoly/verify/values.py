@@ -13,6 +13,7 @@ from typing import TypeGuard
 from dtpoly.frozen import dataclass
 from dtpoly.verify import terms
 from dtpoly.verify.building import place
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.terms import Term, of_truth
 from dtpoly.verify.whole import TRUE, All, Not, Put, Sign, Some, Truth, Whole, put_truth, put_whole
 
@@ -163,7 +164,7 @@ def as_term(item: Item, line: int) -> Term:
             return item
 
 
-def put_item(item: Item, values: Put) -> Item:
+def put_item(run: ProofRun, item: Item, values: Put) -> Item:
     """Return the item with numbers put in the place of names."""
     match item:
         case Whole():
@@ -176,7 +177,7 @@ def put_item(item: Item, values: Put) -> Item:
         case Radix():
             return item
         case _:
-            return terms.put(item, values)
+            return terms.put(run, item, values)
 
 
 def lanes_of(axes: Sequence[str | None]) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ from dtpoly.algorithm.sizes import size_rules
 from dtpoly.budget import OverBudgetError, stage
 from dtpoly.verify import alike
 from dtpoly.verify.algorithm import Unsaid, meaning_of
-from dtpoly.verify.asking import Run, about, has_a_point, running
 from dtpoly.verify.binding import binding_of
 from dtpoly.verify.callers import at_sizes, is_finite, promised, results, some_sizes, typed
 from dtpoly.verify.evaluate import differ, differ_by_nan
@@ -36,6 +35,7 @@ from dtpoly.verify.memory import Memory, Unwritten
 from dtpoly.verify.naming import file_of
 from dtpoly.verify.pairs import check_apart
 from dtpoly.verify.panels import check_panels
+from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.regions import NotAffine, set_of
 from dtpoly.verify.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
 from dtpoly.verify.running import run_kernel
@@ -60,16 +60,16 @@ PART = 4
 CONFUSED = (LookupError, ValueError, TypeError, AttributeError, AssertionError, ArithmeticError)
 
 
-def asking_isl(_: str) -> Run:
+def asking_isl(_: str) -> ProofRun:
     """Begin a proof of a function that rests on the answers of isl."""
-    return Run(is_empty)
+    return ProofRun(is_empty)
 
 
 def verify(
     program: Program,
     text: str,
     seconds: float = SECONDS,
-    run_of: Callable[[str], Run] = asking_isl,
+    run_of: Callable[[str], ProofRun] = asking_isl,
 ) -> Report:
     """Prove what can be proved of each function in a file that computes a Func; it never raises.
 
@@ -93,7 +93,7 @@ def verify(
 
 
 def _hand_written(
-    program: Program, file: Unit, seconds: float, run_of: Callable[[str], Run]
+    program: Program, file: Unit, seconds: float, run_of: Callable[[str], ProofRun]
 ) -> Report:
     """Verify a file that says itself how its kernels are launched."""
     wanted = results(program, file.said)
@@ -155,15 +155,15 @@ def _function(
     file: Unit,
     func: str,
     seconds: float,
-    run: Run,
+    run: ProofRun,
     sizes: Mapping[str, int] | None = None,
 ) -> Function:
     began = time.monotonic()
     try:
-        with limited(seconds), running(run):
+        with limited(seconds):
             with stage(f"reading the kernels of '{func}' back"):
-                wrapper, proof = proof_of(program, file, func, sizes)
-            found = {name: _layer(name, wrapper, proof, run) for name in ARGUMENTS}
+                wrapper, proof = proof_of(run, program, file, func, sizes)
+            found = {name: _layer(name, wrapper, proof) for name in ARGUMENTS}
     except (Unread, *CONFUSED) as error:
         way = error.way if isinstance(error, Unread) else ""
         return _unknown(func, *_told(error), began, way=way)
@@ -192,7 +192,7 @@ def _compared(found: Layer) -> dict[str, Layer]:
 
 
 def proof_of(
-    program: Program, file: Unit, func: str, sizes: Mapping[str, int] | None = None
+    run: ProofRun, program: Program, file: Unit, func: str, sizes: Mapping[str, int] | None = None
 ) -> tuple[Wrapper, Proof]:
     """Read a function and run its kernels; return the wrapper, and what the layers look at.
 
@@ -214,43 +214,53 @@ def proof_of(
     meaning = meaning_of(program, is_finite=is_finite(file.said), are_free=not file.said)
     meaning = at_sizes(meaning, sizes)
     wrapper = (
-        binding_of(file, func, meaning, file.said)
+        binding_of(run, file, func, meaning, file.said)
         if file.said
-        else wrapper_of(file, func, inputs, ranks, declared, scalars, passed, left_out(program))
+        else wrapper_of(
+            run,
+            file,
+            func,
+            inputs,
+            tensors=ranks,
+            declared=declared,
+            scalars=scalars,
+            labels=passed,
+            left_out=left_out(program),
+        )
     )
     assert wrapper.result is not None
     facts = both(*wrapper.facts)
-    runs = [run_kernel(file, wrapper.arrays, launch, facts) for launch in wrapper.launches]
+    runs = [run_kernel(run, file, wrapper.arrays, launch, facts) for launch in wrapper.launches]
     check_apart(runs)
     check_panels(wrapper, runs, meaning, func)
     wrapper.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
     facts = both(facts, *(ran.facts for ran in runs))
-    _check_some_call(file, func, facts)
+    _check_some_call(run, file, func, facts)
     alike.check_apart(wrapper, runs, facts)
     types = {one.name: one.kind for one in wrapper.arrays.values()}
     funcs = frozenset(one.name for one in program.funcs)
     atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)
-    memory = Memory(runs, frozenset(ranks), facts, types=types, atomics=atomics)
-    return wrapper, Proof(runs, wrapper.arrays, wrapper.result, func, meaning, memory, facts)
+    memory = Memory(run, runs, frozenset(ranks), facts, types=types, atomics=atomics)
+    return wrapper, Proof(run, runs, wrapper.arrays, wrapper.result, func, meaning, memory, facts)
 
 
-def _check_some_call(file: Unit, func: str, facts: Truth) -> None:
+def _check_some_call(run: ProofRun, file: Unit, func: str, facts: Truth) -> None:
     """Refuse a function that accepts no call. Raises Unread.
 
     Nothing could be proved of it.
     """
     line = file.said[0].line if file.said else file.plain[func].lineno
-    about(line, "some call is accepted")
-    if not has_a_point(set_of(facts)):
+    run.about(line, "some call is accepted")
+    if not run.has_a_point(set_of(facts)):
         if file.said:
             raise Unread(line, "no call keeps what is assumed, and what kernels ask for")
         raise Unread(line, "no call is accepted, so there is nothing to prove")
 
 
-def _layer(name: str, wrapper: Wrapper, proof: Proof, run: Run) -> Layer:
+def _layer(name: str, wrapper: Wrapper, proof: Proof) -> Layer:
     """Return the result of one argument: its first sure finding, or else its first finding."""
     found: Layer | None = None
-    run.part = name
+    proof.run.part = name
     try:
         with stage(f"proving the layer '{name}' of '{proof.func}'"):
             for finding in ARGUMENTS[name](proof):

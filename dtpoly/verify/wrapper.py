@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from dtpoly.verify.access import Array, Launch
-from dtpoly.verify.asking import about
 from dtpoly.verify.expressions import DEVICES, condition, is_device, look_at, value
 from dtpoly.verify.extents import size_name
 from dtpoly.verify.harmless import check_calls
@@ -25,7 +24,8 @@ from dtpoly.verify.launching import launch
 from dtpoly.verify.left_out import is_about_passing, leave_out
 from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.panels import over_panels
-from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.proof_run import ProofRun
+from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.shared import rank
 from dtpoly.verify.terms import Given
 from dtpoly.verify.traced import check_like, look_at_operator
@@ -175,7 +175,7 @@ def _branch(wrapper: Wrapper, test: ast.expr, body: list[ast.stmt], orelse: list
             wrapper.apart = apart | {
                 one
                 for one in sorted(new, key=rank)
-                if any(_is_launched(some, one) for some in programs)
+                if any(_is_launched(wrapper.run, some, one) for some in programs)
             }
             return
         case _:
@@ -261,13 +261,13 @@ def _is_input(held: Held, one: str) -> bool:
     return isinstance(held, TensorOf) and held.array.name == one and one != "out"
 
 
-def _is_launched(programs: Sequence[Whole] | None, size: Whole) -> bool:
+def _is_launched(run: ProofRun, programs: Sequence[Whole] | None, size: Whole) -> bool:
     """True if there are programs wherever a size is just below 2^31."""
     large = compare(">=", size, number(HALF - NEAR))
-    about(0, "a launch has programs where a size is just below 2^31")
+    run.about(0, "a launch has programs where a size is just below 2^31")
     return programs is not None and all(
         is_affine(both(compare(">=", one, number(1)), large))
-        and holds(compare(">=", one, number(1)), set_of(large))
+        and run.holds(compare(">=", one, number(1)), set_of(large))
         for one in programs
     )
 
@@ -342,6 +342,7 @@ def _bind(wrapper: Wrapper, one: str, held: Held, line: int) -> None:
 
 
 def wrapper_of(
+    run: ProofRun,
     file: Unit,
     wanted: str,
     inputs: Sequence[str],
@@ -374,6 +375,7 @@ def wrapper_of(
     parameters = (*definition.args.args, *definition.args.kwonlyargs)
     callers = frozenset(one for one in tensors if one not in declared)
     wrapper = Wrapper(
+        run,
         file,
         wanted,
         names,

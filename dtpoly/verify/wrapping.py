@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.access import Divided
-from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.proof_run import Lemma
 from dtpoly.verify.state import KernelState
-from dtpoly.verify.terms import fresh, names
+from dtpoly.verify.terms import names
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import (
     TRUE,
@@ -45,8 +45,8 @@ class Unwrapped:
 
 def remainder(state: KernelState, value: Whole, size: Whole, line: int) -> Whole:
     """Return `value % size` for a size that is no constant."""
-    beyond = fresh(MARK)
-    assume(Lemma.WRAPPED, beyond, value, size)
+    beyond = state.run.fresh(MARK)
+    state.run.assume(Lemma.WRAPPED, beyond, value, size)
     state.ranges[beyond] = within(number(0), name(beyond), size)
     state.wraps[beyond] = line
     # A program runs here, so the size must not be 0; otherwise this divides by 0.

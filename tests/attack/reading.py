@@ -13,7 +13,6 @@ from dtpoly.algorithm.program import Program
 from dtpoly.compile import check
 from dtpoly.source import Source
 from dtpoly.verify.access import Ran
-from dtpoly.verify.asking import running
 from dtpoly.verify.findings import Proof
 from dtpoly.verify.limits import limited
 from dtpoly.verify.naming import file_of
@@ -46,8 +45,8 @@ def read(case: Case) -> Proof:
     file = file_of(program, case.text)
     wanted = next(one.name for one in case.tensors if one.is_output)
     run = asking_isl(wanted)
-    with limited(SECONDS), running(run):
-        _, proof = proof_of(program, file, wanted)
+    with limited(SECONDS):
+        _, proof = proof_of(run, program, file, wanted)
     return proof
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dtpoly.verify.asking import Assumption, Lemma
 from dtpoly.verify.helpers import HELPERS, MEANINGS
+from dtpoly.verify.proof_run import Assumption, Lemma
 from dtpoly.verify.regions import ID
 from dtpoly.verify.shared import rank
 from dtpoly.verify.shifts import is_shift

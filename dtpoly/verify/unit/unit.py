@@ -92,16 +92,16 @@ def read_unit(text: str) -> Unit:
         _read(reading, node)
     return Unit(
         text,
-        tuple(lines),
-        reading.jitted,
-        reading.plain,
-        reading.texts,
-        reading.values,
-        frozenset(reading.imported),
-        said_in("\n".join(lines)),
-        frozenset(reading.again),
-        reading.ready,
-        reading.test,
+        lines=tuple(lines),
+        jitted=reading.jitted,
+        plain=reading.plain,
+        texts=reading.texts,
+        values=reading.values,
+        imported=frozenset(reading.imported),
+        said=said_in("\n".join(lines)),
+        again=frozenset(reading.again),
+        ready=reading.ready,
+        test=reading.test,
     )
 
 
