@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.building import plain
 from dtpoly.verify.casts import brought
@@ -101,61 +102,73 @@ def assigned(body: list[ast.stmt]) -> list[str]:
     return list(found)
 
 
+@dataclass(frozen=True, slots=True)
+class LoopEnd:
+    """A loop that is over: its name, the range of its counters, and what is known of them."""
+
+    loop: str
+    here: Truth
+    # The value of each counter in the last iteration.
+    last: Mapping[str, Whole]
+    # All names that may mean something else in each iteration.
+    moving: AbstractSet[str]
+
+
 def after_loop(
-    run: ProofRun,
-    one: str,
-    before: Mapping[str, Value],
-    after: Mapping[str, Value],
-    loop: str,
-    here: Truth,
-    last: Mapping[str, Whole],
-    moving: AbstractSet[str],
+    run: ProofRun, one: str, before: Mapping[str, Value], after: Mapping[str, Value], end: LoopEnd
 ) -> Value:
     """Return what a name holds after a loop that sets it.
 
-    `last` gives the value of each counter in the last iteration. `moving` are all names that may
-    mean something else in each iteration. A branch whose condition has none of these is taken in
-    all iterations or in none: then each of its sides is treated as a loop of its own.
+    A branch whose condition has no name that moves is taken in all iterations or in none: then each
+    of its sides is treated as a loop of its own.
     """
     new, old = after[one], before[one]
     if isinstance(new, Tile) and isinstance(new.item, Choose):
         condition = new.item.condition
-        if not names_of(condition) & moving:
+        if not names_of(condition) & end.moving:
             sides = (replace(new, item=side) for side in (new.item.yes, new.item.no))
-            found = [
-                after_loop(run, one, before, {**after, one: side}, loop, here, last, moving)
-                for side in sides
-            ]
+            found = [after_loop(run, one, before, {**after, one: side}, end) for side in sides]
             items = [side.item for side in found if isinstance(side, Tile)]
             if len(items) == 2:
                 yes, no = (as_term(item, 0) for item in items)
                 return replace(new, item=choose(condition, yes, no))
-    lost = Lost("is set anew in each iteration of a loop, and used after it")
     if new == old:
         return old
-    if not isinstance(old, Tile) or not isinstance(new, Tile):
-        return lost
-    if isinstance(new.item, Whole | Pointer | Radix):
-        return lost
+    result = None
+    if isinstance(old, Tile) and isinstance(new, Tile):
+        if isinstance(new.item, Whole | Pointer | Radix):
+            result = None
+        elif not _carries(as_term(new.item, 0), end.loop):
+            result = _of_last(run, before, after, one, put_truth(end.here, end.last), end.last)
+        else:
+            result = _combined(run, one, new, before, after, end)
+    return result or Lost("is set anew in each iteration of a loop, and used after it")
+
+
+def _combined(
+    run: ProofRun,
+    one: str,
+    new: Tile,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+) -> Tile | None:
+    """Return the reduction that a loop does with a name; None if it does none that is known."""
     lanes = tuple(name(axis) for axis in lanes_of(new.axes))
     term = as_term(new.item, 0)
-    if not _carries(term, loop):
-        return _of_last(run, before, after, one, put_truth(here, last), last) or lost
     whole = term.pair if isinstance(term, ValueOf | PlaceOf) else term
-    taken = _pieces(whole, loop, lanes)
+    taken = _pieces(whole, end.loop, lanes)
     if taken is None:
-        return lost
+        return None
     variables, operation, pieces = taken
-    if not has_identity(operation, new.kind):
-        return lost
-    if not _is_updated(one, variables, whole, after):
-        return lost
+    if not has_identity(operation, new.kind) or not _is_updated(one, variables, whole, after):
+        return None
     start = _start(run, variables, before, after, is_one=operation not in RING)
-    if start is None or any(_carries(piece, loop) for piece in pieces):
-        return lost
+    if start is None or any(_carries(piece, end.loop) for piece in pieces):
+        return None
     result = start
     for piece in pieces:
-        result = Apply(operation, (result, Total(operation, tuple(last), here, piece)))
+        result = Apply(operation, (result, Total(operation, tuple(end.last), end.here, piece)))
     match term:
         case ValueOf():
             return replace(new, item=ValueOf(result))

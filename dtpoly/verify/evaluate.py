@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from itertools import product
 
@@ -37,6 +37,7 @@ from dtpoly.verify.between import (
     spread,
 )
 from dtpoly.verify.limits import check_time
+from dtpoly.verify.number_operations import OF_ONE, carried_out
 from dtpoly.verify.rounding import allows, split
 from dtpoly.verify.sets import as_points, points_of
 from dtpoly.verify.terms import (
@@ -74,7 +75,6 @@ from dtpoly.verify.whole import (
 
 Number = Plain | tuple[Plain, Plain]
 MOST_POINTS = 6_000
-MOST_BITS = 256
 # Elements are tried all above 0, and all below: a maximum with 0 differs between the two.
 SIGNS = (1, -1)
 SMALL = 100
@@ -82,21 +82,6 @@ SMALL = 100
 NAN_AGAIN = frozenset(
     ("add", "sub", "mul", "div", "div_rn", "neg", "abs", "maximum", "minimum"),
 )
-
-OF_ONE: dict[str, Callable[[float], float]] = {
-    "exp": math.exp,
-    "exp2": lambda a: 2.0**a,
-    "log": math.log,
-    "log2": math.log2,
-    "sqrt": math.sqrt,
-    "sqrt_rn": math.sqrt,
-    "rsqrt": lambda a: 1 / math.sqrt(a),
-    "sin": math.sin,
-    "cos": math.cos,
-    "erf": math.erf,
-    "tanh": math.tanh,
-    "sigmoid": lambda a: 1 / (1 + math.exp(-a)),
-}
 
 
 @dataclass
@@ -434,76 +419,8 @@ def _applied(operation: str, operands: list[Number]) -> Number:
 
 
 def _carried_out(operation: str, numbers: Sequence[float]) -> float:
-    match operation, numbers:
-        case "add", [a, b]:
-            return a + b
-        case "sub", [a, b]:
-            return a - b
-        case "mul", [a, b]:
-            return a * b
-        case "div", [a, b]:
-            return a / b
-        case "neg", [a]:
-            return -a
-        case "abs", [a]:
-            return abs(a)
-        case (("maximum" | "or"), [a, b]):
-            return max(a, b)
-        case (("minimum" | "and"), [a, b]):
-            return min(a, b)
-        case "not", [a]:
-            return 1 - a
-        case _, [a] if operation in OF_ONE:
-            return OF_ONE[operation](a)
-        case "rem", [a, b]:
-            if isinstance(a, int) and isinstance(b, int):
-                return (abs(a) % abs(b)) * (-1 if a < 0 else 1)
-            return math.fmod(a, b)
-        case "floordiv", [int(a), int(b)]:
-            return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-        case "mod", [a, b]:
-            return a % b if isinstance(a, int) and isinstance(b, int) else a - b * math.floor(a / b)
-        case "div_rn", [a, b]:
-            return a / b
-        case "lt", [a, b]:
-            return float(a < b)
-        case "le", [a, b]:
-            return float(a <= b)
-        case "gt", [a, b]:
-            return float(a > b)
-        case "ge", [a, b]:
-            return float(a >= b)
-        case "eq", [a, b]:
-            return float(a == b)
-        case "ne", [a, b]:
-            return float(a != b)
-        case (("floor" | "ceil"), [a]):
-            return float(math.floor(a) if operation == "floor" else math.ceil(a))
-        case "cdiv", [a, b]:
-            return -(-a // b)
-        case _, [a] if operation.startswith("cast tl.") and kinds.is_whole(operation[5:]):
-            if not kinds.LEAST[operation[5:]] <= int(a) <= kinds.LARGEST[operation[5:]]:
-                raise NoNumberError
-            return int(a)
-        case "where", [a, b, c]:
-            return b if a else c
-        case "pow", [a, b]:
-            return _power(a, b)
-        case _:
-            # Floats count only with as many digits as every order of a sum agrees on.
-            return _some(
-                operation, *(str(a) if isinstance(a, int) else f"{a:.9g}" for a in numbers)
-            )
-
-
-def _power(a: float, b: float) -> float:
-    """Return a power: exact for whole numbers that are not too large, otherwise as a float.
-
-    Raises NoNumberError where the power is no number.
-    """
-    if isinstance(a, int) and isinstance(b, int) and 0 <= b * a.bit_length() <= MOST_BITS:
-        power: int = a**b
-        return power
-    if a < 0 and b != int(b):
-        raise NoNumberError
-    return math.pow(a, b)
+    found = carried_out(operation, numbers)
+    if found is not None:
+        return found
+    # Floats count only with as many digits as every order of a sum agrees on.
+    return _some(operation, *(str(a) if isinstance(a, int) else f"{a:.9g}" for a in numbers))

@@ -14,14 +14,25 @@ from dataclasses import field, replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds, persistent
-from dtpoly.verify.carrying import after_loop, assigned
+from dtpoly.verify.carrying import LoopEnd, after_loop, assigned
 from dtpoly.verify.compiled import check_carried, check_combined
 from dtpoly.verify.flattened import coordinates
 from dtpoly.verify.reader import Reader
 from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import Carried
 from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, is_truth, lanes_of, scalar
-from dtpoly.verify.whole import FALSE, Whole, both, compare, extreme, name, names_of, number, within
+from dtpoly.verify.whole import (
+    FALSE,
+    Truth,
+    Whole,
+    both,
+    compare,
+    extreme,
+    name,
+    names_of,
+    number,
+    within,
+)
 
 # Types of loop bounds that offsets need. Where a bound has one of these, nothing is computed with
 # numbers of Python.
@@ -51,6 +62,32 @@ class Changes:
         return one in self.grows or one in self.data or one in self.lost
 
 
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """How a loop counts: its name, bounds and step, its counter, and the names it counts by."""
+
+    loop: str
+    low: Whole
+    high: Whole
+    step: int
+    counter: Tile
+    # By the names that the loop counts by, the outermost first: what they are in an iteration, and
+    # in the last one.
+    ranges: Mapping[str, Truth]
+    last: Mapping[str, Whole]
+
+    @property
+    def here(self) -> Truth:
+        """What holds of these names in each iteration."""
+        return both(*self.ranges.values())
+
+    @property
+    def times(self) -> Whole:
+        """How often the loop runs."""
+        top = extreme(True, self.high, self.low)
+        return (top - self.low + self.step - 1).floor(self.step)
+
+
 def run(read: Reader, counter: str, node: ast.For) -> None:
     """Run the body of a loop for any iteration; then set the names to what the loop leaves."""
     state = read.state
@@ -62,40 +99,78 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     step = by.constant
     if step is None or step <= 0:
         raise Unread(over.lineno, "a loop whose step is not a positive number")
-    loop = state.run.fresh(counter)
-    is_counted = (low, step) == (number(0), 1)
-    parts = coordinates(read, loop, node, counter, high) if is_counted else None
-    counter_at = name(loop) if parts is None else parts.counter
-    counted = Tile((), counter_at, _kind(read, over), is_cut=_is_cut(read, over), is_counter=True)
-    if parts is None:
-        here = within(low, name(loop), high)
-        if step != 1:
-            here = both(here, compare("==", (name(loop) - low).modulo(step), number(0)))
-        ranges, last = {loop: here}, {loop: low + (high - 1 - low).floor(step) * step}
-    else:
-        ranges, last = dict(parts.ranges), dict(parts.last)
-    own = tuple(ranges)
+    counting = _counting(read, counter, node, low, high, step)
     is_static = ast.unparse(over).startswith(STATIC)
     if is_static and not _is_run(low, high):
         raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")
     if step != 1 and not is_static:
-        _count_beyond(state, low, high, last[loop] + step, counted, over.lineno)
+        _count_beyond(state, counting, over.lineno)
     settled = _made(state)
-    here = both(*ranges.values())
-    state.ranges |= ranges
+    own = tuple(counting.ranges)
+    state.ranges |= counting.ranges
     if _is_pipelined(state, options) or _is_flattened(state, options, body):
         state.pipelined[own[-1]] = over.lineno
     before, outside, around, time = dict(state.names), state.where, state.loops, state.time
     changed = [one for one in assigned(body) if one in before and one != counter]
     state.loops = (*around, *own)
     state.time = (*time, state.tick(), *map(name, own))
-    changes = Changes(loop, low, step, own)
+    started = {**before, counter: counting.counter}
+    changes = _learned(read, body, started, changed, Changes(counting.loop, low, step, own))
+    after = state.names
+    if not is_static:
+        check_carried(state, before, after, changed, node.lineno)
+        check_combined(state, after, changed, counting.loop, node.lineno)
+    state.where, state.loops, state.time = outside, around, time
+    state.names = dict(before)
+    carried = (_carried(one, counting.loop) for one in changed)
+    moving = {*own, *carried, *(_made(state) - settled)}
+    end = LoopEnd(counting.loop, counting.here, counting.last, moving)
+    for one in changed:
+        if one in changes.grows:
+            state.names[one] = moved(before[one], changes.grows[one] * counting.times)
+        elif before[one] != after[one]:
+            state.leaves(before[one], over.lineno)
+            state.names[one] = after_loop(state.run, one, before, after, end)
+    for one in (*(one for one in after if one not in before), counter):
+        state.names[one] = Lost("is set in a loop, and used after it")
+
+
+def _counting(
+    read: Reader, counter: str, node: ast.For, low: Whole, high: Whole, step: int
+) -> Counting:
+    """Return how a loop counts: by its own name, or by several coordinates (see flattened)."""
+    over, loop = node.iter, read.state.run.fresh(counter)
+    is_counted = (low, step) == (number(0), 1)
+    parts = coordinates(read, loop, node, counter, high) if is_counted else None
+    counter_at = name(loop) if parts is None else parts.counter
+    counted = Tile((), counter_at, _kind(read, over), is_cut=_is_cut(read, over), is_counter=True)
+    if parts is not None:
+        return Counting(loop, low, high, step, counted, dict(parts.ranges), dict(parts.last))
+    here = within(low, name(loop), high)
+    if step != 1:
+        here = both(here, compare("==", (name(loop) - low).modulo(step), number(0)))
+    last = low + (high - 1 - low).floor(step) * step
+    return Counting(loop, low, high, step, counted, {loop: here}, {loop: last})
+
+
+def _learned(
+    read: Reader,
+    body: list[ast.stmt],
+    before: Mapping[str, Value],
+    changed: list[str],
+    changes: Changes,
+) -> Changes:
+    """Run the body until nothing new is learnt of the names that it changes.
+
+    What the runs before the last one have noted is dropped.
+    """
+    state = read.state
     is_open = True
     while is_open:
         marks = (len(state.accesses), len(state.barriers))
         noted = (len(state.divided), len(state.numbers), len(state.doubts))
         known = set(state.ranges)
-        state.names = {**before, counter: counted}
+        state.names = dict(before)
         for one in changed:
             state.names[one] = _at_start(one, before[one], changes)
         is_trial = any(_is_open(one, before[one], changes) for one in changed)
@@ -108,23 +183,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
             del state.accesses[marks[0] :], state.barriers[marks[1] :]
             del state.divided[noted[0] :], state.numbers[noted[1] :]
             del state.doubts[noted[2] :]
-    after = state.names
-    if not is_static:
-        check_carried(state, before, after, changed, node.lineno)
-        check_combined(state, after, changed, loop, node.lineno)
-    state.where, state.loops, state.time = outside, around, time
-    state.names = dict(before)
-    carried = (_carried(one, loop) for one in changed)
-    moving = {*own, *carried, *(_made(state) - settled)}
-    for one in changed:
-        if one in changes.grows:
-            times = (extreme(True, high, low) - low + step - 1).floor(step)
-            state.names[one] = moved(before[one], changes.grows[one] * times)
-        elif before[one] != after[one]:
-            state.leaves(before[one], over.lineno)
-            state.names[one] = after_loop(state.run, one, before, after, loop, here, last, moving)
-    for one in (*(one for one in after if one not in before), counter):
-        state.names[one] = Lost("is set in a loop, and used after it")
+    return changes
 
 
 def _made(state: KernelState) -> set[str]:
@@ -155,17 +214,17 @@ def _is_cut(read: Reader, over: ast.expr) -> bool:
     return any(read.tile(arg).is_cut for arg in args)
 
 
-def _count_beyond(
-    state: KernelState, low: Whole, high: Whole, end: Whole, counted: Tile, line: int
-) -> None:
+def _count_beyond(state: KernelState, counting: Counting, line: int) -> None:
     """Note the value of the counter after the last iteration, if there is an iteration.
 
     Triton compares it to the end of the loop. If its type does not hold it, it wraps, and the loop
     goes on.
     """
     outside = state.where
-    state.where = both(outside, compare("<", low, high))
-    state.computed(end, counted.kind, line, is_cut=counted.is_cut)
+    state.where = both(outside, compare("<", counting.low, counting.high))
+    counter = counting.counter
+    end = counting.last[counting.loop] + counting.step
+    state.computed(end, counter.kind, line, is_cut=counter.is_cut)
     state.where = outside
 
 

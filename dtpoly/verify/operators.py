@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Divided
-from dtpoly.verify.building import applied, is_index, rounded
-from dtpoly.verify.casts import SINGLE, as_kind, brought, is_lossy, refuse_negative, uncut
+from dtpoly.verify.building import applied, rounded
+from dtpoly.verify.casts import as_kind, brought, is_lossy, refuse_negative, uncut
 from dtpoly.verify.infinite import decided
 from dtpoly.verify.numerals import finite
 from dtpoly.verify.residues import leaving
@@ -27,21 +27,17 @@ from dtpoly.verify.values import (
     Pointer,
     Radix,
     Tile,
-    Type,
     Unread,
     Value,
     as_term,
     is_truth,
 )
 from dtpoly.verify.whole import (
-    FALSE,
-    TRUE,
     Truth,
     Whole,
     both,
     compare,
     either,
-    names_of,
     negation,
     number,
     one_of,
@@ -65,21 +61,12 @@ BITWISE = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
 BOTH = (Literal("True"), Literal("False"))
 # The table's words for operations, where terms have other words.
 NAMES = {"rem": "mod"}
-SIGNS: dict[type[ast.cmpop], str] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-}
 UNARY: dict[type[ast.unaryop], str] = {
     ast.USub: "neg",
     ast.UAdd: "pos",
     ast.Invert: "invert",
     ast.Not: "not",
 }
-COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
 def operated(
@@ -269,8 +256,6 @@ def _is_product(item: Item) -> bool:
 EXACT = ("and", "or", "xor", "not", "neg", "abs", "maximum", "minimum", "ceil", "floor", "where")
 # Of whole numbers these are not exact, since the least number of a type has no opposite in it.
 WRAPPING = ("neg", "abs")
-# f32 holds all whole numbers below this exactly.
-MOST_EXACT = 2**SINGLE
 
 
 def in_kind(item: Item, kind: str, word: str, line: int) -> Item:
@@ -417,76 +402,6 @@ def _denied(item: Item, node: ast.expr) -> Item:
     if isinstance(item, Whole):
         return compare("==", item, number(0))
     return applied("not", [as_term(item, node.lineno)])
-
-
-def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
-    """Return `left op right` as a condition, or as a term if it depends on data."""
-    if isinstance(left, Type) and isinstance(right, Type):
-        raise Unread(node.lineno, "a comparison of types")
-    word = SIGNS.get(type(op))
-    if not isinstance(left, Tile) or not isinstance(right, Tile) or word is None:
-        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    state.leaves(left, node.lineno)
-    state.leaves(right, node.lineno)
-    axes, (a, b) = aligned(state, (left, right), node.lineno)
-    if isinstance(a, Pointer) or isinstance(b, Pointer):
-        raise Unread(node.lineno, "a comparison of addresses")
-    found = meaning(COMPARISONS[word], [of_operand(left, a), of_operand(right, b)], node.lineno)
-    not_in_eight(found.within, node.lineno)
-    a, b = (
-        settled_in(item, tile.kind, found.within, node.lineno)
-        for item, tile in ((a, left), (b, right))
-    )
-    if found.within == kinds.WEAK:
-        a, b = counted(a), counted(b)
-    if kinds.is_float(found.within) and found.within != "tl.float64":
-        a, b = _in_floats(left, a, b, node.lineno), _in_floats(right, b, a, node.lineno)
-    if isinstance(a, Whole) and isinstance(b, Whole):
-        if is_exact(left) and is_exact(right):
-            exact(state, left, node.lineno)
-            exact(state, right, node.lineno)
-        else:
-            a, b = as_term(a, node.lineno), as_term(b, node.lineno)
-    return Tile(axes, comparison(word, a, b, node.lineno), found.kind)
-
-
-def _in_floats(tile: Tile, item: Item, other: Item, line: int) -> Item:
-    """Round an index or a size to f32 if f32 compares it; that may change it.
-
-    A whole number that is rounded once keeps its order to a number that has few digits, so it can
-    stay as it is.
-    """
-    if not isinstance(item, Whole | Term) or not isinstance(other, Whole | Term):
-        return item
-    own, beside = as_term(item, line), as_term(other, line)
-    if isinstance(own, Literal) or not (is_index(own) and is_index(beside)):
-        return item
-    limit = finite(beside.text) if isinstance(beside, Literal) else None
-    is_far = isinstance(beside, Literal) and "inf" in beside.text
-    is_near = limit is not None and abs(limit) < MOST_EXACT
-    is_once = isinstance(item, Whole) and not kinds.is_float(tile.kind)
-    return item if is_far or (is_near and is_once) else rounded("tl.float32", own)
-
-
-def settled_in(item: Item, kind: str, within: str, line: int) -> Item:
-    """Return an operand of a comparison as one number, in the type in which the operands meet."""
-    if is_truth(item) or within == kinds.LOST:
-        return leaving(item, kind, kinds.BOOL, "")
-    return in_type(leaving(item, kind, kinds.BOOL, ""), kind, within, "", line)
-
-
-def comparison(word: str, left: Item, right: Item, line: int) -> Item:
-    """Compare two values at one lane."""
-    if is_truth(left) and isinstance(right, Whole) and right.constant in (0, 1):
-        right = TRUE if right.constant else FALSE
-    if isinstance(left, Whole) and isinstance(right, Whole):
-        if any(".stride(" in one for one in (*names_of(left), *names_of(right))):
-            raise Unread(line, "a comparison of what strides are in, which may not fit its type")
-        return compare(word, left, right)
-    if is_truth(left) and is_truth(right) and word in ("==", "!="):
-        apart = formula("xor", left, right)
-        return apart if word == "!=" else negation(apart)
-    return applied(COMPARISONS[word], (as_term(left, line), as_term(right, line)))
 
 
 def chosen(condition: Item, yes: Item, no: Item, line: int) -> Item:

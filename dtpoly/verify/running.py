@@ -16,12 +16,12 @@ from dtpoly.verify.access import Array, Launch, Ran
 from dtpoly.verify.axes import LaidOutAnewError
 from dtpoly.verify.building import literal
 from dtpoly.verify.carrying import merged
+from dtpoly.verify.comparisons import compared
 from dtpoly.verify.compiled import check_named, check_sides
 from dtpoly.verify.digits import Digits, split
 from dtpoly.verify.early import after_waiting
 from dtpoly.verify.operators import (
     both_or_either,
-    compared,
     operated,
     signed,
 )
