@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.access import Access, Ran
-from dtpoly.verify.carrying import IDENTITY
 from dtpoly.verify.domains import before, domain, renaming, same_element
+from dtpoly.verify.identities import IDENTITY
 from dtpoly.verify.paired import are_in_step, partner, taken
 from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.regions import set_of

@@ -16,7 +16,7 @@ from dtpoly.verify.access import Array
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.extents import size_name
 from dtpoly.verify.held import Blocks, Bound, Held, Kind, Maybe, Opaque, Product, TensorOf, Wrapper
-from dtpoly.verify.overflow import HALF, NEAR
+from dtpoly.verify.kinds import HALF, NEAR
 from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.shared import rank
 from dtpoly.verify.terms import Given

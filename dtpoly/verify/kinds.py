@@ -45,6 +45,10 @@ DIGITS = {
     "tl.float32": 24,
     "tl.float64": 53,
 }
+# 32 bits hold the whole numbers from -2^31 to 2^31 - 1.
+HALF = 2**31
+# Sizes from 2^31 - 2^20 up to 2^31 are refused.
+NEAR = 2**20
 BOOL = "tl.int1"
 REAL = "real"
 WEAK = ""

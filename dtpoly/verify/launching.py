@@ -21,7 +21,7 @@ from dtpoly.verify.interface import (
     check_kernel,
     check_options,
 )
-from dtpoly.verify.overflow import HALF, NEAR
+from dtpoly.verify.kinds import HALF, NEAR
 from dtpoly.verify.pairs import Pair, pair_of
 from dtpoly.verify.regions import is_affine, set_of
 from dtpoly.verify.specialized import SPECIALIZED

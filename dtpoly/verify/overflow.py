@@ -18,6 +18,7 @@ from dtpoly.verify import kinds
 from dtpoly.verify.access import Computed, Launch, Ran
 from dtpoly.verify.domains import domain, ranged
 from dtpoly.verify.findings import Finding, Proof
+from dtpoly.verify.kinds import HALF, NEAR
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.proof_run import Lemma
 from dtpoly.verify.regions import everywhere, is_affine, set_of
@@ -42,9 +43,6 @@ from dtpoly.verify.whole import (
     within,
 )
 
-HALF = 2**31
-# Sizes from 2^31 - 2^20 up to 2^31 are refused.
-NEAR = 2**20
 # From this index on the wrapper takes 64 bits for offsets. Below it the sum of two offsets still
 # fits into 32 bits, with some lanes added.
 LARGE = 2**30 - 2**20

@@ -12,7 +12,7 @@ from functools import cache
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.building import applied
-from dtpoly.verify.carrying import is_identity
+from dtpoly.verify.identities import is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.numerals import is_in_range, is_single
 from dtpoly.verify.proof_run import ProofRun

@@ -23,10 +23,10 @@ from dtpoly.verify.access import (
 )
 from dtpoly.verify.digits import Digits
 from dtpoly.verify.domains import ranged
+from dtpoly.verify.kinds import HALF
 from dtpoly.verify.lanes import doubt_of
 from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.regions import is_affine, set_of
-from dtpoly.verify.typed import HALF
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import MOST_LANES, Function, Item, Lost, Tile, Unread, Value
 from dtpoly.verify.whole import (

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from dtpoly.verify.access import Access, Ran
 from dtpoly.verify.algorithm import value_of
-from dtpoly.verify.carrying import IDENTITY, is_identity
 from dtpoly.verify.domains import domain, renaming
 from dtpoly.verify.findings import Finding, Proof
 from dtpoly.verify.gathering import ATOMIC, operation_of, part
+from dtpoly.verify.identities import IDENTITY, is_identity
 from dtpoly.verify.lemmas import with_known
 from dtpoly.verify.memory import Unwritten
 from dtpoly.verify.regions import NotAffine, set_of

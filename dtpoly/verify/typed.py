@@ -15,6 +15,7 @@ from itertools import product
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.building import rounded
+from dtpoly.verify.kinds import HALF
 from dtpoly.verify.numerals import LARGEST, LEAST_NORMAL, finite
 from dtpoly.verify.semantics.entries import entry
 from dtpoly.verify.semantics.record import is_checked
@@ -39,7 +40,6 @@ WITH_LANES = {kinds.SIZE: LANES, kinds.TRUTH: kinds.BOOL, kinds.NUMBER: "tl.floa
 MOST_INPUTS = 4
 _ORDER = kinds.FLOATS
 WIDE_CONSTANTS = ("long", "double")
-HALF = 2**31
 # The type of a constant that has different types in versions of Triton, or fits into none.
 UNKNOWN = "a constant of no known type"
 Decided = Mapping[str, str]

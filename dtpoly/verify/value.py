@@ -17,7 +17,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
 from dtpoly.verify.alone import only_operand
 from dtpoly.verify.building import plain, rounded, whole_in
-from dtpoly.verify.carrying import IDENTITY, is_identity
+from dtpoly.verify.identities import IDENTITY, is_identity
 from dtpoly.verify.limits import check_time
 from dtpoly.verify.numerals import results
 from dtpoly.verify.pieces import Piece, cases, pieces

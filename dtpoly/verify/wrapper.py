@@ -18,11 +18,10 @@ from dtpoly.verify.extents import size_name
 from dtpoly.verify.harmless import check_calls
 from dtpoly.verify.held import Held, Kind, Maybe, Opaque, Product, TensorOf, Wrapper
 from dtpoly.verify.interface import OUT, check_signature
-from dtpoly.verify.kinds import BOOL, stored
+from dtpoly.verify.kinds import BOOL, HALF, NEAR, stored
 from dtpoly.verify.launchers import launch_by
 from dtpoly.verify.launching import launch
 from dtpoly.verify.left_out import is_about_passing, leave_out
-from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.panels import over_panels
 from dtpoly.verify.proof_run import ProofRun
 from dtpoly.verify.regions import is_affine, set_of
