@@ -245,7 +245,10 @@ def test_the_exploration_has_no_other_rooms() -> None:
     assert found - {"__pycache__"} == {"__init__", *EXPLORE}
 
 
-VERIFIER = sorted((ROOT / "dtpoly" / "verify").rglob("*.py"))
+BASE = ROOT / "dtpoly" / "verify"
+VERIFIER = sorted(BASE.rglob("*.py"))
+# The rooms of the verifier: each may import from itself and from those before it.
+VERIFIER_ROOMS = ("semantics", "algebra", "triton", "plan", "proof", "checker")
 MOST_BY_PLACE = 8  # arguments of one call: nobody reads more of them without their names
 
 
@@ -265,6 +268,22 @@ def needed(path: Path, known: set[str]) -> set[str]:
             inside = {f"{node.module}.{alias.name}" for alias in node.names} & known
             found.update(inside or {node.module})
     return found & known
+
+
+@pytest.mark.parametrize("home", VERIFIER_ROOMS)
+def test_imports_go_down_in_the_verifier(home: str) -> None:
+    before = VERIFIER_ROOMS[: VERIFIER_ROOMS.index(home) + 1]
+    files = [path for path in VERIFIER if path.relative_to(BASE).parts[0] == home]
+    assert len(files) > 1
+    for path in files:
+        for name, _ in imported(path):
+            if name == "dtpoly.verify" or name.startswith("dtpoly.verify."):
+                assert name.split(".")[2:3] in [[one] for one in before], f"{path}: imports {name}"
+
+
+def test_the_verifier_has_no_other_rooms() -> None:
+    found = {path.relative_to(BASE).parts[0] for path in VERIFIER}
+    assert found == {"__init__.py", *VERIFIER_ROOMS}
 
 
 def test_the_verifier_has_no_circle_of_imports() -> None:

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from dtpoly.verify.proof_run import Obligation, ProofRun
-from dtpoly.verify.regions import Region
+from dtpoly.verify.algebra.proof_run import Obligation, ProofRun
+from dtpoly.verify.algebra.regions import Region
 
 
 def _say_that_there_is_one(run: ProofRun, region: Region) -> bool:

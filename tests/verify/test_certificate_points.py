@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from dtpoly.verify.certificate import certificate, text_of
+from dtpoly.verify.algebra.proof_run import Obligation, ProofRun
+from dtpoly.verify.algebra.sets import is_empty
 from dtpoly.verify.checker import check_certificate
 from dtpoly.verify.checker.scripts import MOST_LINES
-from dtpoly.verify.obligations import attempts
-from dtpoly.verify.proof_run import Obligation, ProofRun
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.sets import is_empty
+from dtpoly.verify.proof.certificate import certificate, text_of
+from dtpoly.verify.proof.obligations import attempts
+from dtpoly.verify.proof.report import Verdict
 from tests.verify.forgeries import base_of
 from tests.verify.texts import ROOT, written
 

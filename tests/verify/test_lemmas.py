@@ -5,14 +5,14 @@ from operator import add, mul, sub
 
 import pytest
 
-from dtpoly.verify.building import applied, as_truth, literal, rounded
-from dtpoly.verify.digits import Digits
-from dtpoly.verify.kinds import LARGEST, LEAST
-from dtpoly.verify.proof_run import ProofRun
-from dtpoly.verify.terms import Apply, Element, Literal, Term
-from dtpoly.verify.values import Radix
-from dtpoly.verify.verify import Report, Verdict, verify
-from dtpoly.verify.whole import TRUE, Truth, Whole, name, number, put_truth, put_whole
+from dtpoly.verify.algebra.building import applied, as_truth, literal, rounded
+from dtpoly.verify.algebra.kinds import LARGEST, LEAST
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.terms import Apply, Element, Literal, Term
+from dtpoly.verify.algebra.values import Radix
+from dtpoly.verify.algebra.whole import TRUE, Truth, Whole, name, number, put_truth, put_whole
+from dtpoly.verify.proof.verify import Report, Verdict, verify
+from dtpoly.verify.triton.digits import Digits
 from tests.verify.texts import changed, text_of, written
 
 

@@ -3,15 +3,15 @@
 from itertools import zip_longest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.findings import Proof
-from dtpoly.verify.layers import ARGUMENTS
-from dtpoly.verify.limits import limited
-from dtpoly.verify.naming import file_of
-from dtpoly.verify.obligations import Attempt, attempts, section
-from dtpoly.verify.proof_run import ProofRun
-from dtpoly.verify.sets import is_empty
-from dtpoly.verify.table import Table
-from dtpoly.verify.verify import Function, proof_of
+from dtpoly.verify.algebra.limits import limited
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.sets import is_empty
+from dtpoly.verify.algebra.table import Table
+from dtpoly.verify.plan.naming import file_of
+from dtpoly.verify.proof.findings import Proof
+from dtpoly.verify.proof.layers import ARGUMENTS
+from dtpoly.verify.proof.obligations import Attempt, attempts, section
+from dtpoly.verify.proof.verify import Function, proof_of
 from tests.verify.texts import text_of, written
 
 SECONDS = 60.0

@@ -2,11 +2,11 @@
 
 import pytest
 
-from dtpoly.verify.methods import METHODS
+from dtpoly.verify.proof.verify import Verdict, verify
 from dtpoly.verify.semantics.operations import BY_NAME
-from dtpoly.verify.signatures import Signature
-from dtpoly.verify.triton_operations import OPERATIONS
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.triton.methods import METHODS
+from dtpoly.verify.triton.signatures import Signature
+from dtpoly.verify.triton.triton_operations import OPERATIONS
 from tests.verify.texts import changed, text_of, written
 
 ROWS = written(
