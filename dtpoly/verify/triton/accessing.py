@@ -18,7 +18,7 @@ from dtpoly.verify.algebra.whole import TRUE, Truth, Whole, both, compare, name,
 from dtpoly.verify.triton import shifts, wrapping
 from dtpoly.verify.triton.access import Access, Array, Barrier
 from dtpoly.verify.triton.axes import shape_of
-from dtpoly.verify.triton.state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.strides import indices_of
 from dtpoly.verify.triton.tiles import aligned
 from dtpoly.verify.triton.typed import meaning, of_tile

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dtpoly.verify.algebra.values import TOGETHER, lanes_of
 from dtpoly.verify.algebra.whole import Whole, number
-from dtpoly.verify.triton.state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState
 
 Extents = tuple[Whole, ...]
 Axes = tuple[str | None, ...]

@@ -54,7 +54,7 @@ from dtpoly.verify.algebra.whole import (
     one_of,
     put_truth,
 )
-from dtpoly.verify.triton.state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.tiles import aligned
 
 

@@ -28,8 +28,8 @@ from dtpoly.verify.algebra.whole import (
     names_of,
     negation,
 )
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operators import counted, exact, formula, in_type, is_exact, not_in_eight
-from dtpoly.verify.triton.state import KernelState
 from dtpoly.verify.triton.tiles import aligned
 from dtpoly.verify.triton.typed import meaning, of_operand
 

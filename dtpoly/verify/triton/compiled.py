@@ -28,7 +28,7 @@ from dtpoly.verify.algebra.terms import (
 )
 from dtpoly.verify.algebra.values import Function, Text, Tile, Unread, Value
 from dtpoly.verify.triton.axes import shape_of
-from dtpoly.verify.triton.state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.typed import UNKNOWN, of_tile
 
 # Operations that a compiler may fold away: they leave a value as it is beside some number, such as

@@ -25,9 +25,9 @@ from dtpoly.verify.algebra.values import (
 from dtpoly.verify.algebra.whole import FALSE, TRUE, Truth, Whole, both, name, number, within
 from dtpoly.verify.triton import accessing
 from dtpoly.verify.triton.axes import shape_of
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operators import exact, restored
 from dtpoly.verify.triton.reader import Reader
-from dtpoly.verify.triton.state import KernelState
 
 WORDS = ("shape", "strides", "block_shape")
 # Types of indices at which a block may start. Where there is a descriptor, 32 bits hold them.

@@ -35,9 +35,9 @@ from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.triton import known, shifts
 from dtpoly.verify.triton.gathering import OF_BITS
 from dtpoly.verify.triton.helpers import MEANINGS
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operators import in_kind, not_in_eight
 from dtpoly.verify.triton.reader import Reader
-from dtpoly.verify.triton.state import KernelState
 from dtpoly.verify.triton.tiles import aligned
 from dtpoly.verify.triton.typed import LANES, kept, meaning, of_tile
 

@@ -41,8 +41,8 @@ from dtpoly.verify.triton import persistent
 from dtpoly.verify.triton.carrying import LoopEnd, after_loop, assigned
 from dtpoly.verify.triton.compiled import check_carried, check_combined
 from dtpoly.verify.triton.flattened import coordinates
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.reader import Reader
-from dtpoly.verify.triton.state import KernelState
 
 # Types of loop bounds that offsets need. Where a bound has one of these, nothing is computed with
 # numbers of Python.

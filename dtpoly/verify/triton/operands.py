@@ -15,8 +15,8 @@ from dtpoly.verify.algebra import kinds
 from dtpoly.verify.algebra.values import Group, Tile, Type, Unread, Value
 from dtpoly.verify.algebra.whole import Whole
 from dtpoly.verify.triton.axes import axis_of
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.reader import Reader
-from dtpoly.verify.triton.state import KernelState
 
 Axes = tuple[str | None, ...]
 

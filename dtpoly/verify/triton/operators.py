@@ -39,7 +39,7 @@ from dtpoly.verify.algebra.whole import (
     one_of,
 )
 from dtpoly.verify.triton.access import Divided
-from dtpoly.verify.triton.state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.tiles import aligned
 from dtpoly.verify.triton.typed import UNKNOWN, meaning, of_operand, of_tile
 from dtpoly.verify.triton.wrapping import remainder

@@ -20,8 +20,8 @@ from dtpoly.verify.algebra.values import Lost, Unread, scalar
 from dtpoly.verify.algebra.whole import TRUE, Whole, compare, name, names_of, number, one_of, within
 from dtpoly.verify.triton.access import Access, OverPrograms
 from dtpoly.verify.triton.carrying import assigned
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.reader import Reader
-from dtpoly.verify.triton.state import KernelState
 
 # Calls that change only the type of a value.
 ONLY_TYPE = ("tl.full", "tl.cast")

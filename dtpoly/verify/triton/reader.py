@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.values import Tile, Unread, Value, is_truth
 from dtpoly.verify.algebra.whole import Truth, Whole, compare, number
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operators import exact, restored
-from dtpoly.verify.triton.state import KernelState
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,13 +30,13 @@ from dtpoly.verify.algebra.values import (
 from dtpoly.verify.algebra.whole import both, name, number, within
 from dtpoly.verify.triton import known
 from dtpoly.verify.triton.compiled import note_reduced
-from dtpoly.verify.triton.elementwise import losing_nan
 from dtpoly.verify.triton.functions import called, of_kind
 from dtpoly.verify.triton.helpers import MEANINGS
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.lane_operations import losing_nan
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.operators import in_kind, in_type, not_in_eight
 from dtpoly.verify.triton.reader import Reader
-from dtpoly.verify.triton.state import KernelState
 from dtpoly.verify.triton.tiles import aligned
 from dtpoly.verify.triton.typed import meaning, of_tile
 

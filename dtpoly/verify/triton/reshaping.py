@@ -14,7 +14,7 @@ from math import prod
 from dtpoly.verify.algebra.values import Tile, Unread, lanes_of, put_item
 from dtpoly.verify.algebra.whole import Whole, name, number
 from dtpoly.verify.triton.axes import Extents, LaidOutAnewError, extents_of, merged
-from dtpoly.verify.triton.state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState
 
 Axes = Sequence[str | None]
 Sized = list[tuple[str, int]]

@@ -44,6 +44,7 @@ from dtpoly.verify.triton.comparisons import compared
 from dtpoly.verify.triton.compiled import check_named, check_sides
 from dtpoly.verify.triton.digits import Digits, split
 from dtpoly.verify.triton.early import after_waiting
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operators import (
     both_or_either,
     operated,
@@ -52,7 +53,6 @@ from dtpoly.verify.triton.operators import (
 from dtpoly.verify.triton.pairs import COUNTED
 from dtpoly.verify.triton.reader import Reader, condition
 from dtpoly.verify.triton.specialized import after_making
-from dtpoly.verify.triton.state import KernelState
 from dtpoly.verify.triton.tiles import subscripted
 from dtpoly.verify.triton.typed import kept
 from dtpoly.verify.triton.unchanged import DOUBT, changes_nothing, is_rounding

@@ -16,7 +16,7 @@ from dtpoly.verify.algebra.terms import Case, names
 from dtpoly.verify.algebra.values import Tile, Unread, Value, scalar
 from dtpoly.verify.algebra.whole import Whole, name, names_of, number, within
 from dtpoly.verify.triton.access import Access, Array, Divided, Shift
-from dtpoly.verify.triton.state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState
 
 MARK = "shifted"
 MEANINGS = ("shift", "line")

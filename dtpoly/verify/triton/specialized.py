@@ -13,8 +13,8 @@ from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.values import Descriptor, Unread, Value
 from dtpoly.verify.algebra.whole import Whole, both, compare, number
 from dtpoly.verify.triton import descriptors
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.reader import Reader
-from dtpoly.verify.triton.state import KernelState
 from dtpoly.verify.triton.unit.unit import Unit
 
 SPECIALIZED = "specialized"

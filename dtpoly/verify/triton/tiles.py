@@ -19,7 +19,7 @@ from dtpoly.verify.algebra.values import (
 )
 from dtpoly.verify.algebra.whole import name
 from dtpoly.verify.triton.axes import extents_of, like
-from dtpoly.verify.triton.state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState
 
 
 def at_rank(tile: Tile, rank: int) -> Tile:

@@ -14,13 +14,13 @@ from dtpoly.verify.algebra import kinds
 from dtpoly.verify.algebra.regions import set_of
 from dtpoly.verify.algebra.values import Descriptor, Nothing, Tile, Unread, Value
 from dtpoly.verify.algebra.whole import TRUE, both, names_of, negation
-from dtpoly.verify.triton import accessing, descriptors, elementwise, tile_making, tile_shapes
+from dtpoly.verify.triton import accessing, descriptors, lane_operations, tile_making, tile_shapes
 from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.operands import Operands
-from dtpoly.verify.triton.products import dot
 from dtpoly.verify.triton.reader import Reader
 from dtpoly.verify.triton.reducing import along_axis, by_function
 from dtpoly.verify.triton.signatures import Signature, by_place, is_number, is_text, of_count
+from dtpoly.verify.triton.tile_products import dot
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     ),
     "assume": TritonOperation(of_count(1), _assumed),
     **dict.fromkeys(("multiple_of", "max_contiguous"), TritonOperation(HINT, tile_shapes.hinted)),
-    "cast": TritonOperation(of_count(2), elementwise.converted, ("cast",)),
+    "cast": TritonOperation(of_count(2), lane_operations.converted, ("cast",)),
     "expand_dims": TritonOperation(of_count(2), tile_shapes.expanded),
     **dict.fromkeys(("trans", "permute"), TritonOperation(Signature(), tile_shapes.permuted)),
     "reshape": TritonOperation(of_count(2), tile_shapes.in_shape),
@@ -141,25 +141,25 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     },
     "reduce": TritonOperation(of_count(3), by_function),
     "dot": TritonOperation(MATRICES, dot, ("dot", "dot as", "dot onto")),
-    "where": TritonOperation(of_count(3), elementwise.where, ("where",)),
+    "where": TritonOperation(of_count(3), lane_operations.where, ("where",)),
     **{
         word: TritonOperation(
             EXTREME,
-            elementwise.extreme_of_two,
+            lane_operations.extreme_of_two,
             (word, f"{word} of all", f"{word.removesuffix('imum')} of python"),
         )
         for word in ("maximum", "minimum")
     },
-    "fma": TritonOperation(of_count(3), elementwise.fma, ("fma",)),
+    "fma": TritonOperation(of_count(3), lane_operations.fma, ("fma",)),
     **{
-        word: TritonOperation(of_count(1), elementwise.unary, (word,))
+        word: TritonOperation(of_count(1), lane_operations.unary, (word,))
         for word in (
             *("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sqrt_rn", "sin", "cos", "erf"),
             *("abs", "ceil", "floor", "sigmoid"),
         )
     },
     **{
-        word: TritonOperation(of_count(2), elementwise.binary, (word,))
-        for word in elementwise.BINARY
+        word: TritonOperation(of_count(2), lane_operations.binary, (word,))
+        for word in lane_operations.BINARY
     },
 }

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.values import Tile
 from dtpoly.verify.algebra.whole import Truth, Whole
-from dtpoly.verify.triton.state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState
 
 # A launcher may pass this flag as it is, or as False. It decides that apart from other truths.
 FOURS = "fours"

@@ -26,7 +26,7 @@ from dtpoly.verify.algebra.whole import (
     within,
 )
 from dtpoly.verify.triton.access import Divided
-from dtpoly.verify.triton.state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState
 
 MARK = "wrapped"
 

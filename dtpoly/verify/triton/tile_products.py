@@ -24,10 +24,10 @@ from dtpoly.verify.algebra.values import (
 )
 from dtpoly.verify.algebra.whole import Whole, both, compare, number
 from dtpoly.verify.triton.axes import shape_of
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.operators import in_kind, joined
 from dtpoly.verify.triton.reducing import reduced
-from dtpoly.verify.triton.state import KernelState
 from dtpoly.verify.triton.tiles import aligned
 from dtpoly.verify.triton.typed import meaning, of_tile
 

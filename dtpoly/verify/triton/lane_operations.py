@@ -14,6 +14,7 @@ from dtpoly.verify.algebra.terms import Term
 from dtpoly.verify.algebra.values import Item, Pointer, Tile, Type, Unread, Value, as_term, is_truth
 from dtpoly.verify.algebra.whole import Whole, extreme
 from dtpoly.verify.semantics.types import MADE
+from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.operators import (
     chosen,
@@ -24,7 +25,6 @@ from dtpoly.verify.triton.operators import (
     value_of,
     widened,
 )
-from dtpoly.verify.triton.state import KernelState
 from dtpoly.verify.triton.tiles import aligned
 from dtpoly.verify.triton.typed import meaning, of_tile
 
