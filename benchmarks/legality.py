@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 from benchmarks.timing import Result, isl_calls, process_times, timed
 from dtpoly.algorithm.program import Program
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve as named
 from dtpoly.poly.dependences import dependences
@@ -78,8 +79,8 @@ def explanation() -> Result:
     """Time `explain` for the chain, which compares each directive with its absence."""
     one = _chain()
     verdict = judge(one)
-    counts = {"isl calls": isl_calls(lambda: explain(one, verdict))}
-    return Result(EXPLAIN, timed(lambda: explain(one, verdict), 3), 1, counts)
+    counts = {"isl calls": isl_calls(lambda: explain(one, verdict, DIRECTIVES))}
+    return Result(EXPLAIN, timed(lambda: explain(one, verdict, DIRECTIVES), 3), 1, counts)
 
 
 def _chain() -> Program:

@@ -6,6 +6,7 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -31,7 +32,9 @@ def generated(text: str) -> Code:
 
 def warned(text: str) -> list[str]:
     state = judge(load(Source("f.dt", text))).scheduled
-    return [note.text for one in vain(state, code_of(state).stages) for note in one.notes]
+    return [
+        note.text for one in vain(state, code_of(state).stages, DIRECTIVES) for note in one.notes
+    ]
 
 
 def stored(text: str) -> list[str]:

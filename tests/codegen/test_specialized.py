@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -71,7 +72,7 @@ def test_what_is_another_loop_is_as_it_was_and_told(old: str, new: str) -> None:
     )
     assert _without_names(one.text.replace(f"    # {said}\n", "")) == _without_names(other.text)
     state = judge(load(Source("f.dt", PRODUCT.replace(old, new)))).scheduled
-    told = {(one.code, one.title) for one in vain(state, one.stages)}
+    told = {(one.code, one.title) for one in vain(state, one.stages, DIRECTIVES)}
     assert ("DT198", "'warp_specialize' changes nothing here") in told
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -27,7 +28,9 @@ def described(text: str) -> list[tuple[str, tuple[int, ...]]]:
 
 def warned(text: str) -> list[str]:
     state = judge(load(Source("f.dt", text))).scheduled
-    return [note.text for one in vain(state, code_of(state).stages) for note in one.notes]
+    return [
+        note.text for one in vain(state, code_of(state).stages, DIRECTIVES) for note in one.notes
+    ]
 
 
 def test_a_result() -> None:

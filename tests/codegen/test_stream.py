@@ -10,6 +10,7 @@ import torch
 from dtpoly.algorithm.sizes import input_shapes
 from dtpoly.code_map import code_map
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.ir.kernel_text import show_kernel
 from dtpoly.schedule.legality import judge
@@ -103,7 +104,7 @@ def test_its_directive_stands_over_the_kernel() -> None:
 def test_what_is_never_loaded() -> None:
     text = "Func f; In A, B; Var x; f[x] = pad(A, 0)[-1] + B[x];"
     state = judge(load(Source("f.dt", f"{text} f.stream(A, B);"))).scheduled
-    (told,) = vain(state, code_of(state).stages)
+    (told,) = vain(state, code_of(state).stages, DIRECTIVES)
     assert (told.code, told.title) == ("DT198", "'stream' changes nothing here")
     assert told.span is not None
     assert told.span.text == "A"

@@ -6,6 +6,7 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -153,11 +154,11 @@ def test_a_tile_that_is_not_turned_back_is_not_proved(right: str, wrong: str) ->
 def test_where_nothing_is_multiplied_it_changes_nothing() -> None:
     text = "Func f; In A; Var x; f[x] = A[x]; f.block(x:16); f.swap(); f.compile();"
     state = judge(load(Source("f.dt", text))).scheduled
-    (found,) = vain(state, code_of(state).stages)
+    (found,) = vain(state, code_of(state).stages, DIRECTIVES)
     assert (found.code, found.title) == ("DT198", "'swap' changes nothing here")
     assert [note.text for note in found.notes] == ["no kernel of it multiplies two matrices"]
     state = judge(load(Source("f.dt", f"{PRODUCT} f.swap(); f.compile();"))).scheduled
-    assert not [*vain(state, code_of(state).stages)]
+    assert not [*vain(state, code_of(state).stages, DIRECTIVES)]
 
 
 def test_tensor_cores_multiply_more_at_once() -> None:

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -138,7 +139,7 @@ def test_without_either_nothing_changes() -> None:
 def test_where_no_line_begins_anywhere_that_is_told(text: str) -> None:
     judged = judge(load(Source("f.dt", text)))
     assert lined(text) == [((), ())]
-    told = vain(judged.scheduled, code_of(judged.scheduled).stages)
+    told = vain(judged.scheduled, code_of(judged.scheduled).stages, DIRECTIVES)
     assert [one.title for one in told] == ["'align' changes nothing here"]
 
 
@@ -152,10 +153,10 @@ def test_where_no_line_begins_anywhere_that_is_told(text: str) -> None:
 )
 def test_one_loop_takes_no_turns(text: str) -> None:
     judged = judge(load(Source("f.dt", text)))
-    told = vain(judged.scheduled, code_of(judged.scheduled).stages)
+    told = vain(judged.scheduled, code_of(judged.scheduled).stages, DIRECTIVES)
     assert [one.title for one in told] == ["'alternate' changes nothing here"]
 
 
 def test_what_works_is_not_told() -> None:
     judged = judge(load(Source("f.dt", BOTH)))
-    assert list(vain(judged.scheduled, code_of(judged.scheduled).stages)) == []
+    assert list(vain(judged.scheduled, code_of(judged.scheduled).stages, DIRECTIVES)) == []

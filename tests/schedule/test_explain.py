@@ -7,6 +7,7 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.aspects import ASKED
 from dtpoly.schedule.explain import Explained, Explanation, explain, meaning
 from dtpoly.schedule.kept import kept, separated
@@ -198,7 +199,7 @@ def test_a_directive_that_says_nothing_changes_nothing() -> None:
 def test_the_thesis(listing: str) -> None:
     """Every directive but `compile` and a map that is the default changes something."""
     program = thesis(listing)
-    found = explain(program, judge(program))
+    found = explain(program, judge(program), DIRECTIVES)
     for one in found.directives:
         is_idle = ".compile" in one.directive or one.directive == "relu_out.map(y, x);"
         assert bool(one.changes) != is_idle, one.directive

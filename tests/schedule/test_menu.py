@@ -4,6 +4,7 @@ import pytest
 
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.parse import parse
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.menu import Option, hosts, menu
@@ -40,7 +41,7 @@ def test_the_answers_are_true(name: str) -> None:
     text, func = CASES[name]
     before = tree(read(text))
     for directive, one in tried(text, func).items():
-        asked = ask(read(text + directive))
+        asked = ask(read(text + directive), DIRECTIVES)
         assert asked.is_good == one.is_legal, directive
         if asked.verdict is not None and one.is_legal:
             now = show_tree(asked.verdict.scheduled.kernels)
@@ -57,7 +58,7 @@ def tree(program: Program) -> str:
 
 def test_each_is_one_directive_and_none_is_listed_twice() -> None:
     for text, func in CASES.values():
-        listed = [one.directive for one in menu(read(text), func)]
+        listed = [one.directive for one in menu(read(text), func, DIRECTIVES)]
         assert len(listed) == len(set(listed))
         assert all(len(parse(Source("one", one)).file.statements) == 1 for one in listed)
 
@@ -163,8 +164,8 @@ def test_new_names_are_free() -> None:
 
 def test_a_fused_func_has_no_kernel_to_speak_of() -> None:
     assert list(tried(FUSED, "mm")) == ["mm.inline();"]
-    assert hosts(read(FUSED), "mm") == ("_2mm",)
-    assert hosts(read(FUSED), "_2mm") == ()
+    assert hosts(read(FUSED), "mm", DIRECTIVES) == ("_2mm",)
+    assert hosts(read(FUSED), "_2mm", DIRECTIVES) == ()
 
 
 def test_primitives_of_a_user_are_tried_as_well() -> None:
@@ -178,11 +179,11 @@ def test_primitives_of_a_user_are_tried_as_well() -> None:
 @pytest.mark.parametrize("func", [func.name for func in in_order(read(ATTENTION))])
 def test_every_func_of_a_large_schedule(func: str) -> None:
     program = load(Source("attention", (DATA / "listing_4_04_attention.dt").read_text()))
-    assert all(one.is_legal or one.reason for one in menu(program, func))
+    assert all(one.is_legal or one.reason for one in menu(program, func, DIRECTIVES))
 
 
 @pytest.mark.alone
 def test_the_menu_of_attention_takes_less_than_a_second() -> None:
     program = load(Source("attention", (DATA / "listing_4_04_attention.dt").read_text()))
-    assert len(list(menu(program, "attention"))) > 20
-    assert is_kept_once(1, lambda: seconds_of(lambda: list(menu(program, "attention"))))
+    assert len(list(menu(program, "attention", DIRECTIVES))) > 20
+    assert is_kept_once(1, lambda: seconds_of(lambda: list(menu(program, "attention", DIRECTIVES))))
