@@ -28,7 +28,7 @@ SUMS = (
 
 
 def told(text: str) -> list[Diagnostic]:
-    judged = judge(load(Source("f.dt", f"{text} f.compile();")))
+    judged = judge(load(Source("f.dt", f"{text} f.compile();")), DIRECTIVES)
     return list(vain(judged.scheduled, code_of(judged.scheduled).stages, DIRECTIVES))
 
 

@@ -27,11 +27,11 @@ SIZES = ((20, 36, 40), (16, 32, 16), (5, 4, 8), (17, 52, 24), (33, 100, 36), (1,
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def warned(text: str) -> list[str]:
-    state = judge(load(Source("f.dt", text))).scheduled
+    state = judge(load(Source("f.dt", text)), DIRECTIVES).scheduled
     return [
         note.text for one in vain(state, code_of(state).stages, DIRECTIVES) for note in one.notes
     ]

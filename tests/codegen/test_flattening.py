@@ -96,7 +96,7 @@ def test_what_is_one_loop() -> None:
 
 @pytest.mark.parametrize("loops", ["s, r", "r, c", "b, r"])
 def test_loops_that_are_not_inside_of_each_other(loops: str) -> None:
-    judged = judge(written(f"{CONV} f.flatten({loops});"))
+    judged = judge(written(f"{CONV} f.flatten({loops});"), DIRECTIVES)
     (told,) = vain(judged.scheduled, generated(f"{CONV} f.flatten({loops});").stages, DIRECTIVES)
     assert (told.code, told.title) == ("DT198", "'flatten' changes nothing here")
     assert told.span is not None

@@ -27,7 +27,7 @@ PRODUCT = (
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def test_the_loop_over_the_product_is_said_to_be_so() -> None:
@@ -71,7 +71,7 @@ def test_what_is_another_loop_is_as_it_was_and_told(old: str, new: str) -> None:
         generated(text.replace(old, new)) for text in (PRODUCT, PRODUCT.replace(said, ""))
     )
     assert _without_names(one.text.replace(f"    # {said}\n", "")) == _without_names(other.text)
-    state = judge(load(Source("f.dt", PRODUCT.replace(old, new)))).scheduled
+    state = judge(load(Source("f.dt", PRODUCT.replace(old, new))), DIRECTIVES).scheduled
     told = {(one.code, one.title) for one in vain(state, one.stages, DIRECTIVES)}
     assert ("DT198", "'warp_specialize' changes nothing here") in told
 

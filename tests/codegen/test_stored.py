@@ -17,7 +17,7 @@ COPY = "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.tensorize(x:4, y:8);"
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def described(text: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -27,7 +27,7 @@ def described(text: str) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def warned(text: str) -> list[str]:
-    state = judge(load(Source("f.dt", text))).scheduled
+    state = judge(load(Source("f.dt", text)), DIRECTIVES).scheduled
     return [
         note.text for one in vain(state, code_of(state).stages, DIRECTIVES) for note in one.notes
     ]

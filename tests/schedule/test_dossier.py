@@ -41,7 +41,7 @@ def of_file(path: Path) -> tuple[Dossier, ...]:
 
 
 def of_text(text: str) -> tuple[Dossier, ...]:
-    return dossiers(judge(read(text)), DIRECTIVES)
+    return dossiers(judge(read(text), DIRECTIVES), DIRECTIVES)
 
 
 def repeated(found: tuple[Dossier, ...]) -> list[list[str]]:
@@ -88,7 +88,7 @@ def test_each_script_of_a_hard_case_comes_to_the_same_end(name: str) -> None:
 
 
 def agrees(name: str) -> None:
-    verdict = judge(read(CASES[name][1]))
+    verdict = judge(read(CASES[name][1]), DIRECTIVES)
     found = dossiers(verdict, DIRECTIVES)
     assert found, name
     assert repeated(found) == [said(one) for one in found]

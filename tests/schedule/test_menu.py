@@ -8,7 +8,7 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.parse import parse
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.menu import Option, hosts, menu
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.schedule.variants import ask
 from dtpoly.source import Source
@@ -32,7 +32,7 @@ CASES = {
 }
 
 
-def tried(text: str, func: str, primitives: Primitives = PRIMITIVES) -> dict[str, Option]:
+def tried(text: str, func: str, primitives: Primitives = DIRECTIVES) -> dict[str, Option]:
     return {one.directive: one for one in menu(read(text), func, primitives)}
 
 
@@ -46,14 +46,14 @@ def test_the_answers_are_true(name: str) -> None:
         if asked.verdict is not None and one.is_legal:
             now = show_tree(asked.verdict.scheduled.kernels)
             options = [k.options for k in asked.verdict.scheduled.kernels]
-            old = [k.options for k in judge(read(text)).scheduled.kernels]
+            old = [k.options for k in judge(read(text), DIRECTIVES).scheduled.kernels]
             assert one.changes == ((now, options) != (before, old)), directive
         if asked.verdict is not None and not one.is_legal:
             assert one.reason == asked.verdict.violations[0].kind
 
 
 def tree(program: Program) -> str:
-    return show_tree(judge(program).scheduled.kernels)
+    return show_tree(judge(program, DIRECTIVES).scheduled.kernels)
 
 
 def test_each_is_one_directive_and_none_is_listed_twice() -> None:

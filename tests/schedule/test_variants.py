@@ -10,7 +10,7 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.schedule.facts import Fact, Fused, Inlined
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.variants import (
     as_written,
     ask,
@@ -26,11 +26,11 @@ from tests.schedule.told import ATTENTION, MAP, TWO, TWO_PRODUCTS, read
 from tests.schedule.user_primitives import USER
 
 
-def primitive(program: Program, name: str, primitives: Primitives = PRIMITIVES) -> Primitive:
+def primitive(program: Program, name: str, primitives: Primitives = DIRECTIVES) -> Primitive:
     return next(p for p in bind(program.directives, primitives).primitives if p.name == name)
 
 
-def shown(text: str, name: str, primitives: Primitives = PRIMITIVES) -> list[str]:
+def shown(text: str, name: str, primitives: Primitives = DIRECTIVES) -> list[str]:
     """The neighbours of the directive of that name, without its `;`."""
     program = read(text)
     found = neighbours(program, primitive(program, name, primitives), primitives)
@@ -162,7 +162,7 @@ class Expand(Primitive):
 
 
 def test_directives_of_ones_own_say_what_may_be_instead() -> None:
-    primitives = (*PRIMITIVES, Expand)
+    primitives = (*DIRECTIVES, Expand)
     assert shown(TWO + "g.expand();", "expand", primitives) == ["g.fuse_at(f, x)", ""]
     inlined = shown(TWO + "g.fuse_at(f, x);", "fuse_at", primitives)[-3:]
     assert inlined == ["g.inline()", "g.expand()", ""]

@@ -16,7 +16,7 @@ from dtpoly.explore.legality.tiles import MOST_ELEMENTS, Tiled, largest_tile, ti
 from dtpoly.explore.legality.verdicts import TOO_LARGE
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.primitives import Primitives, bind
 
 EVERY = 20  # one in so many points that share a verdict is asked by itself
 
@@ -25,6 +25,7 @@ EVERY = 20  # one in so many points that share a verdict is asked by itself
 class Learned:
     """The verdicts of the classes of one algorithm that are known so far."""
 
+    primitives: Primitives
     is_aligned: bool
     tiled: Tiled
     verdicts: dict[Hashable, Known] = field(default_factory=dict[Hashable, Known])
@@ -69,7 +70,7 @@ class Learned:
 
     def _bound(self, directive: Directive) -> Primitive | None:
         if directive not in self.bound:
-            found = bind((directive,))
+            found = bind((directive,), self.primitives)
             is_wrong = any(one.severity is Severity.ERROR for one in found.found)
             self.bound[directive] = None if is_wrong else found.primitives[0]
         return self.bound[directive]
@@ -79,6 +80,6 @@ def _said(known: Known) -> str:
     return "legal" if known.is_legal else f"refused ({known.kind}: {known.reason})"
 
 
-def learned(program: Program) -> Learned:
+def learned(program: Program, primitives: Primitives) -> Learned:
     """Begin to learn about an algorithm: no verdict is known yet."""
-    return Learned(is_aligned(program), tiled(program))
+    return Learned(primitives, is_aligned(program), tiled(program))
