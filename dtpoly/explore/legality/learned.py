@@ -10,6 +10,7 @@ from dataclasses import field
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import Severity
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality.classes import class_of, is_aligned
 from dtpoly.explore.legality.shared import Disagreement, Known, Look
 from dtpoly.explore.legality.tiles import MOST_ELEMENTS, Tiled, largest_tile, tiled
@@ -80,6 +81,6 @@ def _said(known: Known) -> str:
     return "legal" if known.is_legal else f"refused ({known.kind}: {known.reason})"
 
 
-def learned(program: Program, primitives: Primitives) -> Learned:
+def learned(program: Program) -> Learned:
     """Begin to learn about an algorithm: no verdict is known yet."""
-    return Learned(primitives, is_aligned(program), tiled(program))
+    return Learned(DIRECTIVES, is_aligned(program), tiled(program))

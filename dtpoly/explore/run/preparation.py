@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from dtpoly.algorithm.show import show
-from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality.shared import Disagreement, Known, Learner, Look, Nothing
 from dtpoly.explore.run.harmless import why_not_run
 from dtpoly.explore.space.field import Field, Point
@@ -250,7 +249,7 @@ def _learner(space: Field) -> Learner:
     # It comes with isl.
     module: Any = import_module("dtpoly.explore.legality.learned")
     # The algorithm is the same at each point.
-    made: Learner = module.learned(space.program_of(first), DIRECTIVES)
+    made: Learner = module.learned(space.program_of(first))
     return made
 
 
