@@ -23,6 +23,7 @@ from dtpoly.ir.kernel import (
     TileKernel,
     WhereDescribed,
 )
+from dtpoly.ir.tiled import flat
 from dtpoly.origins import Origin, find_directive, find_edit, find_option, makers, origin_of
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.state import State
@@ -116,7 +117,7 @@ def _masks(
 ) -> Iterator[tuple[str, str]]:
     """Where masks that name no origin come from: from that of the lanes which they are about."""
     seen = dict(lanes or {})
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case Mask(name=name, test=test) if not step.origin:
                 yield from ((name, seen[one]) for one in test.axes[:1] if one in seen)

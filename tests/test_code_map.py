@@ -65,6 +65,7 @@ def test_a_loop_comes_from_a_directive_of_ones_own(cls: type[Backwards], said: s
     assert ("" if origin.directive is None else show_directive(origin.directive)) == said
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_lines_are_those_of_the_file(path: Path) -> None:
     lines, text = mapped(read_file(str(path)))
@@ -73,6 +74,7 @@ def test_lines_are_those_of_the_file(path: Path) -> None:
     assert all(file[line.number - 1] == line.text for line in lines)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_line_of_a_body_comes_from_somewhere(path: Path) -> None:
     lines, _ = mapped(read_file(str(path)))
