@@ -29,17 +29,17 @@ ALLOWED: dict[str, set[str]] = {
     "plan": {"poly", "ir"},
     "reference": {"source", "diagnostics", "algorithm"},
     "poly": {"algorithm"},
-    # Until each stage is handed the list of directives, some stages know single ones by name.
     "schedule": {
-        *("source", "diagnostics", "suggest", "python_places", "algorithm", "poly", "directives"),
-        *("ir", "plan"),
+        *("source", "diagnostics", "suggest", "python_places", "algorithm", "poly", "ir", "plan"),
     },
     "directives": {
         *("source", "diagnostics", "suggest", "algorithm", "poly", "ir", "plan", "schedule"),
         "amounts",
     },
     "plugin_messages": {"source", "diagnostics", "python_places"},
-    "plugins": {"plugin_messages", "diagnostics", "python_places", "algorithm", "schedule"},
+    "plugins": {
+        *("plugin_messages", "diagnostics", "python_places", "algorithm", "schedule", "directives"),
+    },
     "primitives": {"diagnostics", "algorithm", "poly", "ir", "plan", "schedule"},
     "frontend": {"source", "diagnostics", "suggest", "algorithm"},
     "ir": {"algorithm", "poly"},
@@ -64,7 +64,7 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": {"", "writing", "algorithm", "reference", "schedule", "codegen", "generate"},
     "targets": {
         *("source", "diagnostics", "algorithm", "poly", "schedule", "ir", "codegen", "generate"),
-        *("origins", "code_map", "plan", "runtime"),
+        *("origins", "code_map", "plan", "runtime", "directives"),
     },
     "ring": {"diagnostics", "algorithm", "reference", "runtime"},
     "timing": set[str](),
@@ -72,16 +72,16 @@ ALLOWED: dict[str, set[str]] = {
     "explanation": {"render", "algorithm", "schedule"},
     "compile": {
         *("source", "diagnostics", "budget_messages", "algorithm", "schedule", "frontend"),
-        "plugins",
+        *("plugins", "directives"),
     },
     "explore": {
         *("", "source", "diagnostics", "suggest", "writing", "render", "algorithm", "poly"),
         *("reference", "schedule", "frontend", "plugins", "compile", "codegen", "generate"),
-        *("runtime", "targets", "verify", "verification", "timing", "ir"),
+        *("runtime", "targets", "verify", "verification", "timing", "ir", "directives"),
     },
     "autoschedule": {
         *("source", "diagnostics", "algorithm", "frontend", "schedule", "compile", "generate"),
-        *("targets", "explore", "plan", "amounts"),
+        *("targets", "explore", "plan", "amounts", "directives"),
     },
     "tuned": {
         *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
@@ -133,7 +133,7 @@ ALLOWED: dict[str, set[str]] = {
         *("source", "diagnostics", "suggest", "render", "algorithm", "schedule", "frontend"),
         *("", "plugins", "compile", "notebook", "codegen", "generate", "runtime"),
         *("verify", "verification", "verdict_messages", "tuned", "python_errors"),
-        *("rescheduling", "directive_words", "remarks", "judged", "points"),
+        *("rescheduling", "directive_words", "remarks", "judged", "points", "directives"),
     },
     "__main__": {"cli"},
     "": {"api", "diagnostics"},
