@@ -7,14 +7,10 @@ from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.frozen import dataclass
 from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.kernel import (
     BEFORE,
-    EARLY,
-    FOURS,
     OFFSET,
-    PANEL,
     SPECIALIZED,
     Accumulate,
     Address,
@@ -35,7 +31,6 @@ from dtpoly.ir.kernel import (
     Load,
     Mask,
     OnLine,
-    Pointer,
     Product,
     Reshaped,
     Scalar,
@@ -51,13 +46,15 @@ from dtpoly.ir.kinds import Element
 from dtpoly.ir.tile_values import Axes, Variable, axes_of
 from dtpoly.ir.tiled import flat
 
-from .breaking import WIDTH
 from .building import Unsupported
 from .fours import fours_lines
 from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
 from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
 from .layout import call, fitted, inside
+from .line import Line
+from .names import address, stride
 from .overhanging import descriptors_needed
+from .parameters import head_lines
 from .value_text import (
     Text,
     address_text,
@@ -67,6 +64,7 @@ from .value_text import (
     dtype,
     laid_out,
     number_text,
+    offset_texts,
     test_text,
     tests_text,
     value_text,
@@ -78,27 +76,9 @@ from .widths import is_large
 NO_DIRECTIVES = "No directives: loops as the algorithm has them."
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a kernel, and the statement or axis that it comes from."""
-
-    text: str
-    origin: str
-
-
-def head_lines(kernel: TileKernel) -> list[str]:
-    """Its name and parameters."""
-    lines = ["@triton.jit", f"def {kernel.name}_kernel("]
-    for one in parameters(kernel):
-        parts = [one] if len(one) + 5 <= WIDTH else one.split(", ")
-        lines.extend(f"    {part}," for part in parts)
-    # A formatter would give each parameter a line; here those of a tensor share one.
-    return [*lines, "):  # fmt: skip"]
-
-
 def kernel_lines(kernel: TileKernel) -> list[Line]:
     """The kernel as a Triton function."""
-    lines = [Line(text, "") for text in head_lines(kernel)]
+    lines = head_lines(kernel)
     comment = [*(kernel.comment or (NO_DIRECTIVES,)), *grid_comment(kernel)]
     lines.extend(Line(f"    # {text}", "") for text in comment)
     lines.extend(Line(f"    {text}", "") for text in waiting_lines(kernel))
@@ -146,54 +126,16 @@ def _number(kernel: TileKernel) -> str:
     return f"tl.program_id(0).to({OFFSET})"
 
 
-def parameters(kernel: TileKernel) -> list[str]:
-    """The parameters, one line each tensor, then sizes, then what is known at compile time."""
-    found = [", ".join((pointer(t), *strides(t))) for t in kernel.tensors]
-    for _, variable, element in kernel.scalars:
-        wide = DType.F64 if is_float_element(element) else element
-        found.append(f"{variable}: {dtype(wide)}")
-    if kernel.sizes:
-        found.append(", ".join(variable for _, variable in kernel.sizes))
-    if kernel.shapes:
-        found.append(", ".join(variable for *_, variable in kernel.shapes))
-    if kernel.is_beside:
-        found.append(BEFORE)
-    if kernel.is_first_of_panel:
-        found.append(PANEL)
-    if kernel.described:
-        found.append(", ".join(one.name for one in kernel.described))
-    known = [name for name, _ in kernel.counts]
-    known += dict.fromkeys(flag.name for flag in kernel.flags)
-    known += [
-        *(name for name, _ in kernel.elements),
-        *([EARLY] if kernel.is_early else []),
-        *([SPECIALIZED] if kernel.own else []),
-        *([FOURS] if kernel.fours else []),
-        OFFSET,
-    ]
-    return found + [f"{name}: tl.constexpr" for name in known]
-
-
 def making_lines(kernel: TileKernel) -> Iterator[str]:
     """Descriptors that the kernel makes itself in place of others: of blocks that can be cut."""
     if kernel.own:
         yield f"if {SPECIALIZED}:"
     for one in kernel.own:
-        *outer, _ = (f"{one.variable}_stride_{axis}" for axis in range(len(one.sizes)))
+        *outer, _ = (stride(one.variable, axis) for axis in range(len(one.sizes)))
         shape, steps = ", ".join(one.sizes), ", ".join((*outer, "1"))
         block = ", ".join(map(str, one.block))
-        arguments = [f"{one.variable}_ptr", f"[{shape}]", f"[{steps}]", f"[{block}]"]
+        arguments = [address(one.variable), f"[{shape}]", f"[{steps}]", f"[{block}]"]
         yield from inside(call(f"{one.name} = tl.make_tensor_descriptor", arguments, indent=8))
-
-
-def pointer(tensor: Pointer) -> str:
-    """The parameter for a tensor's address."""
-    return f"{tensor.variable}_ptr"
-
-
-def strides(tensor: Pointer) -> tuple[str, ...]:
-    """The parameters for its strides."""
-    return tuple(f"{tensor.variable}_stride_{axis}" for axis in range(tensor.rank))
 
 
 def uses_program(kernel: TileKernel) -> bool:
@@ -357,11 +299,11 @@ def _line(
 def _line_start(one: LineStart) -> list[str]:
     """Print by how much a line is shifted, and the address of the aligned place before it."""
     *outer, _ = one.indices
-    first = address_text(one.tensor, tuple(outer), ()).removeprefix(f"{one.tensor}_ptr + ")
-    arguments = f"{first}, {one.tensor}_stride_{len(outer)}, {UNIT}"
+    first = " + ".join(offset_texts(one.tensor, tuple(outer), ()))
+    arguments = f"{first}, {stride(one.tensor, len(outer))}, {UNIT}"
     return [
         f"{one.shift} = dt_shift({arguments})",
-        f"{one.name} = {one.tensor}_ptr + dt_line({arguments})",
+        f"{one.name} = {address(one.tensor)} + dt_line({arguments})",
     ]
 
 
@@ -400,7 +342,7 @@ def _address(
         return address_text(tensor, indices, axes, taken)
     known = laid_out(base.name, base.axes, axes)
     rest = tuple(Affine() if at in base.included else i for at, i in enumerate(indices))
-    return known + address_text(tensor, rest, axes, taken).removeprefix(f"{tensor}_ptr")
+    return " + ".join((known, *offset_texts(tensor, rest, axes, taken)))
 
 
 def _loaded_block(one: Load, block: Block) -> str:
@@ -468,20 +410,20 @@ def _load(one: Load) -> str:
     if mask and one.other is not None:
         rest += f", other={number_text(one.other, one.dtype)}"
     rest += ', eviction_policy="evict_first"' if one.is_streamed else ""
-    address = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
-    return f"{one.name} = tl.load({address}{rest}){_kept(one)}"
+    place = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
+    return f"{one.name} = tl.load({place}{rest}){_kept(one)}"
 
 
 def _store(one: Store) -> str:
     mask = tests_text(one.conditions, one.axes)
     rest = f", mask={mask}" if mask else ""
-    address = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
+    place = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
     value = value_text(one.value, one.axes)[0]
     if one.atomic is None:
-        return f"tl.store({address}, {value}{rest})"
+        return f"tl.store({place}, {value}{rest})"
     if one.atomic in OF_BITS and is_float_element(one.dtype):
-        value = f"{OF_BITS[one.atomic]}({value}, {one.tensor}_ptr)"
-    return f'{ATOMIC[one.atomic]}({address}, {value}{rest}, sem="relaxed")'
+        value = f"{OF_BITS[one.atomic]}({value}, {address(one.tensor)})"
+    return f'{ATOMIC[one.atomic]}({place}, {value}{rest}, sem="relaxed")'
 
 
 def _accumulate(name: str, reduction: str, value: Text, element: Element) -> str:

@@ -26,6 +26,7 @@ from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
 
 from .building import Unsupported
 from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
+from .names import address, stride
 from .widths import is_large
 
 COMPARISON, OR, AND, SUM, PRODUCT, SIGN, ATOM = 1, 2, 4, 6, 7, 8, 9
@@ -273,7 +274,14 @@ def address_text(
     tensor: str, indices: tuple[Affine, ...], axes: Axes, taken: Sequence[Variable] = ()
 ) -> str:
     """Print the address of elements: indices times strides."""
-    terms = [f"{tensor}_ptr"]
+    return " + ".join((address(tensor), *offset_texts(tensor, indices, axes, taken)))
+
+
+def offset_texts(
+    tensor: str, indices: tuple[Affine, ...], axes: Axes, taken: Sequence[Variable] = ()
+) -> list[str]:
+    """Print how far elements are from the first one: a term for each index that is not 0."""
+    terms: list[str] = []
     for axis, index in enumerate(indices):
         if index != Affine():
             # What is taken has the type that it was loaded in, which may be narrow.
@@ -281,8 +289,8 @@ def address_text(
             text = _within(affine_text(index, axes, wide, taken), PRODUCT)
             if not index.terms and index.constant > 1:
                 text = f"tl.cast({text}, offset)"  # labels have this type already
-            terms.append(f"{text} * {tensor}_stride_{axis}")
-    return " + ".join(terms)
+            terms.append(f"{text} * {stride(tensor, axis)}")
+    return terms
 
 
 def tests_text(tests: tuple[Test, ...], axes: Axes) -> str:

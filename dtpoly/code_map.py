@@ -5,8 +5,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.program import in_order
 from dtpoly.algorithm.show import show_directive
+from dtpoly.codegen.line import Line
+from dtpoly.codegen.names import pointer
 from dtpoly.codegen.together import Together, together_lines
-from dtpoly.codegen.triton_text import Line, kernel_lines, making_lines, pointer
+from dtpoly.codegen.triton_text import kernel_lines, making_lines
 from dtpoly.codegen.waiting_text import LETTING, WAITING, WAITING_FIRST
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code

@@ -12,8 +12,9 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.codegen.names import pointer, strides
 from dtpoly.codegen.prelude import IMPORTS, SHARED, shared_by
-from dtpoly.codegen.triton_text import helpers, kernel_lines, pointer, strides
+from dtpoly.codegen.triton_text import helpers, kernel_lines
 from dtpoly.frozen import dataclass
 from dtpoly.ir.check import complaints
 from dtpoly.ir.kernel import OFFSET, GridAxis, Instruction, Pointer, Step, TileKernel
