@@ -8,7 +8,7 @@ from dtpoly.frozen import dataclass
 
 
 class Head(Enum):
-    """What a line at the head of a kernel is for, if it is about no tensor, input or label."""
+    """What a line is for, if it is about no statement, tensor, input or label."""
 
     GRID = "how a program finds its block"
     WAITS = "it begins before the launch before it ends"
@@ -16,6 +16,7 @@ class Head(Enum):
     LOADS = "some of its warps load for the others"
     TURNS = "its programs take blocks in turn"
     BESIDE = "it shares its launch with another kernel"
+    NEXT = "what follows it"
 
 
 @dataclass(frozen=True, slots=True)

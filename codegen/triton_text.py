@@ -8,6 +8,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.dependences import exposed
 from dtpoly.ir.kernel import (
     BEFORE,
     OFFSET,
@@ -48,10 +49,18 @@ from dtpoly.ir.tiled import flat
 
 from .building import Unsupported
 from .fours import fours_lines
-from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
-from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
+from .functions import ASSIGNED, ATOMIC, JOIN, OF_BITS, OF_LINES, UNIT, function, is_float_element
+from .grid_text import (
+    Expression,
+    Setting,
+    counts,
+    every_block,
+    grid_comment,
+    needed,
+    way_to_block,
+)
 from .layout import call, fitted, inside
-from .line import Line
+from .line import Head, Line, OfDirective, OfInput, about, indented
 from .names import address, stride
 from .overhanging import descriptors_needed
 from .parameters import head_lines
@@ -78,17 +87,18 @@ NO_DIRECTIVES = "No directives: loops as the algorithm has them."
 
 def kernel_lines(kernel: TileKernel) -> list[Line]:
     """The kernel as a Triton function."""
-    lines = head_lines(kernel)
-    comment = [*(kernel.comment or (NO_DIRECTIVES,)), *grid_comment(kernel)]
-    lines.extend(Line(f"    # {text}", "") for text in comment)
-    lines.extend(Line(f"    {text}", "") for text in waiting_lines(kernel))
-    lines.extend(Line(f"    {text}", "") for text in making_lines(kernel))
-    lines.extend(Line(f"    {text}", "") for text in fours_lines(kernel))
-    body = _on_grid(kernel, _block(kernel.body) or [Line("pass", "")])
-    lines.extend(Line(f"    {text}", one.origin) for one in body for text in fitted([one.text]))
-    if kernel.is_first_of_panel:
-        lines.extend(Line(f"    {text}", "") for text in WAITING)
-    return lines
+    comment = kernel.comment or (NO_DIRECTIVES,)
+    head = [
+        *(Line(f"# {text}", about=OfDirective(text)) for text in comment),
+        *about(Head.GRID, (f"# {text}" for text in grid_comment(kernel))),
+        *waiting_lines(kernel),
+        *about(Head.LOADS, making_lines(kernel)),
+        *about(None, fours_lines(kernel)),
+    ]
+    steps = _on_grid(kernel, _block(kernel.body) or [Line("pass")])
+    body = (replace(one, text=text) for one in steps for text in fitted([one.text]))
+    last = about(Head.WAITS, WAITING) if kernel.is_first_of_panel else ()
+    return [*head_lines(kernel), *indented((*head, *body, *last))]
 
 
 def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
@@ -97,26 +107,31 @@ def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
     If programs take blocks in turn, the body is put into a loop over the blocks of its program.
     """
     number = "tl.cast(block, offset)" if kernel.each else _number(kernel)
-    program = [f"program = {number}"] if uses_program(kernel) else []
-    grid = [*program, *grid_lines(kernel, number)] if kernel.grid else program
+    program = [Setting("program", Expression(number), None)] if uses_program(kernel) else []
+    way = [*program, *way_to_block(kernel, number)]
     if not kernel.each:
-        grid = needed_lines(kernel, [*count_lines(kernel), *grid])
-        return [*(Line(text, "") for text in grid), *body]
-    # A loop inside becomes one with this one, so that loads run ahead from block to block; what
-    # is done for the rest of a size would be in between.
-    flat = kernel.flags[0].name if kernel.flags else "True"
-    if kernel.flags and (needed := descriptors_needed(kernel.body)):
-        flat += f" or {_are_there(needed)}"
+        return [*(one.line for one in needed([*counts(kernel), *way])), *body]
+    head = f"for block in tl.range({_turns(kernel)}):"
+    inner = [*(one.line for one in needed(way)), *body]
+    return [*(one.line for one in counts(kernel)), Line(head, about=Head.TURNS), *indented(inner)]
+
+
+def _turns(kernel: TileKernel) -> str:
+    """Print which blocks a program takes, and whether loops inside become one with that loop.
+
+    Then loads run ahead from block to block. What is done for the rest of a size would be in
+    between.
+    """
+    ways = [kernel.flags[0].name if kernel.flags else "True"]
+    if kernel.flags and (described := descriptors_needed(kernel.body)):
+        ways.append(_are_there(described))
+    is_one = " or ".join(ways)
+    extra = ""
     if kernel.own:  # then it stays apart, for those that load and those that compute
-        flat = f"not {SPECIALIZED} and {f'({flat})' if ' or ' in flat else flat}"
-        flat += f", warp_specialize={SPECIALIZED}"
-    ends = f"tl.program_id(0), {every_block(kernel)}, tl.num_programs(0), flatten={flat}"
-    return [
-        *(Line(text, "") for text in count_lines(kernel)),
-        Line(f"for block in tl.range({ends}):", ""),
-        *(Line(f"    {text}", "") for text in needed_lines(kernel, grid)),
-        *(Line(f"    {line.text}", line.origin) for line in body),
-    ]
+        is_one = f"not {SPECIALIZED} and {is_one if len(ways) == 1 else f'({is_one})'}"
+        extra = f", warp_specialize={SPECIALIZED}"
+    blocks = f"tl.program_id(0), {every_block(kernel)}, tl.num_programs(0)"
+    return f"{blocks}, flatten={is_one}{extra}"
 
 
 def _number(kernel: TileKernel) -> str:
@@ -140,15 +155,7 @@ def making_lines(kernel: TileKernel) -> Iterator[str]:
 
 def uses_program(kernel: TileKernel) -> bool:
     """Whether the body needs the program's number."""
-    return any(t.is_scratch for t in kernel.tensors) or any(
-        "program" in line.text for line in _block(kernel.body)
-    )
-
-
-def helpers(text: str) -> list[str]:
-    """The texts of the functions that the text of kernels calls, in a fixed order."""
-    found = [name for name in TEXTS if f"{name}(" in text or f" {name})" in text]
-    return [f"@triton.jit\n{TEXTS[name]}" for name in found]
+    return any(t.is_scratch for t in kernel.tensors) or "program" in exposed(kernel.body)
 
 
 def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
@@ -157,7 +164,7 @@ def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
 
 
 def _inner(body: tuple[Step, ...], there: Sequence[str]) -> list[Line]:
-    return [Line(f"    {line.text}", line.origin) for line in _block(body, there)]
+    return indented(_block(body, there))
 
 
 def _are_there(descriptors: Sequence[str]) -> str:
@@ -170,6 +177,10 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
             return [Line(_head(one), origin), *_inner(body, there)]
         case TiledLoop():
             return _block((Step(one, origin),), there)
+        case Barrier():
+            return [Line(_line(one), origin, Head.NEXT)]
+        case Given(name=name):
+            return [Line(_line(one), origin, OfInput(name))]
         case WhereDescribed(descriptors=needed, body=body, otherwise=otherwise):
             first = [Line(f"if {_are_there(needed)}:", origin), *_inner(body, needed)]
             return [*first, Line("else:", origin), *_inner(otherwise, ())]
@@ -301,9 +312,10 @@ def _line_start(one: LineStart) -> list[str]:
     *outer, _ = one.indices
     first = " + ".join(offset_texts(one.tensor, tuple(outer), ()))
     arguments = f"{first}, {stride(one.tensor, len(outer))}, {UNIT}"
+    shift, line = OF_LINES
     return [
-        f"{one.shift} = dt_shift({arguments})",
-        f"{one.name} = {address(one.tensor)} + dt_line({arguments})",
+        f"{one.shift} = {shift}({arguments})",
+        f"{one.name} = {address(one.tensor)} + {line}({arguments})",
     ]
 
 
@@ -427,17 +439,9 @@ def _store(one: Store) -> str:
 
 
 def _accumulate(name: str, reduction: str, value: Text, element: Element) -> str:
-    match reduction:
-        case "rsum":
-            return f"{name} += {value[0]}"
-        case "rprod":
-            return f"{name} *= {value[0]}"
-        case "rany":
-            return f"{name} |= {value[0]}"
-        case "rall":
-            return f"{name} &= {value[0]}"
-        case _:
-            return f"{name} = {function(JOIN[reduction], element)}({name}, {value[0]})"
+    if reduction in ASSIGNED:
+        return f"{name} {ASSIGNED[reduction]} {value[0]}"
+    return f"{name} = {function(JOIN[reduction], element)}({name}, {value[0]})"
 
 
 def _collapse(one: Collapse) -> list[str]:

@@ -25,7 +25,7 @@ from dtpoly.ir.tile_values import (
 from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
 
 from .building import Unsupported
-from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
+from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, TEXTS, function, is_float_element
 from .names import address, stride
 from .widths import is_large
 
@@ -141,9 +141,10 @@ def _call(call: Call, axes: Axes) -> Text:
     elif call.operation == "where" and _are_untyped(operands[1:], element):
         operands = (operands[0], Converted(operands[1], (), element), *operands[2:])
     texts = [value_text(one, axes, element) for one in operands]
-    if not is_float_element(element):
+    is_whole = not is_float_element(element)
+    if is_whole:
         texts = [
-            (f"tl.full((), {text}, {dtype(element)})", ATOM)
+            (_filled(text, element), ATOM)
             if isinstance(one, Number) and _is_inexact(one, element)
             else (text, level)
             for one, (text, level) in zip(operands, texts, strict=True)
@@ -163,15 +164,21 @@ def _call(call: Call, axes: Axes) -> Text:
         name = PLAIN[call.operation]
     else:
         name = function(OWN[call.operation], element)
+    is_ours = name in TEXTS
     exact = [
-        f"tl.full((), {text}, {dtype(element)})"
+        _filled(text, element)
         if isinstance(one, Number)
-        and not text.startswith("tl.full")
-        and (name.startswith("dt_") or _is_inexact(one, element) or _is_widened(name, element))
+        and not (is_whole and _is_inexact(one, element))  # that was done above
+        and (is_ours or _is_inexact(one, element) or _is_widened(name, element))
         else text
         for one, (text, _) in zip(operands, texts, strict=True)
     ]
     return f"{name}({', '.join(exact)})", ATOM
+
+
+def _filled(number: str, element: Element) -> str:
+    """Print a number of a type, whatever it meets."""
+    return f"tl.full((), {number}, {dtype(element)})"
 
 
 def _are_untyped(chosen: tuple[Value, ...], element: Element) -> bool:
@@ -252,12 +259,14 @@ def affine_text(
     """A sum, each term in a type if one is given; terms that are subtracted come after others."""
     lanes = {one.name: one.axes for one in taken}
     parts: list[tuple[bool, str]] = []
+    is_product = False
     for name, coefficient in index.terms:
         own = lanes.get(name, (name,) if name in axes else ())
         one = laid_out(name, own, axes)
         if wide is not None:
             one = f"{one}.to({wide})" if own else f"tl.cast({one}, {wide})"
         size = abs(coefficient)
+        is_product |= size != 1
         parts.append((coefficient < 0, f"{size} * {one}" if size != 1 else one))
     if index.constant or not parts:
         parts.append((index.constant < 0, str(abs(index.constant))))
@@ -265,9 +274,10 @@ def affine_text(
     text = ("-" if parts[0][0] else "") + parts[0][1]
     for is_minus, part in parts[1:]:
         text += f" {'-' if is_minus else '+'} {part}"
-    single = len(parts) == 1
-    level = ATOM if single and "*" not in text and not text.startswith("-") else PRODUCT
-    return text, level if single else SUM
+    if len(parts) > 1:
+        return text, SUM
+    is_negative = parts[0][0]
+    return text, PRODUCT if is_product or is_negative else ATOM
 
 
 def address_text(
