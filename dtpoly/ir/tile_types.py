@@ -236,7 +236,10 @@ def misfits(types: Types, one: Instruction) -> Iterator[str]:
         for value in values(one):
             yield from _in_value(types, value)
     match one:
+        case Let(axes=axes):
+            yield from _in_sight(types, axes)
         case Accumulate(name=name, axes=axes, dtype=element, value=value):
+            yield from _in_sight(types, axes)
             yield from _accumulated(types, name, TileType(element, types.shape(axes)))
             yield from _alike(element, (value,), "what is accumulated")
         case Select(name=name, index=index, axes=axes, value=value, at=at):
@@ -253,6 +256,13 @@ def misfits(types: Types, one: Instruction) -> Iterator[str]:
                 yield f"'{source}' is {own}, and is reduced as if it had {len(axes)} axes"
         case _:
             pass
+
+
+def _in_sight(types: Types, axes: Axes) -> Iterator[str]:
+    """What a tile varies along are lanes."""
+    for axis in axes:
+        if axis not in types.lanes:
+            yield f"the tile varies along '{axis}', which is no name of lanes"
 
 
 def _accumulated(types: Types, name: str, wanted: TileType) -> Iterator[str]:
@@ -319,9 +329,8 @@ def _in_indices(types: Types, one: Load | Store) -> Iterator[str]:
         # Lanes of one axis that are counted from another place need not be laid out.
         if own.shape != types.shape(one.axes):
             yield f"'{name}' has lanes, and is an index of a tile that has no such axis"
-    for axis in one.axes:
-        if axis not in types.lanes and not (isinstance(one, Load) and one.block is not None):
-            yield f"the tile varies along '{axis}', which is no name of lanes"
+    if not (isinstance(one, Load) and one.block is not None):
+        yield from _in_sight(types, one.axes)
 
 
 def _in_value(types: Types, value: Value) -> Iterator[str]:
@@ -332,6 +341,11 @@ def _in_value(types: Types, value: Value) -> Iterator[str]:
                 own, used = types.names[name], TileType(element, shape)
                 if not own.fits(used):
                     yield f"'{name}' is {own}, and is used as {used}"
+            case Place(index=index, axes=axes):
+                tiles = (name for name in index.labels if name in types.names)
+                for name in (one for one in tiles if types.names[one].shape):
+                    if name not in axes:
+                        yield f"'{name}' has lanes, and is in an index that has no such axis"
             case Call(operation=operation, operands=operands, dtype=element):
                 yield from _operands(operation, operands, element)
             case Masked(value=inner, dtype=element):
