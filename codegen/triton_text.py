@@ -8,6 +8,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.covered import covering
 from dtpoly.ir.dependences import exposed
 from dtpoly.ir.kernel import (
     BEFORE,
@@ -41,11 +42,10 @@ from dtpoly.ir.kernel import (
     Store,
     TiledLoop,
     TileKernel,
-    WhereDescribed,
 )
 from dtpoly.ir.kinds import Element
 from dtpoly.ir.tile_values import Axes, Variable, axes_of
-from dtpoly.ir.tiled import flat
+from dtpoly.ir.tiled import parts_of
 
 from .building import Unsupported
 from .fours import fours_lines
@@ -160,11 +160,21 @@ def uses_program(kernel: TileKernel) -> bool:
 
 def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
     """Print the steps. `there` has the descriptors that are known not to be None here."""
-    return [line for step in flat(body) for line in _lines(step.instruction, step.origin, there)]
+    return [line for step in body for line in _lines(step.instruction, step.origin, there)]
 
 
 def _inner(body: tuple[Step, ...], there: Sequence[str]) -> list[Line]:
     return indented(_block(body, there))
+
+
+def _tiled(step: Step, one: TiledLoop) -> list[Line]:
+    """Print the loop over whole tiles and what is left, or one over all where it is covered."""
+    apart = _block(parts_of(step))
+    if not one.covered:
+        return apart
+    first = _inner((covering(step),), one.covered)
+    head = Line(f"if {_are_there(one.covered)}:", step.origin)
+    return [head, *first, Line("else:", step.origin), *indented(apart)]
 
 
 def _are_there(descriptors: Sequence[str]) -> str:
@@ -176,14 +186,11 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
         case ForLoop(body=body) | If(body=body):
             return [Line(_head(one), origin), *_inner(body, there)]
         case TiledLoop():
-            return _block((Step(one, origin),), there)
+            return _tiled(Step(one, origin), one)
         case Barrier():
             return [Line(_line(one), origin, Head.NEXT)]
         case Given(name=name):
             return [Line(_line(one), origin, OfInput(name))]
-        case WhereDescribed(descriptors=needed, body=body, otherwise=otherwise):
-            first = [Line(f"if {_are_there(needed)}:", origin), *_inner(body, needed)]
-            return [*first, Line("else:", origin), *_inner(otherwise, ())]
         case Load(block=Block() as block) if block.descriptor in there:
             return [Line(_loaded_block(one, block), origin)]
         case Collapse():

@@ -19,8 +19,8 @@ from dtpoly.ir.kernel import (
     Mask,
     Scalar,
     Step,
+    TiledLoop,
     TileKernel,
-    WhereDescribed,
 )
 from dtpoly.ir.tile_values import Test
 from dtpoly.ir.tiled import flat
@@ -100,8 +100,8 @@ def _placed(
     it begins, are there for the lanes below.
     """
     seen = dict(lanes or {})
-    steps, done = tuple(flat(body)), list[Step]()
-    for at, step in enumerate(steps):
+    done: list[Step] = []
+    for at, step in enumerate(body):
         one, origin = step.instruction, step.origin
         match one:
             case Lanes(name=axis):
@@ -109,16 +109,16 @@ def _placed(
             case Mask(test=Test(axes=axes)) | Let(axes=axes) if not origin:
                 origin = next((seen[axis] for axis in axes[:1] if axis in seen), "")
             case Scalar(name=name) | Let(name=name) if origin and name.endswith(START):
-                origin = _lanes_in(steps[at + 1 :], statements) or origin
+                origin = _lanes_in(body[at + 1 :], statements) or origin
             case ForLoop(body=inner):
                 one = replace(one, body=_placed(inner, statements, seen))
             case If(body=inner):
                 one = replace(one, body=_placed(inner, statements, seen))
                 origin = _lanes_in(inner, statements) or origin
-            case WhereDescribed(body=first, otherwise=second):
-                both = (_placed(inner, statements, seen) for inner in (first, second))
-                one = replace(one, body=next(both), otherwise=next(both))
-                origin = _lanes_in(first, statements) or origin
+            case TiledLoop(main=main, tail=tail, tail_origin=last):
+                last = _lanes_in(tail, statements) or last
+                main, tail = (_placed(part, statements, seen) for part in (main, tail))
+                one = replace(one, main=main, tail=tail, tail_origin=last)
             case _:
                 pass
         done.append(Step(one, origin))
@@ -137,8 +137,6 @@ def _origins_in(body: tuple[Step, ...]) -> Iterator[str]:
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner):
                 yield from _origins_in(inner)
-            case WhereDescribed(body=first, otherwise=second):
-                yield from _origins_in((*first, *second))
             case _:
                 pass
 

@@ -5,7 +5,6 @@ leaves a name as it found it, and so does a branch that may be passed over.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from math import prod
 from typing import assert_never
 
@@ -35,7 +34,6 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
-    WhereDescribed,
 )
 from dtpoly.ir.kinds import Element, Named
 from dtpoly.ir.parts import nested, values, walk
@@ -112,10 +110,6 @@ def behind(types: Types, body: tuple[Step, ...]) -> Types:
     """The types at the end of a body."""
     for step in flat(body):
         match step.instruction:
-            case WhereDescribed(body=first, otherwise=second):
-                one, other = behind(types, first), behind(types, second)
-                names = {name: own for name, own in one.names.items() if name in other.names}
-                types = replace(types, names={**types.names, **names})
             case ForLoop() | If():
                 pass  # it leaves names as it found them, or `left_otherwise` complains
             case single:
@@ -132,9 +126,6 @@ def left_otherwise(types: Types, one: Instruction) -> Iterator[str]:
         case If(body=body):
             before, after = types.names, behind(types, body).names
             ways = "before a branch", "at its end"
-        case WhereDescribed(body=body, otherwise=otherwise):
-            before, after = behind(types, otherwise).names, behind(types, body).names
-            ways = "without descriptors", "with them"
         case _:
             return
     for name in sorted(before.keys() & after.keys()):
@@ -228,7 +219,7 @@ def _collapsed(types: Types, one: Collapse) -> Iterator[tuple[str, TileType]]:
 
 def misfits(types: Types, one: Instruction) -> Iterator[str]:
     """Yield what does not fit in an instruction, without the steps inside of it."""
-    if isinstance(one, ForLoop | If | WhereDescribed):
+    if isinstance(one, ForLoop | If):
         yield from left_otherwise(types, one)
         return
     yield from _in_tests(types, one)
