@@ -12,9 +12,10 @@ from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Store
+from dtpoly.ir.kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Store, TiledLoop
 from dtpoly.ir.parts import assigned, assigned_by
 from dtpoly.ir.tile_values import Test, axes_of
+from dtpoly.ir.tiled import parts_of, with_parts
 
 from .boxes import in_boxes
 from .sides import sides_of_products
@@ -81,6 +82,8 @@ def _block(
                 body_of = _block(describing, inner, inside)
                 step = replace(step, instruction=replace(loop, body=body_of))
                 _forget(known, before)
+            case TiledLoop():
+                step = with_parts(step, *_block(describing, parts_of(step), known))
             case If(body=inner) as branch:
                 body_of = _block(describing, inner, dict(known))
                 step = replace(step, instruction=replace(branch, body=body_of))
@@ -117,7 +120,7 @@ def _described(
 ) -> Block | None:
     """Give the block that a load can be loaded as, or None if it cannot go through a descriptor."""
     summed = describing.sides.get(load.name)
-    if load.conditions and load.other not in (0, None):
+    if load.taken or (load.conditions and load.other not in (0, None)):
         return None
     if not all(
         _is_end(test, load.indices, wish) or _is_apart(test, summed) for test in load.conditions
@@ -130,7 +133,7 @@ def _stored(
     describing: Describing, wish: Wish, store: Store, known: Mapping[str, Lanes]
 ) -> Block | None:
     """Give the block that a store can be stored as; its lanes must have the order of memory."""
-    if store.atomic is not None or set(axes_of(store.value)) != set(store.axes):
+    if store.taken or store.atomic or set(axes_of(store.value)) != set(store.axes):
         return None
     if not all(_is_end(test, store.indices, wish) for test in store.conditions):
         return None

@@ -8,6 +8,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.kernel import (
     BEFORE,
     EARLY,
@@ -42,13 +43,16 @@ from dtpoly.ir.kernel import (
     Shifted,
     Step,
     Store,
+    TiledLoop,
     TileKernel,
     WhereDescribed,
 )
 from dtpoly.ir.kinds import Element
-from dtpoly.ir.tile_values import Axes, axes_of
+from dtpoly.ir.tile_values import Axes, Variable, axes_of
+from dtpoly.ir.tiled import flat
 
 from .breaking import WIDTH
+from .building import Unsupported
 from .fours import fours_lines
 from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
 from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
@@ -207,7 +211,7 @@ def helpers(text: str) -> list[str]:
 
 def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
     """Print the steps. `there` has the descriptors that are known not to be None here."""
-    return [line for step in body for line in _lines(step.instruction, step.origin, there)]
+    return [line for step in flat(body) for line in _lines(step.instruction, step.origin, there)]
 
 
 def _inner(body: tuple[Step, ...], there: Sequence[str]) -> list[Line]:
@@ -222,6 +226,8 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
     match one:
         case ForLoop(body=body) | If(body=body):
             return [Line(_head(one), origin), *_inner(body, there)]
+        case TiledLoop():
+            return _block((Step(one, origin),), there)
         case WhereDescribed(descriptors=needed, body=body, otherwise=otherwise):
             first = [Line(f"if {_are_there(needed)}:", origin), *_inner(body, needed)]
             return [*first, Line("else:", origin), *_inner(otherwise, ())]
@@ -290,6 +296,7 @@ def _line(
         | Product
         | Reshaped
         | Barrier
+        | CopyStep
     ),
 ) -> str:
     match one:
@@ -341,6 +348,8 @@ def _line(
             return _reshaped(one)
         case Barrier():
             return "tl.debug_barrier()"
+        case SharedBuffer() | CopyLater() | Commit() | WaitFor() | LoadSlot():
+            raise Unsupported("copies that go on while a kernel computes are not printed yet")
         case _:
             assert_never(one)
 
@@ -379,13 +388,19 @@ def _shape(counts: Sequence[int | str]) -> str:
     return f"({', '.join(map(str, counts))}{',' if len(counts) == 1 else ''})"
 
 
-def _address(tensor: str, indices: tuple[Affine, ...], axes: Axes, base: Base | None) -> str:
+def _address(
+    tensor: str,
+    indices: tuple[Affine, ...],
+    axes: Axes,
+    base: Base | None,
+    taken: Sequence[Variable] = (),
+) -> str:
     """Print where elements are, starting from the address that is known already."""
     if base is None:
-        return address_text(tensor, indices, axes)
+        return address_text(tensor, indices, axes, taken)
     known = laid_out(base.name, base.axes, axes)
     rest = tuple(Affine() if at in base.included else i for at, i in enumerate(indices))
-    return known + address_text(tensor, rest, axes).removeprefix(f"{tensor}_ptr")
+    return known + address_text(tensor, rest, axes, taken).removeprefix(f"{tensor}_ptr")
 
 
 def _loaded_block(one: Load, block: Block) -> str:
@@ -453,14 +468,14 @@ def _load(one: Load) -> str:
     if mask and one.other is not None:
         rest += f", other={number_text(one.other, one.dtype)}"
     rest += ', eviction_policy="evict_first"' if one.is_streamed else ""
-    address = _address(one.tensor, one.indices, one.axes, one.base)
+    address = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
     return f"{one.name} = tl.load({address}{rest}){_kept(one)}"
 
 
 def _store(one: Store) -> str:
     mask = tests_text(one.conditions, one.axes)
     rest = f", mask={mask}" if mask else ""
-    address = _address(one.tensor, one.indices, one.axes, one.base)
+    address = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
     value = value_text(one.value, one.axes)[0]
     if one.atomic is None:
         return f"tl.store({address}, {value}{rest})"

@@ -9,15 +9,18 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, Edit, Note, Severity
 from dtpoly.ir.body import Body
 from dtpoly.ir.kernel import Step
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import FuncName, Integer, Kind, OneOf, Refusal, TensorName, Word
-from dtpoly.schedule.facts import Fact, NewName
+from dtpoly.schedule.depends import Depends, Number, Piece
+from dtpoly.schedule.facts import Blocked, Fact, Fused, Inlined, NewName, Numbered
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, SizedLabel
 from dtpoly.schedule.made import Made
-from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive, Written
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import (
+    AxisKind,
     Kernel,
     Leaf,
     Loop,
@@ -35,8 +38,12 @@ __all__ = [
     "Affine",
     "Argument",
     "Axis",
+    "AxisKind",
+    "Blocked",
     "Body",
     "Count",
+    "Decided",
+    "Depends",
     "Diagnostic",
     "Divided",
     "DividedLabel",
@@ -45,12 +52,15 @@ __all__ = [
     "Fact",
     "Func",
     "FuncName",
+    "Fused",
+    "Inlined",
     "Integer",
     "Kernel",
     "Kind",
     "Label",
     "Launch",
     "LaunchEdit",
+    "Layout",
     "Leaf",
     "Loop",
     "Made",
@@ -58,8 +68,11 @@ __all__ = [
     "NewName",
     "Node",
     "Note",
+    "Number",
+    "Numbered",
     "OneOf",
     "Parameter",
+    "Piece",
     "Primitive",
     "Program",
     "Refusal",
@@ -72,6 +85,7 @@ __all__ = [
     "TensorName",
     "View",
     "Word",
+    "Written",
     "in_sequence",
     "leaves",
     "loop_value",

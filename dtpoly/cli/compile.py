@@ -44,7 +44,7 @@ from dtpoly.source import Source
 from dtpoly.targets.target import LIMITS, Target, parse_target
 from dtpoly.verdict_messages import of_emitted
 from dtpoly.verification import proved
-from dtpoly.verify.report import Verdict
+from dtpoly.verify.proof.report import Verdict
 
 STAGES = ("ttir", "ttgir", "llir", "ptx", "cubin", "sass", "amdgcn", "hsaco")
 # The share of the time that the proof of one function may take, and the seconds for which an

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from dtpoly.algorithm.program import Program
 from dtpoly.cli.lazy import load_triton
-from dtpoly.verify.report import Function, Layer, Report, Verdict
+from dtpoly.verify.proof.report import Function, Layer, Report, Verdict
 
 
 def in_ring(

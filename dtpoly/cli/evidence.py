@@ -22,7 +22,7 @@ MOST_BYTES = 2**26
 
 def write_proof(program: Program, source: Source, text: Source, path: str, seconds: float) -> bool:
     """Write the certificate of a proof to a file; it is about the text without a verdict."""
-    made: ModuleType = load("dtpoly.verify.certificate")
+    made: ModuleType = load("dtpoly.verify.proof.certificate")
     plain = with_verdict(text.text)
     return save(Path(path), made.certificate(program, source.text, plain, seconds).encode())
 

@@ -10,8 +10,8 @@ from typing import assert_never
 from dtpoly.algorithm.program import Program
 from dtpoly.ring import trying
 from dtpoly.ring.trying import Equal, NotRun, Wrong, shown
-from dtpoly.verify.report import Function, Instance, Layer, Verdict, Witness
-from dtpoly.verify.said import is_by_hand
+from dtpoly.verify.proof.report import Function, Instance, Layer, Verdict, Witness
+from dtpoly.verify.triton.said import is_by_hand
 
 NAME = "ring"
 BY_HAND = "it runs functions that call kernels, and a file that is written by hand has none"

@@ -12,8 +12,8 @@ import click
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
 from dtpoly.algorithm.show import show_directive
+from dtpoly.amounts import duration
 from dtpoly.autoschedule.algorithm import Algorithm, algorithm_of, bare
-from dtpoly.autoschedule.amounts import duration
 from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.settle import Settled

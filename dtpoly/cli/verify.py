@@ -34,8 +34,8 @@ from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.verdict_messages import of_edited, of_emitted
 from dtpoly.verification import SECONDS, verified
-from dtpoly.verify.other_version import of_other_version
-from dtpoly.verify.report import Report, Verdict
+from dtpoly.verify.proof.other_version import of_other_version
+from dtpoly.verify.proof.report import Report, Verdict
 
 VERSION = 1  # of the JSON document
 CHECKING = 60.0  # seconds for each function of a certificate, and twice that for all of its sets

@@ -1,16 +1,22 @@
 """The primitive `num_warps`: how many warps run a program instance."""
 
-from typing import ClassVar
+from dataclasses import replace
+from typing import ClassVar, Self
 
+from dtpoly.amounts import many
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Integer
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.depends import Depends
+from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.tree import Kernel
+
+WARP = 32  # threads
 
 
 @dataclass(frozen=True, slots=True)
-class NumWarps(Primitive):
+class NumWarps(LaunchEdit):
     """Give each program instance of a kernel a number of warps.
 
         kernel[grid](...)  -->  kernel[grid](..., num_warps=8)
@@ -19,13 +25,27 @@ class NumWarps(Primitive):
     """
 
     name: ClassVar[str] = "num_warps"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("warps", Integer(1, 32, power_of_two=True)),
     )
 
     warps: int
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, num_warps=self.warps))
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self:
+        """Every layout has a number of warps."""
+        return cls(layout.func, layout.warps)
+
+    def why(self, decided: Decided) -> str:
+        """Say how many numbers each thread has."""
+        threads = self.warps * WARP
+        each = max(decided.elements // threads, 1)
+        return f"{many(each, 'number')} for each of {threads} threads"
+
+    def depends(self) -> Depends:
+        """A verdict depends on no number of warps."""
+        return Depends(((self.func, self.name),), is_once=True)
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Run a program by so many warps."""
+        return replace(launch, num_warps=self.warps)

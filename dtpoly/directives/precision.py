@@ -1,19 +1,23 @@
 """The primitive `precision`: how exactly a product of f32 matrices is computed."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from dataclasses import replace
+from typing import ClassVar, Self
 
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Word
+from dtpoly.schedule.depends import Depends
+from dtpoly.schedule.facts import Fact, Rounded
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.primitive import LaunchEdit, Parameter, Written
+from dtpoly.schedule.tree import Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class Precision(Primitive):
+class Precision(LaunchEdit):
     """Compute every `rdot` of a kernel on f32 operands in a chosen way.
 
         dot(a, b)  -->  dot(a, b, input_precision="tf32")
@@ -23,12 +27,17 @@ class Precision(Primitive):
     """
 
     name: ClassVar[str] = "precision"
-    stage: ClassVar[Stage] = Stage.OPTIONS
+    written: ClassVar[Written] = Written.RESULT
+    is_of_result: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("mode", Word(("tf32", "tf32x3", "ieee"))),
     )
 
     mode: str
+
+    def facts(self) -> Iterator[Fact]:
+        """State how exact the result is."""
+        yield Rounded(self.func, self.mode)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the kernel has a product."""
@@ -42,6 +51,19 @@ class Precision(Primitive):
                 hint="remove it, or put it on the Func whose kernel computes the product",
             )
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, precision=self.mode))
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The precision that is asked for, if one is."""
+        return cls(layout.func, layout.precision) if layout.precision else None
+
+    def why(self, decided: Decided) -> str:
+        """It was asked for."""
+        return f"products in {self.mode}, as asked for"
+
+    def depends(self) -> Depends:
+        """A verdict depends on no rounding."""
+        return Depends(((self.func, self.name),), is_once=True)
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let products be computed so."""
+        return replace(launch, precision=self.mode)

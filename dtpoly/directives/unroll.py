@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Loop, Node, rewrite
+from dtpoly.schedule.tree import AxisKind, Loop, Node, rewrite
 from dtpoly.schedule.values import Sized
 
 
@@ -23,11 +24,17 @@ class Unroll(Primitive):
 
     name: ClassVar[str] = "unroll"
     stage: ClassVar[Stage] = Stage.REWRITES
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.LOOPS})
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("factors", SizedLabel(noun="factor"), Count.EACH),
     )
 
     factors: tuple[Sized, ...]
+
+    def depends(self) -> Depends:
+        """A verdict does not depend on how often iterations are written."""
+        labels = tuple(item.label for item in self.factors)
+        return Depends(((self.func, self.name, labels),), is_once=True)
 
     def apply(self, state: State) -> State:
         """Record the factor on each loop of that name in the Func's kernels."""

@@ -9,15 +9,21 @@ values, which the verifier proves of the text.
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
+from dtpoly.algorithm.dtypes import INTEGERS
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.dependences import names_of_bound, names_of_condition, reads
+from dtpoly.ir.copies import CopyLater, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.copy_rules import wrong_copies
+from dtpoly.ir.dependences import exposed, names_of_bound, names_of_condition, reads
+from dtpoly.ir.described_boxes import wrong_boxes
 from dtpoly.ir.kernel import (
+    OFFSET,
     Accumulate,
     Address,
     Barrier,
     Block,
     Collapse,
+    Described,
     Fill,
     ForLoop,
     If,
@@ -33,11 +39,17 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
+    TiledLoop,
     TileKernel,
     WhereDescribed,
 )
-from dtpoly.ir.parts import assigned_by, nested, values, walk
+from dtpoly.ir.kinds import Named
+from dtpoly.ir.parts import assigned, assigned_by, inside, nested, values, walk
+from dtpoly.ir.tile_types import TileType, Types, behind, misfits
 from dtpoly.ir.tile_values import Axes, Test, Value, Variable, axes_of
+from dtpoly.ir.tiled import flat
+
+NOTHING_KNOWN = Types({}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +71,30 @@ class Sight:
     """The names that a step can use: those that are set for sure, and those of them with lanes.
 
     `shapes` are the axes of the names of which they are known, `described` the descriptors that are
-    there for sure: what loads through them needs no lanes.
+    there for sure: what loads through them needs no lanes. `differs` says whether lanes differ in
+    what they do here: then some of them would not come to a barrier.
     """
 
     names: frozenset[str]
     lanes: frozenset[str]
     shapes: tuple[tuple[str, Axes], ...] = ()
     described: frozenset[str] = frozenset()
+    types: Types = NOTHING_KNOWN
+    differs: bool = False
+    is_in_block: bool = False
 
     def with_step(self, one: Instruction) -> "Sight":
         """Add the names that an instruction sets."""
         found = {**dict(self.shapes), **dict(_shapes(one))}
         lanes = {one.name} if isinstance(one, Lanes | Mask) else set[str]()
         names = self.names | {*assigned_by(one)}
-        return replace(self, names=names, lanes=self.lanes | lanes, shapes=tuple(found.items()))
+        return replace(
+            self,
+            names=names,
+            lanes=self.lanes | lanes,
+            shapes=tuple(found.items()),
+            types=self.types.with_step(one),
+        )
 
 
 def _shapes(one: Instruction) -> Iterator[tuple[str, Axes]]:
@@ -95,6 +117,8 @@ class _Kernel:
     tensors: dict[str, Pointer]
     flags: frozenset[str]
     blocks: frozenset[str]  # names of descriptors
+    described: dict[str, Described]
+    buffers: dict[str, SharedBuffer]
 
     def complaint(self, step: Step | None, what: str) -> Complaint:
         """A complaint about this kernel."""
@@ -108,9 +132,13 @@ def complaints(kernel: TileKernel) -> Iterator[Complaint]:
         {one.variable: one for one in kernel.tensors},
         frozenset(one.name for one in kernel.flags),
         frozenset((*(one.name for one in kernel.described), *(one.name for one in kernel.own))),
+        {one.name: one for one in kernel.described},
+        {one.name: one for one in inside(kernel.body) if isinstance(one, SharedBuffer)},
     )
     yield from _parameters(known)
     yield from _body(known, kernel.body, Sight(_parameters_names(kernel), frozenset()))
+    for step, what in wrong_copies(kernel.body):
+        yield known.complaint(step, what)
 
 
 def _parameters_names(kernel: TileKernel) -> frozenset[str]:
@@ -144,27 +172,44 @@ def _parameters(known: _Kernel) -> Iterator[Complaint]:
 def _body(known: _Kernel, body: tuple[Step, ...], sight: Sight) -> Iterator[Complaint]:
     """Complain of a block; what it sets is seen by its later steps alone."""
     for step in body:
+        for what in _unlike(step.instruction):
+            yield known.complaint(step, what)
+    for step in flat(body):
         yield from _step(known, step, sight)
         match step.instruction:
-            case ForLoop(name=name, body=inner):
-                yield from _body(known, inner, replace(sight, names=sight.names | {name}))
-            case If(body=inner):
-                yield from _body(known, inner, sight)
+            case ForLoop(name=name, body=inner) as loop:
+                names, differs = sight.names | {name}, sight.differs or _has_lanes(loop, sight)
+                yield from _body(
+                    known, inner, replace(sight, names=names, differs=differs, is_in_block=True)
+                )
+            case If(body=inner) as branch:
+                differs = sight.differs or _has_lanes(branch, sight)
+                yield from _body(known, inner, replace(sight, differs=differs, is_in_block=True))
             case WhereDescribed(descriptors=given, body=inner, otherwise=other):
                 there = replace(sight, described=sight.described | {*given})
                 yield from _body(known, inner, there)
                 yield from _body(known, other, sight)
                 # Behind it is seen what both ways set.
                 both = _set_by(inner) & _set_by(other)
-                sight = replace(sight, names=sight.names | both)
+                types = behind(sight.types, (step,))
+                sight = replace(sight, names=sight.names | both, types=types)
             case one:
                 sight = sight.with_step(one)
+
+
+def _unlike(one: Instruction) -> Iterator[str]:
+    """The tail of a tiled loop passes on what a round of its main part passes on."""
+    if isinstance(one, TiledLoop):
+        main, tail = (exposed(part) & {*assigned(part)} for part in (one.main, one.tail))
+        for name in sorted(main ^ tail):
+            parts = ("main part", "tail") if name in main else ("tail", "main part")
+            yield f"the {parts[0]} goes on with '{name}', and the {parts[1]} does not"
 
 
 def _set_by(body: tuple[Step, ...]) -> frozenset[str]:
     """The names that a block sets on every way through it."""
     found = set[str]()
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case ForLoop() | If():
                 pass
@@ -181,9 +226,11 @@ def _step(known: _Kernel, step: Step, sight: Sight) -> Iterator[Complaint]:
     for what in (
         *_names(one, sight),
         *_flags(one, known.flags),
-        *_tensors(one, known),
+        *_tensors(one, known, sight),
         *_axes(one, sight),
         *_numbers(one, sight),
+        *misfits(sight.types, one),
+        *_buffers(one, known, sight),
     ):
         yield known.complaint(step, what)
 
@@ -218,7 +265,7 @@ def _flags(one: Instruction, flags: Set[str]) -> Iterator[str]:
         yield f"'{name}' is no flag of the kernel"
 
 
-def _tensors(one: Instruction, known: _Kernel) -> Iterator[str]:
+def _tensors(one: Instruction, known: _Kernel, sight: Sight) -> Iterator[str]:
     """A tensor is a parameter, has so many indices, and may be written if it is stored."""
     if isinstance(one, WhereDescribed):
         for name in one.descriptors:
@@ -235,8 +282,55 @@ def _tensors(one: Instruction, known: _Kernel) -> Iterator[str]:
         yield f"'{one.tensor}' has {pointer.rank} axes, and {len(one.indices)} indices here"
     if isinstance(one, Store) and not pointer.is_written:
         yield f"'{one.tensor}' is stored, and is only read by what the kernel says"
-    if isinstance(one.block, Block) and one.block.descriptor not in known.blocks:
+    yield from _taken(one)
+    if one.block is None:
+        return
+    if one.block.descriptor not in known.blocks:
         yield f"'{one.block.descriptor}' is no descriptor of the kernel"
+    if (described := known.described.get(one.block.descriptor)) is not None:
+        yield from wrong_boxes(sight.types, one, pointer, described)
+
+
+def _buffers(one: Instruction, known: _Kernel, sight: Sight) -> Iterator[str]:
+    """What is copied into a slot, or loaded from one, is a tile of its buffer."""
+    match one:
+        case SharedBuffer(slots=slots, shape=lanes):
+            if slots < 1 or any(count < 1 for count in lanes):
+                yield "a buffer without slots, or slots without lanes"
+            if sight.is_in_block:
+                yield "a buffer is made inside of a block: it is there from the start"
+        case CopyLater(tensor=tensor, indices=indices):
+            pointer = known.tensors.get(tensor)
+            if pointer is None:
+                yield f"'{tensor}' is no tensor of the kernel"
+            elif len(indices) != pointer.rank:
+                yield f"'{tensor}' has {pointer.rank} axes, and {len(indices)} indices here"
+        case _:
+            pass
+    if not isinstance(one, CopyLater | LoadSlot):
+        return
+    buffer, shape = known.buffers.get(one.buffer), sight.types.shape(one.axes)
+    if buffer is None:
+        yield f"'{one.buffer}' is no shared buffer of the kernel"
+        return
+    whole = TileType(buffer.dtype, buffer.shape)
+    used = TileType(one.dtype if isinstance(one, LoadSlot) else None, shape)
+    if not whole.fits(used):
+        yield f"a slot of '{one.buffer}' is {whole}, and is used as {used}"
+
+
+def _taken(one: Load | Store) -> Iterator[str]:
+    """What is taken for an index is a whole number, which varies along axes of the access."""
+    named = {name for index in one.indices for name in index.labels}
+    for variable in one.taken:
+        if variable.name not in named:
+            yield f"'{variable.name}' is taken, and stands in no index"
+        if variable.dtype not in (*INTEGERS, Named(OFFSET)):
+            yield f"'{variable.name}' is taken as an index, and is no whole number"
+        if extra := [axis for axis in variable.axes if axis not in one.axes]:
+            yield f"'{variable.name}' is taken along {', '.join(extra)}, which the tile has not"
+    if one.taken and (one.block is not None or one.base is not None):
+        yield "what is taken can be in no address that is known before"
 
 
 def _axes(one: Instruction, sight: Sight) -> Iterator[str]:
@@ -278,6 +372,20 @@ def _within(value: Value, axes: Axes) -> Iterator[str]:
         yield f"a value along {', '.join(extra)} is laid out along ({', '.join(axes)})"
 
 
+def _with_lanes(sight: Sight) -> frozenset[str]:
+    """The names that are tiles, and no numbers."""
+    return sight.lanes | {name for name, axes in sight.shapes if axes}
+
+
+def _has_lanes(one: ForLoop | If, sight: Sight) -> bool:
+    """Whether lanes differ in how often they do what is inside of a block."""
+    if isinstance(one, ForLoop):
+        found = {*names_of_bound(one.start), *names_of_bound(one.stop)}
+    else:
+        found = {name for condition in one.conditions for name in names_of_condition(condition)}
+    return not found.isdisjoint(_with_lanes(sight))
+
+
 def _numbers(one: Instruction, sight: Sight) -> Iterator[str]:
     """Bounds, conditions and starts of lanes are numbers: no lanes are in them."""
     match one:
@@ -291,8 +399,10 @@ def _numbers(one: Instruction, sight: Sight) -> Iterator[str]:
             found = {*start.labels}
         case _:
             found = set[str]()
-    with_axes = {name for name, axes in sight.shapes if axes}
-    for name in sorted(found & (sight.lanes | with_axes)):
+    for name in sorted(found & _with_lanes(sight)):
         yield f"'{name}' has lanes, and a number is asked for"
+    if isinstance(one, Barrier | WaitFor) and sight.differs:
+        word = "barrier" if isinstance(one, Barrier) else "wait"
+        yield f"a {word} is under a condition in which lanes differ: some would not come to it"
     if isinstance(one, ForLoop) and one.step < 1:
         yield "a loop that does not go forwards"

@@ -8,8 +8,9 @@ from dataclasses import field
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.copies import CopyStep
 from dtpoly.ir.kinds import Element, Kind
-from dtpoly.ir.tile_values import Axes, Test, Value
+from dtpoly.ir.tile_values import Axes, Test, Value, Variable
 from dtpoly.poly.loops import Bound, Condition
 
 
@@ -165,7 +166,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A tile of a tensor; `other` where a condition fails."""
+    """A tile of a tensor; `other` where a condition fails.
+
+    `taken` are the variables in the indices that are no lanes, and have lanes: whole numbers that
+    were loaded or computed, each at its own place. So `T[token, n]` is a gather.
+    """
 
     name: str
     tensor: str
@@ -178,13 +183,15 @@ class Load:
     converted: Element | None = None  # the type that it is given at once
     block: Block | None = None
     is_streamed: bool = False  # it leaves the cache first; through a descriptor as always
+    taken: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
     """A tile that is written where the conditions hold; `atomic` names a reduction to add it by.
 
-    How an atomic store is done depends on the type in memory.
+    How an atomic store is done depends on the type in memory. `taken` is what it is of a load: with
+    it, the store is a scatter.
     """
 
     tensor: str
@@ -197,6 +204,7 @@ class Store:
     base: Base | None = None
     line: OnLine | None = None
     block: Block | None = None
+    taken: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +306,25 @@ class If:
 
 
 @dataclass(frozen=True, slots=True)
+class TiledLoop:
+    """A loop over a size from 0 on, in tiles of `step` indices.
+
+    The main part is done for each whole tile, and the tail once if something is left behind them.
+    Under the compile-time flag `unless`, nothing is left.
+    """
+
+    name: str
+    size: Affine
+    step: int
+    main: "tuple[Step, ...]"
+    tail: "tuple[Step, ...]"
+    tail_origin: str = ""
+    unless: str | None = None
+    unroll: int = 1
+    is_pipelined: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class WhereDescribed:
     """A body that loads through descriptors, if all of them are there; else the other one."""
 
@@ -325,7 +352,9 @@ Instruction = (
     | Barrier
     | ForLoop
     | If
+    | TiledLoop
     | WhereDescribed
+    | CopyStep
 )
 
 

@@ -10,11 +10,13 @@ from dtpoly.algorithm.show import show_argument, show_directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Kind, Word
+from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, asking
+from dtpoly.schedule.tree import AxisKind, Kernel, asking
 from dtpoly.schedule.values import as_argument
 from dtpoly.source import Span
 
@@ -51,6 +53,16 @@ class Turn(IntEnum):
     LANES = 6
     NUMBERING = 7  # of programs
     FUSIONS = 8
+
+
+class Written(IntEnum):
+    """Where people write a directive among those of a kernel."""
+
+    RESULT = 1  # what is asked for
+    LOOPS = 2
+    CODE = 3
+    PROGRAMS = 4
+    LAUNCH = 5
 
 
 class Count(Enum):
@@ -100,6 +112,12 @@ class Primitive:
     is_joined: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = True  # it is about the Func's own kernel
+    # Whether it says what is asked for, and not where or when that is computed.
+    is_of_result: ClassVar[bool] = False
+    written: ClassVar[Written] = Written.LAUNCH  # among the directives that are found for a kernel
+    makes: ClassVar[frozenset[AxisKind]] = frozenset()  # axes that it makes or orders
+    # Whether it does the same to schedules that differ in the sizes of blocks and tiles alone.
+    ignores_sizes: ClassVar[bool] = False
     # Says how it keeps the order, where no dependence is concerned.
     order: ClassVar[str] = "it changes no order"
 
@@ -107,8 +125,21 @@ class Primitive:
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def facts(self) -> Iterator[Fact]:
-        """State the facts that other directives build on."""
+        """State the facts that other directives and other stages build on."""
         yield from ()
+
+    @classmethod
+    def saying(cls, fact: Fact) -> "Self | None":
+        """The directive that states a fact; None if this one states no such fact."""
+        return None
+
+    def instead(self) -> Iterator[Fact]:
+        """Yield what `why-not` may offer in its place, as facts that other directives state."""
+        yield from ()
+
+    def moved(self, label: str) -> Self:
+        """The same at the loop over another label, if it says where a Func is computed."""
+        return self
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Find what is wrong with the directive, apart from dependences."""
@@ -132,6 +163,26 @@ class Primitive:
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
         """Report that the code would be the same without it, or without some of its arguments."""
         yield from ()
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The directive that says its part of a layout; None if it has nothing to say."""
+        return None
+
+    def why(self, decided: Decided) -> str:
+        """Say in a line why it is there, if it was made of a layout."""
+        return ""
+
+    def depends(self) -> Depends | None:
+        """Say what of it a verdict can depend on, if the algorithm is aligned.
+
+        None, if that may be everything that a schedule says.
+        """
+        return Depends((self,)) if self.ignores_sizes else None
+
+    def ahead(self) -> Self | None:
+        """The same such that loads run ahead; None if it does not decide about that."""
+        return None
 
     @property
     def may_be_refused(self) -> bool:

@@ -1,20 +1,21 @@
 """The state that primitives rewrite: the Model, its schedule tree, and the fusions so far."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
-from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite
+from dtpoly.schedule.facts import Fact, Fused
+from dtpoly.schedule.tree import AxisKind, Kernel, Loop, Node, rewrite
 
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
     """A private copy: what is copied into which kernel, by which directive.
 
-    `producer` is None for reductions of the kernel's own Func. `copies` and `outside` name
-    statements: the copies, and those of the kernel that read the original from outside.
+    `copies` and `outside` name statements: the copies, and those of the kernel that read the
+    original from outside.
     """
 
     func: str
@@ -25,12 +26,19 @@ class Fusion:
     outside: tuple[str, ...] = ()
     recompute: bool = False
 
+    def is_stated_by(self, facts: Iterable[Fact]) -> bool:
+        """Whether it was made because one of these facts is stated."""
+        here = (self.func, self.consumer, self.label)
+        fused = (fact for fact in facts if isinstance(fact, Fused))
+        return any((one.func, one.consumer, one.label) == here for one in fused)
+
 
 @dataclass(frozen=True, slots=True)
 class State:
     """A Program on its way to being scheduled.
 
-    `lifted` is its Model as the algorithm defines it.
+    `lifted` is its Model as the algorithm defines it. `makers` are the names of the directives that
+    make axes, those that are carried out first first.
     """
 
     program: Program
@@ -39,6 +47,9 @@ class State:
     model: Model
     kernels: tuple[Kernel, ...]
     fusions: tuple[Fusion, ...] = ()
+    makers: Mapping[AxisKind, tuple[str, ...]] = field(
+        default_factory=dict[AxisKind, tuple[str, ...]], compare=False
+    )
 
     def kernels_of(self, func: str) -> tuple[Kernel, ...]:
         """The kernels of a Func: of its partial results, and its own."""

@@ -13,7 +13,7 @@ from dtpoly.reference.run import run
 from dtpoly.remarks import remarked_soon
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.autoschedule.asked import call_of
 from tests.codegen.running import imported
 
@@ -42,6 +42,7 @@ def made(text: str) -> tuple[Program, str]:
     return program, code_of(judge(program).scheduled).text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("shape", [(2, 7, 9), (1, 3, 3), (3, 12, 20)])
 def test_max_pooling(schedule: str, shape: tuple[int, ...]) -> None:

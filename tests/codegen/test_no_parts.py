@@ -7,7 +7,7 @@ from dtpoly.compile import load
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.running import imported
 
 # f reads A at x, so that r has one index at most; it may have none.
@@ -34,6 +34,7 @@ def program_of(name: str, schedule: str) -> str:
     return f"Func f; {read} Var x; RVar {more}; {body} f.compile(); {schedule}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_no_parts_and_one(name: str, schedule: str) -> None:

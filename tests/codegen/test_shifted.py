@@ -12,7 +12,7 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
 from tests.codegen.shifted import SIZES, random_shifted
@@ -20,6 +20,7 @@ from tests.codegen.shifted import SIZES, random_shifted
 SEEDS = 24
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_it_is_right_and_never_refuted(seed: int) -> None:
     """Also where one element, maybe beyond a label's end, is infinite or no number."""

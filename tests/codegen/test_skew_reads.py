@@ -11,7 +11,7 @@ from dtpoly.budget import within
 from dtpoly.compile import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
 
@@ -170,6 +170,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_found_soon_and_is_right(name: str) -> None:
     """A kernel comes out, is proved, and computes what the reference does."""

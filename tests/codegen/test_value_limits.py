@@ -7,7 +7,7 @@ from dtpoly.compile import load
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.running import imported
 
 VALUES = [
@@ -33,6 +33,7 @@ def text_of(value: str, schedule: str) -> str:
     return f"Func f; {read} RVar {over}; f[] = rsum({value}, {over}); f.compile(); {schedule}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("value", VALUES)
 def test_is_proved(value: str, schedule: str) -> None:

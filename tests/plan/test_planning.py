@@ -1,6 +1,7 @@
 """Plans that code generation makes: they read back, and say what the source says."""
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.dt"))
 FORMULAS = ("programs", "before", "fours", "counts", "near")
 
 
+@cache
 def plans(source: str) -> tuple[Plan, ...]:
     state, code = generated(source)
     return plans_of(state.sized, state.model, code.stages)
@@ -28,6 +30,7 @@ def only(source: str) -> dict[str, Any]:
     return data_of(plan)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_the_literal_of_an_example_is_its_plan(path: Path) -> None:
     for plan in plans(path.read_text()):
@@ -38,6 +41,7 @@ def test_the_literal_of_an_example_is_its_plan(path: Path) -> None:
         assert max(map(len, lines)) <= WIDTH
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_names_of_an_example_are_those_of_its_plan(path: Path) -> None:
     for plan in plans(path.read_text()):

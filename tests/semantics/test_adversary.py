@@ -3,8 +3,8 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import changed, text_of, written
 
 SUM = "Func f; In A: {0}; Var x; RVar y; f[x] = rsum(A[x, y], y);"
@@ -122,6 +122,7 @@ def edited(program: Program, edits: Edits) -> str:
     return text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NARROW)
 def test_a_sum_that_is_rounded_at_each_step_is_not_proved(name: str) -> None:
     program, edits = NARROW[name]

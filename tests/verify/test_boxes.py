@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import ROOT, changed, text_of, written
 
 HEAD = (
@@ -61,6 +61,7 @@ RIGHT = f"        f_blocks.store({SECOND}, f_right)\n"
 CUT = "tl.permute(tl.reshape(f_acc, (32, 2, 16)), 0, 2, 1)"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -8,8 +8,8 @@ import pytest
 from dtpoly.compile import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 
 CONV = "rdot(pad(X, 0)[b, {c}, {h}, {w}], W[{f}, r, s], c, r, s)"
 WINDOW = "X, 0)[b, c, {0}*h + r - {1}, {0}*w + s - {1}]"
@@ -122,6 +122,7 @@ def text_of(name: str, *, is_tiled: bool) -> str:
     return f"{head}out[{labels}] = {value};\n{schedule}out.compile();\n"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_tiled", [False, True], ids=["plain", "tiled"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_proved(name: str, is_tiled: bool) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import changed, text_of, written
 
 RIGHT = {
@@ -163,6 +163,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", RIGHT)
 def test_is_proved(name: str) -> None:
     program = written(RIGHT[name])
@@ -340,6 +341,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_nearly_so_is_not_proved(name: str) -> None:
     of, old, new = WRONG[name]

@@ -3,8 +3,8 @@
 import pytest
 
 from dtpoly.ring.memory import OutsideError, RaceError
-from dtpoly.verify.report import Layer, Report, Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Layer, Report, Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.codegen.running import Wrong
 from tests.verify.handwritten import NAMES, algorithm, launch, text
 from tests.verify.texts import changed, written
@@ -139,6 +139,7 @@ BUGS: dict[str, tuple[str, str, str]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", BUGS)
 def test_a_mistake_is_refuted(name: str) -> None:
     of, old, new = BUGS[name]
@@ -210,6 +211,7 @@ UNPROVED: dict[str, tuple[str, str, str]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", UNPROVED)
 def test_it_is_not_proved(name: str) -> None:
     of, old, new = UNPROVED[name]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.test_boxes import HALVES
 from tests.verify.test_panels import PRODUCT as PANELS
 from tests.verify.texts import ROOT, changed, program_of, text_of, written
@@ -347,6 +347,7 @@ WRONG: Mapping[str, tuple[Program, Change]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_it_is_not_proved(name: str) -> None:
     program, change = WRONG[name]
@@ -356,6 +357,7 @@ def test_it_is_not_proved(name: str) -> None:
     assert verify(program, made, seconds=60).verdict is not Verdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", dict.fromkeys(program for program, _ in WRONG.values()))
 def test_as_it_is_emitted_it_is_proved(program: Program) -> None:
     report = verify(program, text_of(program), seconds=60)

@@ -7,7 +7,7 @@ from dtpoly.compile import load
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 
 POOL = (
     "Func f; In X; Var h; RVar r; f[h] = rmax(X[2 * h + r], r);"
@@ -94,6 +94,7 @@ def test_sizes_passed_are_proved() -> None:
         assert verify(*made(text)).verdict is Verdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("old", "new"), WRONG)
 def test_what_is_wrong_is_not_proved(old: str, new: str) -> None:
     program, text = made(POOL)

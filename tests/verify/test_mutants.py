@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.verify.verify import Report, Verdict, verify
+from dtpoly.verify.proof.verify import Report, Verdict, verify
 from tests.verify.texts import ROOT, changed, program_of, text_of
 
 MATMUL = ROOT / "examples/matmul.dt"
@@ -174,6 +174,7 @@ def layer_of(report: Report, name: str) -> tuple[Verdict, ...]:
     return tuple(layer.verdict for layer in report.layers if layer.name == name)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mistake_is_refuted(name: str) -> None:
     path, old, new, layer = MUTANTS[name]

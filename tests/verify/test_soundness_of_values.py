@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import changed, text_of, written
 
 MAX = written("Func f; In A: i64; Var x; RVar k; f[x] = rmax(A[x, k], k); f.compile();")
@@ -432,12 +432,14 @@ WRONG: dict[str, tuple[Program, str, str]] = {
 ALL = (*dict.fromkeys(program for program, *_ in WRONG.values()), MIXED)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", ALL)
 def test_without_a_mistake_it_is_proved(program: Program) -> None:
     report = verify(program, text_of(program))
     assert report.verdict is Verdict.PROVED, report.layers
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_it_is_not_proved(name: str) -> None:
     program, old, new = WRONG[name]

@@ -5,7 +5,7 @@ from dtpoly.explore.store.results import Proof, Proven
 from dtpoly.frontend.parse import parse
 from dtpoly.source import Source
 from dtpoly.verification import verified
-from dtpoly.verify.report import Layer, Report, Verdict
+from dtpoly.verify.proof.report import Layer, Report, Verdict
 
 VERDICTS = {Verdict.PROVED: Proven.PROVED, Verdict.REFUTED: Proven.REFUTED}
 

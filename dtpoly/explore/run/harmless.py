@@ -6,9 +6,9 @@ is not run, whoever wrote it. Whether the text is right is another question, whi
 answers.
 """
 
-from dtpoly.verify.unit.allowed import check_unit
-from dtpoly.verify.unit.unit import read_unit
-from dtpoly.verify.values import Unread
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.triton.unit.allowed import check_unit
+from dtpoly.verify.triton.unit.unit import read_unit
 
 
 def why_not_run(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.report import Verdict
+from dtpoly.verify.proof.report import Verdict
 from tests.attack.handwritten.campaign import attempt
 from tests.attack.handwritten.files import FILES, proved_before, report, subject
 from tests.attack.mutants.running import prepared
@@ -21,6 +21,7 @@ def test_there_are_enough() -> None:
     assert len(before) >= 0.9 * len(FILES)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", OURS)
 def test_no_proof_is_lost(name: str) -> None:
     verdict = report(name).verdict

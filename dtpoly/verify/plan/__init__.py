@@ -1,0 +1,1 @@
+"""How a file launches its kernels, as far as it is read."""
