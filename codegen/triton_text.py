@@ -291,6 +291,21 @@ def _line(
             return _load(one)
         case Store():
             return _store(one)
+        case Accumulate() | Select() | Product():
+            return _taken_in(one)
+        case Reshaped():
+            return _reshaped(one)
+        case Barrier():
+            return "tl.debug_barrier()"
+        case SharedBuffer() | CopyLater() | Commit() | WaitFor() | LoadSlot():
+            raise Unsupported("copies that go on while a kernel computes are not printed yet")
+        case _:
+            assert_never(one)
+
+
+def _taken_in(one: Accumulate | Select | Product) -> str:
+    """Print how an accumulator takes in a value."""
+    match one:
         case Accumulate(name=name, reduction=reduction, value=value, axes=axes, dtype=element):
             return _accumulate(name, reduction, value_text(value, axes, element), element)
         case Select():
@@ -304,12 +319,6 @@ def _line(
             precision = f', input_precision="{one.precision or "ieee"}"'
             out = f", out_dtype={dtype(one.dtype)}" if one.dtype is not DType.F32 else ""
             return f"{one.name} = tl.dot({left}, {right}, {one.name}{precision}{out})"
-        case Reshaped():
-            return _reshaped(one)
-        case Barrier():
-            return "tl.debug_barrier()"
-        case SharedBuffer() | CopyLater() | Commit() | WaitFor() | LoadSlot():
-            raise Unsupported("copies that go on while a kernel computes are not printed yet")
         case _:
             assert_never(one)
 

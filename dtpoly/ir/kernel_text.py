@@ -7,7 +7,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.operations import ATOM, OPERATION, SUM
 from dtpoly.algorithm.show import show_affine
 from dtpoly.ir.bounds_text import show_bound, show_condition
-from dtpoly.ir.copies import Commit, CopyLater, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.covered import covering
 from dtpoly.ir.kernel import (
     BEFORE,
@@ -188,6 +188,18 @@ def _line(one: Instruction) -> str:
             return f"let {_tile(name, kept)} = {reduction} of {_tile(source, axes)}"
         case Barrier():
             return "barrier"
+        case SharedBuffer() | CopyLater() | Commit() | WaitFor() | LoadSlot():
+            return _copy_line(one)
+        case ForLoop() | If():
+            return _head(one)
+        case TiledLoop():
+            return _head(ForLoop(one.name, Affine(), one.size, one.step, one.main))
+        case _:
+            assert_never(one)
+
+
+def _copy_line(one: CopyStep) -> str:
+    match one:
         case SharedBuffer(name=name, slots=slots, shape=shape, dtype=element):
             size = " x ".join(map(str, shape))
             return f"shared {name} = {slots} slots, {size} of {show_element(element)} each"
@@ -200,10 +212,6 @@ def _line(one: Instruction) -> str:
             return f"wait until {pending} or fewer groups of copies are under way"
         case LoadSlot(name=name, axes=axes):
             return f"let {_tile(name, axes)} = {_slot(one)}"
-        case ForLoop() | If():
-            return _head(one)
-        case TiledLoop():
-            return _head(ForLoop(one.name, Affine(), one.size, one.step, one.main))
         case _:
             assert_never(one)
 
