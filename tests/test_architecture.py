@@ -251,6 +251,9 @@ BASE = ROOT / "dtpoly" / "verify"
 VERIFIER = sorted(BASE.rglob("*.py"))
 # The rooms of the verifier: each may import from itself and from those before it.
 VERIFIER_ROOMS = ("semantics", "algebra", "triton", "plan", "proof", "checker")
+MOST_LINES, MOST_LINES_OF_A_FILE = 60, 500  # of a function, and of a file
+# The reading of wrappers is replaced by a reader of plans: until then its functions are longer.
+LONGER = ("plan",)
 MOST_BY_PLACE = 8  # arguments of one call: nobody reads more of them without their names
 
 
@@ -303,6 +306,17 @@ def test_the_verifier_is_handed_what_it_works_on(path: Path) -> None:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call):
             assert len(node.args) <= MOST_BY_PLACE, f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize("path", VERIFIER, ids=lambda path: path.stem)
+def test_the_verifier_is_read_in_pieces(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) < MOST_LINES_OF_A_FILE
+    if path.relative_to(BASE).parts[0] not in LONGER:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                assert lines <= MOST_LINES, f"{path}: {node.name} has {lines} lines"
 
 
 def test_no_other_files_than_modules_in_the_rooms() -> None:
