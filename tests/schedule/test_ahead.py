@@ -13,6 +13,7 @@ from dtpoly.directives.num_stages import NumStages
 from dtpoly.generate import launches, outputs
 from dtpoly.ir.kernel import ForLoop, If, Step, Store
 from dtpoly.ir.parts import inside
+from dtpoly.ir.tiled import flat
 from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.check import check_schedule
@@ -165,7 +166,7 @@ def ahead(state: State) -> list[bool]:
 
 
 def loops(body: tuple[Step, ...]) -> Iterator[ForLoop]:
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case ForLoop(body=inner) as loop:
                 yield loop
