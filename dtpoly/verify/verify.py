@@ -37,6 +37,8 @@ from dtpoly.verify.memory import Memory, Unwritten
 from dtpoly.verify.naming import file_of
 from dtpoly.verify.pairs import check_apart
 from dtpoly.verify.panels import check_panels
+from dtpoly.verify.plan.files import file_with_plans, has_plans
+from dtpoly.verify.plan.reader import plan_wrapper_of
 from dtpoly.verify.regions import NotAffine, set_of
 from dtpoly.verify.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
 from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, smallest
@@ -78,12 +80,13 @@ def verify(
     """
     began = time.monotonic()
     try:
-        file = file_of(program, text)
+        file = file_with_plans(program, text) if has_plans(text) else file_of(program, text)
     except Unread as error:
         return Report((_unknown("", error.line, error.what, began, way=error.way),))
     if file.said:
         return _hand_written(program, file, seconds, run_of)
-    wanted = [func.name for func in program.funcs if func.name in file.plain]
+    functions = file.plans or file.plain
+    wanted = [func.name for func in program.funcs if func.name in functions]
     if not wanted:
         named = ", ".join(f"'{func.name}'" for func in program.funcs)
         way = f"name the function after the Func that it computes: {named}"
@@ -213,10 +216,11 @@ def proof_of(
     passed = [r.label for r in size_rules(program) if r.is_passed and not r.is_bounded]
     meaning = meaning_of(program, is_finite=is_finite(file.said), are_free=not file.said)
     meaning = at_sizes(meaning, sizes)
+    read = plan_wrapper_of if file.plans else wrapper_of
     wrapper = (
         binding_of(file, func, meaning, file.said)
         if file.said
-        else wrapper_of(file, func, inputs, ranks, declared, scalars, passed, left_out(program))
+        else read(file, func, inputs, ranks, declared, scalars, passed, left_out(program))
     )
     assert wrapper.result is not None
     facts = both(*wrapper.facts)
@@ -239,12 +243,17 @@ def _check_some_call(file: Unit, func: str, facts: Truth) -> None:
 
     Nothing could be proved of it.
     """
-    line = file.said[0].line if file.said else file.plain[func].lineno
+    line = file.said[0].line if file.said else _line_of(file, func)
     about(line, "some call is accepted")
     if not has_a_point(set_of(facts)):
         if file.said:
             raise Unread(line, "no call keeps what is assumed, and what kernels ask for")
         raise Unread(line, "no call is accepted, so there is nothing to prove")
+
+
+def _line_of(file: Unit, func: str) -> int:
+    """Return the line of the function that computes a Func."""
+    return file.plans[func].line if func in file.plans else file.plain[func].lineno
 
 
 def _layer(name: str, wrapper: Wrapper, proof: Proof, run: Run) -> Layer:
