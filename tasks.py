@@ -84,7 +84,8 @@ def demo() -> None:
 def test(arguments: Sequence[str], long: bool) -> None:
     """Install, then lint, type-check and test; `--long` adds the tests that take minutes.
 
-    Without it some of those are run, for about two minutes of two cores: the commit says which.
+    Without it some of those are run, for about two minutes of two cores, and a part of the cases of
+    tests that have many: the commit says which.
     """
     make_environment(ENVIRONMENT)
     pip_install(ENVIRONMENT, "--editable", ".[dev]")
@@ -99,13 +100,15 @@ def test(arguments: Sequence[str], long: bool) -> None:
     chosen = "not gpu" if long else "not gpu and not long"
     workers = str(min(os.cpu_count() or 1, 8))
     pytest = [python, "-m", "pytest", "-m"]
-    run([*pytest, f"{chosen} and not alone", "-n", workers, "--dist=worksteal", *arguments])
+    seed = str(seed_of_commit())
+    spread = ["-n", workers, "--dist=worksteal"]
+    part = [] if long or arguments else ["--sampled", seed]
+    run([*pytest, f"{chosen} and not alone", *spread, *part, *arguments])
     if not arguments:
         run([*pytest, f"{chosen} and alone"])
     if not arguments and not long:
         some = "long and not gpu and not alone"
-        seed = ["--rotating", str(seed_of_commit())]
-        run([*pytest, some, "-n", workers, "--maxschedchunk=1", *seed])
+        run([*pytest, some, "-n", workers, "--maxschedchunk=1", "--rotating", seed])
 
 
 def seed_of_commit() -> int:

@@ -117,7 +117,7 @@ def _described(
 ) -> Block | None:
     """Give the block that a load can be loaded as, or None if it cannot go through a descriptor."""
     summed = describing.sides.get(load.name)
-    if load.conditions and load.other not in (0, None):
+    if load.taken or (load.conditions and load.other not in (0, None)):
         return None
     if not all(
         _is_end(test, load.indices, wish) or _is_apart(test, summed) for test in load.conditions
@@ -130,7 +130,7 @@ def _stored(
     describing: Describing, wish: Wish, store: Store, known: Mapping[str, Lanes]
 ) -> Block | None:
     """Give the block that a store can be stored as; its lanes must have the order of memory."""
-    if store.atomic is not None or set(axes_of(store.value)) != set(store.axes):
+    if store.taken or store.atomic or set(axes_of(store.value)) != set(store.axes):
         return None
     if not all(_is_end(test, store.indices, wish) for test in store.conditions):
         return None

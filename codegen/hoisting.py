@@ -107,9 +107,9 @@ def _instruction(hoisting: Hoisting, one: Instruction, origin: str) -> Instructi
             hoisting.open.pop()
             return replace(one, body=inner)
         case (
-            Load(tensor=tensor, indices=indices, axes=axes)
-            | Store(tensor=tensor, indices=indices, axes=axes)
-        ):
+            Load(tensor=tensor, indices=indices, axes=axes, taken=())
+            | Store(tensor=tensor, indices=indices, axes=axes, taken=())
+        ):  # what is taken is no lane, and an address is laid out along lanes
             return replace(one, base=_base(hoisting, tensor, indices, axes, origin))
         case _:
             return one

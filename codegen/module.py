@@ -14,6 +14,7 @@ from dtpoly.budget import stage
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import TileKernel
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.plan import Plan
 from dtpoly.poly.axes import Path
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.generation import loop_ast
@@ -32,6 +33,7 @@ from .launch_text import launcher_lines
 from .limits import MOST, too_many
 from .lower import lower
 from .names import FileNames, file_names, fresh
+from .planning import plan_of
 from .prelude import DESCRIPTORS, IMPORTS, SHARED, shared_by
 from .reference_terms import SHARED as COMPUTING
 from .storage import INDEX, Storage, overwritten, plan
@@ -253,6 +255,11 @@ def module_text(
     if any(kernel.described for kernel in made.kernels):
         imports += DESCRIPTORS
     return f"{comment(header)}{imports}\n\n" + "\n\n".join(body)
+
+
+def plans_of(program: Program, model: Model, made: Generated) -> tuple[Plan, ...]:
+    """The plan of each function of the file. Raises Unsupported."""
+    return tuple(plan_of(one) for one in _wrappings(program, with_indices(model), made))
 
 
 def _text(lines: Iterable[str]) -> str:

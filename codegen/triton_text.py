@@ -46,7 +46,7 @@ from dtpoly.ir.kernel import (
     WhereDescribed,
 )
 from dtpoly.ir.kinds import Element
-from dtpoly.ir.tile_values import Axes, axes_of
+from dtpoly.ir.tile_values import Axes, Variable, axes_of
 
 from .breaking import WIDTH
 from .fours import fours_lines
@@ -379,13 +379,19 @@ def _shape(counts: Sequence[int | str]) -> str:
     return f"({', '.join(map(str, counts))}{',' if len(counts) == 1 else ''})"
 
 
-def _address(tensor: str, indices: tuple[Affine, ...], axes: Axes, base: Base | None) -> str:
+def _address(
+    tensor: str,
+    indices: tuple[Affine, ...],
+    axes: Axes,
+    base: Base | None,
+    taken: Sequence[Variable] = (),
+) -> str:
     """Print where elements are, starting from the address that is known already."""
     if base is None:
-        return address_text(tensor, indices, axes)
+        return address_text(tensor, indices, axes, taken)
     known = laid_out(base.name, base.axes, axes)
     rest = tuple(Affine() if at in base.included else i for at, i in enumerate(indices))
-    return known + address_text(tensor, rest, axes).removeprefix(f"{tensor}_ptr")
+    return known + address_text(tensor, rest, axes, taken).removeprefix(f"{tensor}_ptr")
 
 
 def _loaded_block(one: Load, block: Block) -> str:
@@ -453,14 +459,14 @@ def _load(one: Load) -> str:
     if mask and one.other is not None:
         rest += f", other={number_text(one.other, one.dtype)}"
     rest += ', eviction_policy="evict_first"' if one.is_streamed else ""
-    address = _address(one.tensor, one.indices, one.axes, one.base)
+    address = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
     return f"{one.name} = tl.load({address}{rest}){_kept(one)}"
 
 
 def _store(one: Store) -> str:
     mask = tests_text(one.conditions, one.axes)
     rest = f", mask={mask}" if mask else ""
-    address = _address(one.tensor, one.indices, one.axes, one.base)
+    address = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
     value = value_text(one.value, one.axes)[0]
     if one.atomic is None:
         return f"tl.store({address}, {value}{rest})"

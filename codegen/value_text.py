@@ -1,5 +1,6 @@
 """Prints values, conditions and bounds of the kernel IR as Triton text."""
 
+from collections.abc import Sequence
 from math import isinf, isnan
 from typing import assert_never
 
@@ -244,13 +245,17 @@ def laid_out(name: str, own: Axes, axes: Axes) -> str:
     return f"{name}[{', '.join(':' if a in own else 'None' for a in axes)}]"
 
 
-def affine_text(index: Affine, axes: Axes, wide: str | None = None) -> Text:
+def affine_text(
+    index: Affine, axes: Axes, wide: str | None = None, taken: Sequence[Variable] = ()
+) -> Text:
     """A sum, each term in a type if one is given; terms that are subtracted come after others."""
+    lanes = {one.name: one.axes for one in taken}
     parts: list[tuple[bool, str]] = []
     for name, coefficient in index.terms:
-        one = laid_out(name, (name,) if name in axes else (), axes)
+        own = lanes.get(name, (name,) if name in axes else ())
+        one = laid_out(name, own, axes)
         if wide is not None:
-            one = f"{one}.to({wide})" if name in axes else f"tl.cast({one}, {wide})"
+            one = f"{one}.to({wide})" if own else f"tl.cast({one}, {wide})"
         size = abs(coefficient)
         parts.append((coefficient < 0, f"{size} * {one}" if size != 1 else one))
     if index.constant or not parts:
@@ -264,12 +269,16 @@ def affine_text(index: Affine, axes: Axes, wide: str | None = None) -> Text:
     return text, level if single else SUM
 
 
-def address_text(tensor: str, indices: tuple[Affine, ...], axes: Axes) -> str:
+def address_text(
+    tensor: str, indices: tuple[Affine, ...], axes: Axes, taken: Sequence[Variable] = ()
+) -> str:
     """Print the address of elements: indices times strides."""
     terms = [f"{tensor}_ptr"]
     for axis, index in enumerate(indices):
         if index != Affine():
-            text = _within(affine_text(index, axes), PRODUCT)
+            # What is taken has the type that it was loaded in, which may be narrow.
+            wide = "offset" if any(one.name in index.labels for one in taken) else None
+            text = _within(affine_text(index, axes, wide, taken), PRODUCT)
             if not index.terms and index.constant > 1:
                 text = f"tl.cast({text}, offset)"  # labels have this type already
             terms.append(f"{text} * {tensor}_stride_{axis}")

@@ -8,7 +8,7 @@ from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Role, by_name
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, leaves, loops
+from dtpoly.schedule.tree import Kernel, asking_for, leaves, loops
 from dtpoly.source import Span
 
 # What may have made an axis, by where it stands; the first that names its label did.
@@ -98,9 +98,7 @@ def find_option(state: State, kernel: Kernel, *words: str) -> Origin:
 
 def find_edit(state: State, kernel: Kernel, does: Callable[[Launch], object]) -> Origin:
     """The directive that makes something true of the launch of a kernel."""
-    empty = Launch(kernel.name)
-    asked = (one for one in kernel.options.asked if does(one.edit(empty, kernel)))
-    return find_option(state, kernel, *(one.name for one in asked))
+    return find_option(state, kernel, *(one.name for one in asking_for(kernel, does)))
 
 
 def _names(argument: Argument, label: str) -> bool:

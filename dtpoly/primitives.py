@@ -11,7 +11,8 @@ from dtpoly.ir.kernel import Step
 from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import FuncName, Integer, Kind, OneOf, Refusal, TensorName, Word
-from dtpoly.schedule.facts import Fact, NewName
+from dtpoly.schedule.depends import Depends, Number, Piece
+from dtpoly.schedule.facts import Blocked, Fact, Fused, Inlined, NewName, Numbered
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, SizedLabel
 from dtpoly.schedule.made import Made
@@ -35,8 +36,10 @@ __all__ = [
     "Affine",
     "Argument",
     "Axis",
+    "Blocked",
     "Body",
     "Count",
+    "Depends",
     "Diagnostic",
     "Divided",
     "DividedLabel",
@@ -45,6 +48,8 @@ __all__ = [
     "Fact",
     "Func",
     "FuncName",
+    "Fused",
+    "Inlined",
     "Integer",
     "Kernel",
     "Kind",
@@ -58,8 +63,11 @@ __all__ = [
     "NewName",
     "Node",
     "Note",
+    "Number",
+    "Numbered",
     "OneOf",
     "Parameter",
+    "Piece",
     "Primitive",
     "Program",
     "Refusal",

@@ -1,6 +1,6 @@
-"""Directives that are written elsewhere, such as on the command line, are added to a file here.
+"""Adds directives that are written elsewhere, such as on the command line, to a file.
 
-The parser reads them as if they stood at the end of the file; their spans stay in their own text.
+The parser reads them as if they stood at the end of the file. Their spans stay in their own text.
 """
 
 from dataclasses import replace
@@ -18,9 +18,9 @@ NO_END = "DT109"
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """The file with more directives, and what is wrong with the text that they stand in.
+    """A file with the directives that were added, and the mistakes in the text of the directives.
 
-    `others` are statements of that text that are no directives; they are left out.
+    `others` are the statements of that text that are not directives. They are left out of the file.
     """
 
     file: File
@@ -32,7 +32,7 @@ class Added:
 def add_directives(file: File, text: Source) -> Added:
     """Read directives as if they stood at the end of the file; the last `;` may be missing.
 
-    Their spans are in their own text.
+    The spans of the directives are in their own text.
     """
     parsed = parse(text)
     directives = tuple(s for s in parsed.file.statements if isinstance(s, DirectiveCall))

@@ -1,4 +1,4 @@
-"""The messages about wrong calls of functions and reductions."""
+"""Builds the messages about wrong calls of functions and reductions."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ _SIGNATURES = {
 
 
 def signature(function: str) -> str:
-    """How a function is called."""
+    """Return how a function is called, such as "clamp(e, low, high)", for a hint."""
     if function in _SIGNATURES:
         return _SIGNATURES[function]
     if function in REDUCTION:
@@ -40,7 +40,11 @@ def signature(function: str) -> str:
 
 
 def unknown_function(node: Call, symbol: Symbol | None, last: Symbol | None) -> Diagnostic:
-    """A call of what is no function; `last` is what its last argument names, if anything."""
+    """Report the call of something that is not a function.
+
+    `last` is the symbol that the last argument names, or None. It tells `max` of two values from
+    `max` over a label.
+    """
     name = node.function
     if symbol is not None:
         return _called_like_a_function(node, symbol)
@@ -70,7 +74,7 @@ def unknown_function(node: Call, symbol: Symbol | None, last: Symbol | None) -> 
 
 
 def _takes(function: str, count: int) -> bool:
-    """True if a function can have so many arguments."""
+    """True if a function can have this number of arguments."""
     if function in FUNCTIONS:
         return count == FUNCTIONS[function].arity
     least = {"rdot": 3, "len": 1, "program_id": 1}.get(function, 2)
@@ -114,7 +118,7 @@ def _called_like_a_function(node: Call, symbol: Symbol) -> Diagnostic:
 
 
 def wrong_count(node: Call, expected: str) -> Diagnostic:
-    """A call with too many or too few arguments."""
+    """Report a call that has too many or too few arguments."""
     count = len(node.arguments)
     name = node.function.text
     return Diagnostic(
@@ -128,7 +132,7 @@ def wrong_count(node: Call, expected: str) -> Diagnostic:
 
 
 def not_a_dtype(node: Node) -> Diagnostic:
-    """An expression where a dtype belongs."""
+    """Report an expression that stands where a dtype is expected."""
     return Diagnostic(
         "DT130",
         _ERROR,
@@ -141,7 +145,7 @@ def not_a_dtype(node: Node) -> Diagnostic:
 
 
 def malformed_pad(node: Call) -> Diagnostic:
-    """A pad that is not pad(A, value)[...]."""
+    """Report a `pad` that does not have the form pad(A, value)[...]."""
     hint = f"write {signature('pad')}"
     edits: tuple[Edit, ...] = ()
     first = node.arguments[0] if node.arguments else None
@@ -164,7 +168,7 @@ def malformed_pad(node: Call) -> Diagnostic:
 
 
 def not_an_rvar(name: Node, symbol: Symbol) -> Diagnostic:
-    """A reduction over a Var."""
+    """Report a reduction over a Var, which would have to be an RVar."""
     return Diagnostic(
         "DT146",
         _ERROR,
@@ -178,7 +182,7 @@ def not_an_rvar(name: Node, symbol: Symbol) -> Diagnostic:
 
 
 def not_a_reduction_label(node: Call, argument: Node, symbol: Symbol | None) -> Diagnostic:
-    """A reduction whose last arguments are no labels."""
+    """Report a reduction whose last arguments are not labels."""
     name = node.function.text
     return Diagnostic(
         "DT148",
@@ -191,7 +195,7 @@ def not_a_reduction_label(node: Call, argument: Node, symbol: Symbol | None) -> 
 
 
 def reduced_twice(label: str, before: Node, argument: Node) -> Diagnostic:
-    """A label that one reduction names twice."""
+    """Report a label that one reduction names twice."""
     source = argument.span.source
     return Diagnostic(
         "DT149",
@@ -205,7 +209,7 @@ def reduced_twice(label: str, before: Node, argument: Node) -> Diagnostic:
 
 
 def not_a_label(node: Call, argument: Node, symbol: Symbol | None) -> Diagnostic:
-    """`len` of something else."""
+    """Report a `len` of something that is not a label."""
     hint = "write len(x) for a label x"
     if symbol is not None and symbol.kind is not Kind.SIN:
         hint = f"the size of a dimension of '{symbol.name}' is the len of the label that indexes it"
@@ -220,7 +224,7 @@ def not_a_label(node: Call, argument: Node, symbol: Symbol | None) -> Diagnostic
 
 
 def depends_on_schedule(node: Call) -> Diagnostic:
-    """`program_id` in an algorithm."""
+    """Warn of a `program_id` in an algorithm."""
     return Diagnostic(
         "DT151",
         Severity.WARNING,
@@ -232,7 +236,7 @@ def depends_on_schedule(node: Call) -> Diagnostic:
 
 
 def wrong_axis(node: Call, arguments: Sequence[Node]) -> Diagnostic:
-    """`program_id` of no axis of a launch grid."""
+    """Report a `program_id` whose argument is not an axis of the launch grid."""
     return Diagnostic(
         "DT152",
         _ERROR,
@@ -244,7 +248,7 @@ def wrong_axis(node: Call, arguments: Sequence[Node]) -> Diagnostic:
 
 
 def not_an_axis(argument: Node, symbol: Symbol | None) -> Diagnostic:
-    """An axis of a reshape that is neither a label nor 1, or there twice."""
+    """Report an axis of a reshape that is neither a label nor 1, or a label that stands twice."""
     twice = symbol is not None and symbol.kind in LABELS
     return Diagnostic(
         "DT153",
@@ -259,7 +263,7 @@ def not_an_axis(argument: Node, symbol: Symbol | None) -> Diagnostic:
 
 
 def one_label_only(node: Call, argument: Node) -> Diagnostic:
-    """Rargmax over several labels."""
+    """Report an rargmax or rargmin over several labels."""
     return Diagnostic(
         "DT154",
         _ERROR,

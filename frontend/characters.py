@@ -1,4 +1,4 @@
-"""Words the mistakes of characters that the language does not have, and says what to write instead.
+"""Builds the messages about characters that the language does not have, and says what to write.
 
 The scanner calls it for characters that people paste from papers or type from other languages, such
 as a minus sign that is not ASCII.
@@ -13,7 +13,8 @@ from dtpoly.source import Span
 NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-# What people paste from papers and pages or type from other languages, and what is meant.
+# Characters that people paste from papers and pages or type from other languages, each with the
+# text that is meant.
 LOOKALIKES = {
     "\u2212": "-",
     "\u2013": "-",
@@ -49,12 +50,12 @@ LOOKALIKES = {
 
 
 def shortened(text: str) -> str:
-    """A word as a message can show it."""
+    """Shorten a word so that a message can show it."""
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def tell_unexpected(found: list[Diagnostic], span: Span) -> None:
-    """A run of strange characters is one mistake."""
+    """Add a message about strange characters; characters that stand together share one message."""
     last = found[-1] if found else None
     if last is None or last.code != "DT103" or last.edits or last.span is None:
         found.append(_unexpected(span))
@@ -85,7 +86,7 @@ def _described(char: str) -> str:
 
 
 def string(text: str, span: Span) -> Diagnostic:
-    """A word in quotes."""
+    """Report a string, that is, a word in quotes."""
     word = text[1:-1].strip()
     fine = NAME.fullmatch(word) is not None
     return Diagnostic(
@@ -100,7 +101,7 @@ def string(text: str, span: Span) -> Diagnostic:
 
 
 def lookalike(text: str, span: Span) -> Diagnostic:
-    """A character that was pasted, with the one that is meant."""
+    """Report a character that only looks like one of the language, with the one that is meant."""
     meant = LOOKALIKES[text]
     return Diagnostic(
         "DT104",
@@ -114,7 +115,7 @@ def lookalike(text: str, span: Span) -> Diagnostic:
 
 
 def malformed_number(text: str, span: Span) -> Diagnostic:
-    """A number as other languages write it."""
+    """Report a number that is written as in another language."""
     if text[:2] in ("0x", "0X"):
         label, meant = "hexadecimal", str(min(int(text, 16), 2**64))
     elif text[-1] in "fF":
@@ -153,12 +154,16 @@ def not_ascii(text: str, spans: list[Span], taken: set[str]) -> Diagnostic:
 
 
 def _ascii(char: str) -> str:
-    """The character itself, its base letter, the name of a Greek letter, or nothing."""
+    """Return an ASCII text for a character, or "" if there is none.
+
+    This is the character itself, its base letter, or the name of a Greek letter.
+    """
     plain = unicodedata.normalize("NFKD", char).encode("ascii", "ignore").decode()
     words = unicodedata.name(char, "").split()
     if plain or words[:1] != ["GREEK"] or words[2:3] != ["LETTER"]:
         return plain
     spelt = next((word for word in words[3:] if word != "FINAL"), "")
-    # Unicode's spelling, and not Python's keyword.
+    # Unicode spells this letter LAMDA. The keyword of Python cannot be a name, so it is not used
+    # either.
     spelt = "LAM" if spelt == "LAMDA" else spelt
     return spelt.capitalize() if words[1] == "CAPITAL" else spelt.lower()

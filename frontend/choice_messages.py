@@ -1,4 +1,4 @@
-"""The messages about choices, alternatives and constraints that a schedule leaves open."""
+"""Builds the messages about the choices, alternatives and constraints of a schedule."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ _ERROR = Severity.ERROR
 def option_twice(
     again: Name | Number | Range, value: int | str, first: Name | Number | Range
 ) -> Diagnostic:
-    """A choice in which two options are one."""
+    """Report an option that stands twice in a choice."""
     return Diagnostic(
         "DT241",
         _ERROR,
@@ -27,7 +27,7 @@ def option_twice(
 
 
 def too_many_options(choice: Choice, most: int) -> Diagnostic:
-    """A choice of which nobody tries every option."""
+    """Report a choice that has more options than anybody could try."""
     return Diagnostic(
         "DT242",
         _ERROR,
@@ -39,7 +39,7 @@ def too_many_options(choice: Choice, most: int) -> Diagnostic:
 
 
 def empty_range(written: Range) -> Diagnostic:
-    """A range from a number to a smaller one."""
+    """Report a range from a number to a smaller one."""
     swapped = f"{written.last.text}..{written.first.text}"
     return Diagnostic(
         "DT243",
@@ -53,7 +53,7 @@ def empty_range(written: Range) -> Diagnostic:
 
 
 def never_grows(written: Range, first: str, step: str) -> Diagnostic:
-    """A range whose steps lead nowhere."""
+    """Report a range that never reaches its end, because its steps do not grow."""
     return Diagnostic(
         "DT243",
         _ERROR,
@@ -66,7 +66,7 @@ def never_grows(written: Range, first: str, step: str) -> Diagnostic:
 
 
 def choice_of_labels(choice: Choice) -> Diagnostic:
-    """A choice of what a number is about."""
+    """Report a choice before a ':', where the label of a number stands."""
     return Diagnostic(
         "DT244",
         _ERROR,
@@ -78,7 +78,7 @@ def choice_of_labels(choice: Choice) -> Diagnostic:
 
 
 def not_a_divisor(factor: Number | Choice | None) -> Diagnostic:
-    """A choice of names where a number must be."""
+    """Report a choice of names where a label is divided by a number."""
     return Diagnostic(
         "DT244",
         _ERROR,
@@ -90,7 +90,7 @@ def not_a_divisor(factor: Number | Choice | None) -> Diagnostic:
 
 
 def no_choice_here(choice: Choice) -> Diagnostic:
-    """A choice in a directive that is added to a schedule."""
+    """Report a choice in a directive that is added to a schedule, where nothing may stay open."""
     return Diagnostic(
         "DT244",
         _ERROR,
@@ -102,7 +102,7 @@ def no_choice_here(choice: Choice) -> Diagnostic:
 
 
 def unknown_mention(name: Name, path: str, known: Sequence[str], *, is_word: bool) -> Diagnostic:
-    """A constraint on a number that no directive has."""
+    """Report a constraint on a number that no directive has."""
     meant = None if is_word else near(path, known)
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     return Diagnostic(
@@ -118,7 +118,7 @@ def unknown_mention(name: Name, path: str, known: Sequence[str], *, is_word: boo
 
 
 def ambiguous_mention(name: Name, path: str, funcs: Sequence[str]) -> Diagnostic:
-    """A constraint on a number that several Funcs have."""
+    """Report a constraint on a number that the directives of several Funcs have."""
     return Diagnostic(
         "DT246",
         _ERROR,
@@ -131,13 +131,13 @@ def ambiguous_mention(name: Name, path: str, funcs: Sequence[str]) -> Diagnostic
 
 
 def not_a_condition(node: Node, label: str, hint: str) -> Diagnostic:
-    """Something that no constraint is made of."""
+    """Report a part of a constraint that is not a comparison of whole numbers."""
     title = "a constraint compares whole numbers of directives"
     return Diagnostic("DT247", _ERROR, title, node.span, label, hint=hint)
 
 
 def not_in_a_schedule_file(statement: Statement, algorithm: AlgorithmFile) -> Diagnostic:
-    """A declaration or definition beside the name of the file that has them all."""
+    """Report a declaration or a definition in a schedule file, which belongs to the algorithm."""
     return Diagnostic(
         "DT248",
         _ERROR,
@@ -150,7 +150,7 @@ def not_in_a_schedule_file(statement: Statement, algorithm: AlgorithmFile) -> Di
 
 
 def algorithm_twice(again: AlgorithmFile, first: AlgorithmFile) -> Diagnostic:
-    """A schedule file for two algorithms."""
+    """Report a schedule file that names two algorithms."""
     return Diagnostic(
         "DT248",
         _ERROR,
@@ -163,7 +163,7 @@ def algorithm_twice(again: AlgorithmFile, first: AlgorithmFile) -> Diagnostic:
 
 
 def no_algorithm(named: AlgorithmFile) -> Diagnostic:
-    """A schedule file whose algorithm is a schedule file."""
+    """Report a schedule file that names another schedule file as its algorithm."""
     return Diagnostic(
         "DT248",
         _ERROR,
@@ -175,7 +175,7 @@ def no_algorithm(named: AlgorithmFile) -> Diagnostic:
 
 
 def no_dt_file(named: AlgorithmFile) -> Diagnostic:
-    """A schedule file whose algorithm is a file of another kind."""
+    """Report a schedule file whose algorithm is not in a .dt file."""
     return Diagnostic(
         "DT100",
         _ERROR,
@@ -188,7 +188,7 @@ def no_dt_file(named: AlgorithmFile) -> Diagnostic:
 
 
 def is_a_space(name: str, span: Span | None) -> Diagnostic:
-    """A file that leaves something open, where one schedule is wanted."""
+    """Report a file that leaves choices open, where a single schedule is wanted."""
     file = "FILE" if name.startswith("<") else name
     return Diagnostic(
         "DT240",

@@ -41,21 +41,21 @@ COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 ARITHMETIC = ("+", "-", "*", "%")
 MAX_DIGITS = 19
 
-# A Func, a directive, and what its number is about: the label, `func.label`, or nothing.
+# A path names a Func, a directive, and the label of its number: a label, `func.label`, or nothing.
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The numbers and the choices of names that the directives of a file have, each by its path."""
+    """The paths of the numbers and of the choices of names that the directives of a file have."""
 
-    is_whole: bool  # if not, some directives could not be read
+    is_whole: bool  # if false, some directives could not be read
     numbers: dict[Path, None] = field(default_factory=dict[Path, None])
     words: dict[Path, None] = field(default_factory=dict[Path, None])
 
 
 def checked_constraints(file: File, items: Sequence[Item], names: Names) -> Iterator[Constraint]:
-    """Every constraint of a file that is sound."""
+    """Yield every constraint of a file that is sound, and report the others."""
     written = [one for one in file.statements if isinstance(one, WrittenConstraint)]
     if not written:
         return
@@ -78,14 +78,14 @@ def _calls(file: File) -> Iterator[DirectiveCall]:
 
 
 def _count(items: Sequence[Item]) -> int:
-    """How many directives items have in all."""
+    """Return how many directives the items have in all, those in alternatives too."""
     return sum(
         sum(map(_count, item.options)) if isinstance(item, Alternatives) else 1 for item in items
     )
 
 
 def number_places(items: Sequence[Item]) -> Iterator[tuple[Path, OpenArgument]]:
-    """Each argument that has a number, or a choice, with the path that a constraint mentions."""
+    """Yield each argument that has a number or a choice, with its path in a constraint."""
     for item in items:
         match item:
             case Alternatives(options=options):
@@ -100,14 +100,14 @@ def number_places(items: Sequence[Item]) -> Iterator[tuple[Path, OpenArgument]]:
 
 
 def number_of(argument: OpenArgument) -> int | str | Choice:
-    """The part of such an argument that is the number."""
+    """Return the part of such an argument that is the number."""
     if argument.factor is not None:
         return argument.factor
     return argument.target if argument.value is None else argument.value
 
 
 def _truth(node: Node, known: _Known, names: Names) -> Condition | None:
-    """A condition: comparisons joined by `and` and `or`."""
+    """Lower comparisons that `and` and `or` join to a condition; report anything else."""
     match node:
         case Binary(left=left, operator=operator, right=right) if operator.text in ("and", "or"):
             return _both(node, partial(_truth, known=known, names=names), left, right)
@@ -130,7 +130,7 @@ def _both(
 
 
 def _number(node: Node, known: _Known, names: Names) -> Condition | None:
-    """A sum, product or remainder of whole numbers."""
+    """Lower a sum, product or remainder of whole numbers; report anything else."""
     wrong, hint = "not a whole number", "constraints are made of whole numbers and + - * %"
     match node:
         case Name():

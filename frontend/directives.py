@@ -1,4 +1,4 @@
-"""Turns the directives of a file from syntax into data, together with all that they leave open."""
+"""Turns the directives of a file from syntax into data, with the choices that they leave open."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,7 +17,7 @@ MAX_OPTIONS = 1_000  # of one choice
 
 
 def directives(file: File, names: Names) -> Iterator[Item]:
-    """Every directive of a file that is sound, and its alternatives, in the order written."""
+    """Yield every sound directive of a file, and its alternatives, in the order of the text."""
     for statement in file.statements:
         if isinstance(statement, DirectiveCall | WrittenAlternatives):
             names.statement = statement.span
@@ -25,7 +25,7 @@ def directives(file: File, names: Names) -> Iterator[Item]:
 
 
 def closed(item: Item) -> Directive | None:
-    """The directive that an item is, if it leaves nothing open."""
+    """Return the directive that an item is, or None if the item leaves a choice open."""
     if isinstance(item, Alternatives) or any(one.choice for one in item.arguments):
         return None
     return Directive(item.func, item.name, tuple(map(_closed, item.arguments)), item.span)
@@ -108,7 +108,7 @@ def _choice(choice: WrittenChoice, names: Names) -> Choice | None:
 
 
 def _options(written: Name | Number | Range, names: Names) -> Sequence[int | str] | None:
-    """The numbers or the name that an option stands for."""
+    """Return the numbers or the name that an option stands for; report a range that is wrong."""
     if not isinstance(written, Range):
         value = _value(written, names)
         return None if value is None else (value,)

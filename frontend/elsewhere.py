@@ -1,9 +1,9 @@
-"""Words of other languages, each with the word of this language that its writer most likely meant.
+"""Lists words of other languages, each with the word of this language that is most likely meant.
 
 Messages use these tables to suggest what to write instead.
 """
 
-# Operators, and what to write here; "" where nothing takes their place.
+# The operators of other languages, and what to write here; "" where nothing takes their place.
 OPERATORS = {
     "**": "pow(e, n)",
     "//": "floor(a / b); a comment starts with #",
@@ -22,7 +22,7 @@ OPERATORS = {
     "->": "",
 }
 
-# Words between two values, and what to write instead of an operator before them.
+# Words that stand between two values in other languages, and what to write instead.
 JOINED = {
     "not": "join conditions by 'and' or 'or'",
     "if": "write where(condition, a, b)",
@@ -31,7 +31,7 @@ JOINED = {
     "mod": "write %",
 }
 
-# What starts a declaration; in lower case.
+# Words that begin a declaration elsewhere, in lower case.
 DECLARATIONS = {
     "input": "In",
     "tensor": "In",
@@ -48,7 +48,7 @@ DECLARATIONS = {
     "rdom": "RVar",
 }
 
-# Dtypes; in lower case.
+# Dtypes, in lower case.
 DTYPES = {
     "half": "f16",
     "float": "f32",
@@ -70,7 +70,7 @@ DTYPES = {
     **{f"int{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
 }
 
-# Functions with the same arguments here.
+# Functions that have another name and the same arguments here.
 FUNCTIONS = {
     "fabs": "abs",
     "ceildiv": "cdiv",
@@ -97,10 +97,11 @@ FUNCTIONS = {
     "extent": "len",
     "size": "len",
 }
-# Of two values or over a label, which the last argument tells.
+# Names that mean a function of two values or a reduction over a label. The last argument tells
+# which.
 EITHER = {"max": ("maximum", "rmax"), "min": ("minimum", "rmin")}
 
-# Functions that are written out here.
+# Functions that do not exist here, with the expression that computes them.
 WRITTEN_OUT = {
     "relu": "maximum(e, 0)",
     "mean": "rsum(e, k) / len(k)",
@@ -116,7 +117,7 @@ WRITTEN_OUT = {
     "logsumexp": "rmax(s, k) in a Func m, then m + log(rsum(exp(s - m), k))",
     "cumsum": "rsum(where(k <= x, A[k], 0), k)",
     "scan": "rsum(where(k <= x, A[k], 0), k)",
-    # What an input holds is no index: it is compared with all indices there are.
+    # A tensor element cannot be an index, so it is compared with every index.
     "gather": "rsum(where(I == v, T[v, d], 0), v), for what I says cannot stand in an index",
     "embedding": "rsum(where(I == v, T[v, d], 0), v), for what I says cannot stand in an index",
     "take": "rsum(where(I == v, T[v, d], 0), v), for what I says cannot stand in an index",

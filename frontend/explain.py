@@ -1,6 +1,6 @@
-"""Says in the writer's words why the grammar refuses a statement.
+"""Explains in the writer's words why the grammar refuses a statement.
 
-The parser calls it with the place where the grammar stopped; the words of pyparsing itself are
+The parser calls it with the place where the grammar stopped. The messages of pyparsing itself are
 never shown.
 """
 
@@ -26,7 +26,7 @@ from .lexical import (
 
 
 def foreign_operator(piece: Piece) -> Diagnostic | None:
-    """The first operator of another language."""
+    """Report the first operator of a statement that only another language has."""
     equals = 0
     inside: list[str] = []
     for token in piece.tokens:
@@ -36,7 +36,7 @@ def foreign_operator(piece: Piece) -> Diagnostic | None:
         elif token.text in CLOSING:
             inside.pop()
         if token.text == "|" and inside[-1:] == ["{"]:
-            continue  # between alternatives
+            continue  # a bar between alternatives
         if token.text in elsewhere.OPERATORS:
             meant = elsewhere.OPERATORS[token.text]
             return Diagnostic(
@@ -62,7 +62,7 @@ def foreign_operator(piece: Piece) -> Diagnostic | None:
 
 
 def curly(piece: Piece) -> Diagnostic | None:
-    """The first curly bracket of a declaration or a definition."""
+    """Report the first curly bracket of a declaration or a definition."""
     found = [token for token in piece.tokens if token.text in ("{", "}")]
     if not found:
         return None
@@ -79,7 +79,7 @@ def curly(piece: Piece) -> Diagnostic | None:
 
 
 def _apart(span: Span, word: str) -> str:
-    """The word, with a space where it would touch what stands beside the span."""
+    """Return the word, with a space wherever it would touch the text beside the span."""
     text = span.source.text
     before = text[max(span.start - 1, 0) : span.start]
     after = text[span.end : span.end + 1]
@@ -88,7 +88,7 @@ def _apart(span: Span, word: str) -> str:
 
 
 def reserved_name(piece: Piece) -> Diagnostic | None:
-    """The first word of a declaration that cannot be a name."""
+    """Report the first reserved word that stands where a declaration needs a name."""
     for token in piece.tokens[1:]:
         if token.text in RESERVED:
             is_number = token.text in ("inf", "nan")
@@ -106,7 +106,7 @@ def reserved_name(piece: Piece) -> Diagnostic | None:
 
 
 def no_statement(piece: Piece) -> Diagnostic:
-    """A piece whose first tokens begin nothing."""
+    """Report a statement whose first tokens begin no kind of statement."""
     first = piece.tokens[0]
     second = piece.tokens[1] if len(piece.tokens) > 1 else None
     if first.kind is Kind.NAME and second is not None and second.text == "(":
@@ -169,7 +169,7 @@ def explain(piece: Piece, offset: int) -> Diagnostic:
 
 
 def _expected(code: str, piece: Piece, at: int, expected: str, hint: str) -> Diagnostic:
-    """Something else is expected at a token, or where there is none at the end."""
+    """Report that something else is expected at a token, or after the last one."""
     end = at >= len(piece.tokens)
     token = piece.tokens[min(at, len(piece.tokens) - 1)]
     found = "the statement ends" if end else f"'{shortened(token.text)}' stands"
@@ -184,12 +184,12 @@ def _expected(code: str, piece: Piece, at: int, expected: str, hint: str) -> Dia
 
 
 def _inserted(token: Token, text: str) -> tuple[Edit, ...]:
-    """Put a text before a token."""
+    """Return the edit that puts a text before a token."""
     return (Edit(Span(token.span.source, token.span.start, token.span.start), text),)
 
 
 def _appended(token: Token, text: str) -> tuple[Edit, ...]:
-    """Put a text right after a token."""
+    """Return the edit that puts a text right after a token."""
     return (Edit(Span(token.span.source, token.span.end, token.span.end), text),)
 
 

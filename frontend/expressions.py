@@ -46,7 +46,10 @@ AXES = (0, 1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """Turns syntax into expressions with the names of the file, which also collect mistakes."""
+    """Turns syntax into expressions.
+
+    `names` gives names their meaning and collects the mistakes.
+    """
 
     names: Names
 
@@ -55,7 +58,7 @@ class Lowering:
         self.names.tell(diagnostic)
 
     def expression(self, node: Node) -> Expr | None:
-        """The meaning of a node in value position."""
+        """Lower a node that stands where a value is expected."""
         match node:
             case Number():
                 return self.number(node)
@@ -77,15 +80,15 @@ class Lowering:
                 assert_never(node)
 
     def all_of(self, nodes: Sequence[Node]) -> tuple[Expr, ...] | None:
-        """All nodes, each looked at even after a mistake in an earlier one."""
+        """Lower all nodes, so that each mistake is reported; None if one of them is wrong."""
         lowered = [self.expression(node) for node in nodes]
         good = tuple(expr for expr in lowered if expr is not None)
         return good if len(good) == len(lowered) else None
 
     def number(self, node: Number) -> Expr | None:
-        """A literal."""
+        """Lower a literal; None after reporting that it is too large."""
         if node.text.isdigit():
-            # int() refuses thousands of digits; so many are too large in any case.
+            # int() refuses thousands of digits. A number of 100 digits is too large in any case.
             value = int(node.text) if len(node.text) < 100 else MAX_INTEGER + 1
             if value > MAX_INTEGER:
                 self.tell(messages.integer_too_large(node, 64))
@@ -98,7 +101,7 @@ class Lowering:
         return Float(fraction, node.span)
 
     def name(self, node: Name) -> Expr | None:
-        """A word that stands alone: a label, a scalar input, or inf or nan."""
+        """Lower a word that stands alone: a label, a scalar input, or inf or nan."""
         if node.text in CONSTANTS:
             return Float(CONSTANTS[node.text], node.span)
         symbol = self.names.find(node, Kind.SIN)
@@ -112,7 +115,7 @@ class Lowering:
         return None
 
     def indexed(self, node: Indexed) -> Expr | None:
-        """A read of a tensor input or a Func, through a pad or not."""
+        """Lower a read of a tensor input or a Func, with or without a pad."""
         base = node.base
         padding: Expr | None = None
         if isinstance(base, Call) and base.function.text == "pad":
@@ -139,7 +142,7 @@ class Lowering:
         return Read(symbol.name, good, padding, node.span)
 
     def call(self, node: Call) -> Expr | None:
-        """A call of a function of the language."""
+        """Lower a call of a function of the language."""
         name = node.function.text
         if name in FUNCTIONS:
             return self.elementwise(node, FUNCTIONS[name])
@@ -164,18 +167,21 @@ class Lowering:
         return None
 
     def unknown_function(self, node: Call) -> None:
-        """Tell that a call means nothing."""
+        """Report a call of a function that does not exist."""
         last = node.arguments[-1] if node.arguments else None
         over = self.names.symbol(last.text) if isinstance(last, Name) else None
         symbol = self.names.symbol(node.function.text)
         self.tell(call_messages.unknown_function(node, symbol, over))
 
     def look_at(self, nodes: Sequence[Node]) -> None:
-        """Tell mistakes in the arguments of a wrong call, where a bare word may mean anything."""
+        """Report the mistakes in the arguments of a wrong call.
+
+        A bare word is left out, because it may mean anything there.
+        """
         self.all_of([node for node in nodes if not isinstance(node, Name)])
 
     def elementwise(self, node: Call, operation: Operation) -> Expr | None:
-        """An elementwise function."""
+        """Lower a call of an elementwise function."""
         if len(node.arguments) != operation.arity:
             self.tell(call_messages.wrong_count(node, str(operation.arity)))
             self.look_at(node.arguments)
@@ -184,7 +190,10 @@ class Lowering:
         return Apply(operation.name, operands, node.span) if operands else None
 
     def labels(self, node: Call, arguments: Sequence[Node]) -> tuple[str, ...] | None:
-        """The labels that a reduction names last, each an RVar and there once."""
+        """Return the labels that a reduction names last.
+
+        Each must be an RVar and stand there once.
+        """
         labels: list[str] = []
         good = True
         for at, argument in enumerate(arguments):
@@ -199,7 +208,10 @@ class Lowering:
         return tuple(labels) if good else None
 
     def reduction_label(self, node: Call, argument: Node) -> str | None:
-        """One label to reduce over."""
+        """Return the label that an argument of a reduction names.
+
+        None after reporting a mistake.
+        """
         if not isinstance(argument, Name):
             self.tell(call_messages.not_a_reduction_label(node, argument, None))
             return None
@@ -221,7 +233,8 @@ class Lowering:
             self.tell(call_messages.wrong_count(node, "2 or more"))
             self.look_at(node.arguments)
             return None
-        # Labels first: one that is not declared is better declared as an RVar.
+        # The labels are read first, so that a label that is not declared is reported as a missing
+        # RVar.
         labels = self.labels(node, node.arguments[1:])
         operand = self.expression(node.arguments[0])
         if labels and len(labels) > 1 and not REDUCTION[name].has_identity:
@@ -232,7 +245,7 @@ class Lowering:
         return Reduce(name, operand, labels, node.span)
 
     def dot(self, node: Call) -> Expr | None:
-        """Read `rdot(left, right, k)`."""
+        """Lower `rdot(left, right, k)`."""
         if len(node.arguments) < 3:
             self.tell(call_messages.wrong_count(node, "3 or more"))
             self.look_at(node.arguments)
@@ -244,7 +257,7 @@ class Lowering:
         return Dot(operands[0], operands[1], labels, node.span)
 
     def cast(self, node: Call) -> Expr | None:
-        """Read `cast(e, dtype)`."""
+        """Lower `cast(e, dtype)`."""
         if len(node.arguments) != 2:
             self.tell(call_messages.wrong_count(node, "2"))
             return None
@@ -259,7 +272,7 @@ class Lowering:
         return Cast(operand, read, node.span) if operand else None
 
     def size(self, node: Call) -> Expr | None:
-        """Read `len(label)`."""
+        """Lower `len(label)`."""
         if len(node.arguments) != 1:
             self.tell(call_messages.wrong_count(node, "1"))
             return None
@@ -276,7 +289,7 @@ class Lowering:
         return Size(symbol.name, node.span)
 
     def reshape(self, node: Call) -> Expr | None:
-        """Read `reshape(e, label or 1, ...)`."""
+        """Lower `reshape(e, label or 1, ...)`."""
         if not node.arguments:
             self.tell(call_messages.wrong_count(node, "1 or more"))
             return None
@@ -303,7 +316,7 @@ class Lowering:
         return Reshape(operand, tuple(axes), node.span)
 
     def program_id(self, node: Call) -> Expr | None:
-        """Read `program_id(axis)`, with a warning."""
+        """Lower `program_id(axis)`, with a warning that the result depends on the schedule."""
         argument = node.arguments[0] if len(node.arguments) == 1 else None
         if not isinstance(argument, Number) or argument.text not in map(str, AXES):
             self.tell(call_messages.wrong_axis(node, node.arguments))
@@ -313,5 +326,5 @@ class Lowering:
 
 
 def lower(names: Names, node: Node) -> Expr | None:
-    """The expression that a node means, or None after telling what is wrong."""
+    """Return the expression that a node means, or None after reporting what is wrong with it."""
     return Lowering(names).expression(node)

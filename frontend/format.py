@@ -1,4 +1,4 @@
-"""Lays the text of a file out in the one canonical way, for `dtpoly fmt`.
+"""Lays out the text of a file in the one canonical way, for `dtpoly fmt`.
 
 Only white space changes: the sequence of tokens stays the same.
 """
@@ -15,11 +15,11 @@ from .parse import parse
 
 
 def format_source(source: Source) -> str:
-    """The text of a source, laid out anew.
+    """Return the text of a source in its canonical layout.
 
-    One statement a line; the author's line breaks inside a statement stay, and lines that are
-    too long get more; comments stay where they are. Law: the result parses to the same file, and
-    formatting it changes nothing. Raises DtpolyError if the syntax is wrong.
+    Each statement begins a line. The author's line breaks inside a statement stay, lines that are
+    too long get more, and comments stay where they are. Law: the result parses to the same file,
+    and formatting it again changes nothing. Raises DtpolyError if the syntax is wrong.
     """
     parsed = parse(source)
     if has_errors(parsed.found):
@@ -49,10 +49,10 @@ def _lines(tokens: Sequence[Token]) -> list[Line]:
 
 
 def _aligned(lines: Sequence[Line]) -> Iterator[str]:
-    """The text of each line; comments that trail neighbours start in the same column."""
+    """Yield the text of each line; comments at the ends of neighbouring lines share a column."""
     for trailed, group in groupby(lines, _is_trailed):
         run = tuple(group)
-        # What is too long anyway moves no one else's comment.
+        # A line that is too long anyway does not move the comments of its neighbours.
         widths = (len(line.code) for line in run if len(line.code) <= MAX_COLUMNS)
         column = max(widths, default=0) if trailed else 0
         for line in run:

@@ -1,11 +1,11 @@
-"""The grammar of one statement, written with pyparsing; it returns nested matches without meaning.
+"""Defines the grammar of one statement with pyparsing; it returns nested matches without meaning.
 
-Every terminal becomes a `Raw` (where, text). Operators come out flat, in the order in which they
-are written, and `tree` groups them by precedence. So a level of brackets costs one level of
-recursion.
+Every terminal becomes a `Raw`, which is an offset and a text. Operators come out flat, in the order
+in which they are written, and `tree` groups them by precedence. So a level of brackets costs only
+one level of recursion.
 
-A statement is read once, from left to right, without going back. Whatever decides which rule
-applies is followed by `-` instead of `+`, so that pyparsing stops exactly at the mistake.
+A statement is read once, from left to right, without going back. The element that decides which
+rule applies is followed by `-` instead of `+`, so that pyparsing stops exactly at the mistake.
 """
 
 from functools import lru_cache
@@ -23,7 +23,7 @@ from pyparsing import (
 
 
 class Raw(NamedTuple):
-    """A terminal: offset in the text that was parsed, and its characters."""
+    """A terminal: its offset in the text that is parsed, and its characters."""
 
     start: int
     text: str
@@ -48,15 +48,15 @@ _NUMBER = r"(?:[0-9]+(?:\.(?!\.))?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 def _expression(suffix: str = "") -> ParserElement:
-    """Expressions; a name may go on with the suffix."""
-    # and, or and not are operators; every other word, reserved or not, is a name.
+    """Return the grammar of expressions, in which a name may be followed by the suffix."""
+    # `and`, `or` and `not` are operators. Every other word, reserved or not, is a name here.
     name = rf"(?!(?:and|or|not)\b){_NAME}{suffix}"
     number = _NUMBER
     word = _terminal(f"{name}|{number}", "a value")
-    # All signs at once, even none: what fails costs pyparsing an exception.
+    # One terminal reads all signs, or none: each match that fails costs pyparsing an exception.
     prefixes = _terminal(r"(?:(?:[-+]|not\b)\s*)*", "signs")
     infix = _terminal(r"<=|>=|==|!=|[-+*/%<>]|(?:and|or)\b", "an operator")
-    # Which bracket closes which is checked before (brackets).
+    # `brackets` has checked before which bracket closes which.
     opening, closing = _terminal(r"[(\[]", "'(' or '['"), _terminal(r"[)\]]", "')' or ']'")
 
     expression = Forward()
@@ -101,14 +101,14 @@ def _directive() -> ParserElement:
 
 
 def _choice(name: ParserElement, number: ParserElement) -> ParserElement:
-    """`{1, 2, 8..64 *2}`."""
+    """Return the grammar of a choice, as `{1, 2, 8..64 *2}`."""
     dots, step = _terminal(r"\.\.", "'..'").suppress(), _terminal(r"[*+]", "'*' or '+'")
     option = Group(name | (number + Opt(dots - number + Opt(step - number))))
     return Group(_terminal(r"\{", "'{'") - _separated(option) - _terminal(r"\}", "'}'"))
 
 
 def _alternatives() -> ParserElement:
-    """`{ f.map(x, y) | f.num_warps(4), f.num_stages(2) | }`."""
+    """Return the grammar of alternatives: `{ f.map(x, y) | f.num_warps(4), f.num_stages(2) | }`."""
     bar = _terminal(r"\|", "'|'").suppress()
     alternatives = Forward()
     option = Group(Opt(_separated(Group(DIRECTIVE) | alternatives)))
@@ -118,21 +118,21 @@ def _alternatives() -> ParserElement:
 
 
 def _constraint() -> ParserElement:
-    """`where f.tensorize.y <= block.y and num_warps < 8`."""
+    """Return the grammar of a constraint, as `where f.tensorize.y <= block.y and num_warps < 8`."""
     return _terminal(r"where\b", "'where'") - _expression(rf"(?:\s*\.\s*{_NAME})*")
 
 
 def _algorithm() -> ParserElement:
-    """`algorithm "softmax.dt"`."""
+    """Return the grammar of the statement that names a file, as `algorithm "softmax.dt"`."""
     file = _terminal(r"\"[^\"\n\r]*\"|'[^'\n\r]*'", "the name of a file")
     return _terminal(r"algorithm\b", "'algorithm'") - file
 
 
-# The points of a space are texts of which most statements are the same: places in groups count
-# from where a statement begins. Nobody changes a group.
+# The points of a space are texts that share most of their statements, so matches are kept. The
+# offsets in a match count from the beginning of its statement, and nobody changes a match.
 @lru_cache(maxsize=512)
 def match(element: ParserElement, text: str) -> Any:
-    """The nested groups of a whole text; pyparsing's exceptions say where it stopped."""
+    """Return the nested groups of a whole text; pyparsing's exceptions say where it stopped."""
     # pyparsing leaves the type of **kwargs open.
     return element.parse_string(text, parse_all=True)  # pyright: ignore[reportUnknownMemberType]
 

@@ -14,7 +14,7 @@ MAX_COEFFICIENT = 2**31 - 1
 
 
 def affine(names: Names, node: Node) -> Affine | None:
-    """The index as an affine expression in labels; None after telling why it is none."""
+    """Return an index as an affine expression of labels; None after reporting why it is not one."""
     match node:
         case Number():
             return _number(names, node)

@@ -20,7 +20,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a statement: its code with the indent, and the comment that ends it."""
+    """A line of a statement: its code with the indent, and the comment at its end."""
 
     code: str
     comment: Token | None
@@ -28,12 +28,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """The tokens of a statement, comments and `;` too, and what its layout depends on.
+    """The tokens of a statement, with comments and `;`, and the facts that decide its layout.
 
-    The lists run along the tokens: what stands between a token and the one before it in a line,
-    the innermost bracket that is open before it (-1 for none), and how loosely the line holds
-    together there: the lowest rank breaks first, without a rank it never breaks. `hanging` are
-    the brackets after which the author's line ends.
+    The sequences have one entry for each token. `spaces` is the text between a token and the one
+    before it, if both are in one line. `openers` is the innermost bracket that is open before the
+    token, or -1. `ranks` says how well the line may break before the token: the lowest rank breaks
+    first, and without a rank it never breaks. `hanging` are the brackets after which the author's
+    line ends.
     """
 
     tokens: Sequence[Token]
@@ -44,17 +45,17 @@ class _Statement:
 
 
 def line_ends_before(tokens: Sequence[Token], at: int) -> int:
-    """How many line ends the author put between a token and the one before it."""
+    """Return how many line ends the author put between a token and the one before it."""
     start = tokens[at - 1].span.end if at else 0
     span = tokens[at].span
     return len(_LINE_END.findall(span.source.text, start, span.start))
 
 
 def lay_out(tokens: Sequence[Token]) -> Iterator[Line]:
-    """The lines of a statement.
+    """Yield the lines of a statement.
 
-    The author's line breaks stay; a line that is too long breaks where it is loosest. Law: laid
-    out anew, the lines come out the same.
+    The author's line breaks stay. A line that is too long breaks at the places of lowest rank. Law:
+    when the lines are laid out again, nothing changes.
     """
     authors = _author_starts(tokens)
     statement = _statement(tokens, authors)
@@ -67,7 +68,10 @@ def lay_out(tokens: Sequence[Token]) -> Iterator[Line]:
 
 
 def _author_starts(tokens: Sequence[Token]) -> list[int]:
-    """Tokens that begin a line in the source; a `;` joins the line before it if it can."""
+    """Return the tokens that begin a line in the source.
+
+    A `;` joins the line before it if it can.
+    """
     starts = [0]
     for at in range(1, len(tokens)):
         broken = tokens[at].kind is not Kind.END and line_ends_before(tokens, at) > 0
@@ -103,7 +107,7 @@ def _statement(tokens: Sequence[Token], starts: Sequence[int]) -> _Statement:
             tight = _joins(previous, token, piece)
         if not tight:
             spaces[at] = " "
-        # Labels on the left of a definition are the last place to break.
+        # A line breaks between the labels on the left of a definition only as a last resort.
         level = len(tokens) if equals and at < equals[0] else depth
         if token.text == "|":
             ranks[at] = (level, -1)
@@ -118,7 +122,7 @@ def _statement(tokens: Sequence[Token], starts: Sequence[int]) -> _Statement:
 
 
 def _openers(tokens: Sequence[Token]) -> list[int]:
-    """For each token the innermost bracket around it; a bracket is not around itself."""
+    """Return for each token the innermost bracket around it; a bracket is not around itself."""
     openers: list[int] = []
     stack = [-1]
     for at, token in enumerate(tokens):
@@ -131,7 +135,7 @@ def _openers(tokens: Sequence[Token]) -> list[int]:
 
 
 def _outer(tokens: Sequence[Token], openers: Sequence[int]) -> set[int]:
-    """The brackets and bars of alternatives, around which there is room."""
+    """Return the brackets and bars of alternatives, which have spaces around them."""
     found: set[int] = set()
     for at, token in enumerate(tokens):
         is_in_list = openers[at] < 0 or openers[at] in found
@@ -141,12 +145,12 @@ def _outer(tokens: Sequence[Token], openers: Sequence[int]) -> set[int]:
 
 
 def _is_step(previous: Token, token: Token, is_directive: bool) -> bool:
-    """True if a token says how a range goes on."""
+    """True if a token is the `*` or `+` before the step of a range."""
     return is_directive and token.text in ("*", "+") and previous.kind is Kind.NUMBER
 
 
 def _joins(previous: Token, token: Token, piece: Piece) -> bool:
-    """True if nothing stands between two neighbours in a line."""
+    """True if no space stands between two neighbouring tokens of a line."""
     if piece.is_constraint and previous is piece.tokens[0]:
         return False
     if "." in (previous.text, token.text):
@@ -163,7 +167,7 @@ def _lines(statement: _Statement, starts: Sequence[int]) -> Iterator[tuple[int, 
 
 
 def _text(statement: _Statement, start: int, end: int) -> str:
-    """The code of the tokens start..end-1, in one line, without a comment at its end."""
+    """Return the code of the tokens start..end-1 in one line, without a comment at its end."""
     if statement.tokens[end - 1].kind is Kind.COMMENT:
         end -= 1
     parts = zip(statement.spaces[start:end], statement.tokens[start:end], strict=True)
@@ -171,11 +175,11 @@ def _text(statement: _Statement, start: int, end: int) -> str:
 
 
 def _indent(statement: _Statement, at: int, indents: Sequence[int]) -> int:
-    """The indent of a line that begins with a token, given those of the lines before.
+    """Return the indent of the line that begins with a token; `indents` are those of earlier lines.
 
-    A step deeper than the statement or the line in which its bracket opened, two steps if more
-    follows the bracket in that line; what closes the bracket or the statement, and a bar between
-    alternatives, is not deeper.
+    The line is one step deeper than the statement, or than the line in which its bracket opens. It
+    is two steps deeper if more code follows the bracket in that line. A token that closes the
+    bracket or the statement, and a bar between alternatives, is not deeper.
     """
     token, opener = statement.tokens[at], statement.openers[at]
     outer = indents[opener] if opener >= 0 else 0
@@ -185,7 +189,7 @@ def _indent(statement: _Statement, at: int, indents: Sequence[int]) -> int:
 
 
 def _indents(statement: _Statement, starts: Sequence[int]) -> list[int]:
-    """For each token the indent of its line."""
+    """Return for each token the indent of its line."""
     indents: list[int] = []
     for start, end in _lines(statement, starts):
         indents.extend([_indent(statement, start, indents)] * (end - start))
@@ -193,7 +197,7 @@ def _indents(statement: _Statement, starts: Sequence[int]) -> list[int]:
 
 
 def _wrapped(statement: _Statement, starts: list[int]) -> list[int]:
-    """More line starts, until each line fits or has no place to break."""
+    """Add line starts until each line fits or has no place to break."""
     while True:
         indents = _indents(statement, starts)
         more: list[int] = []
@@ -207,7 +211,7 @@ def _wrapped(statement: _Statement, starts: list[int]) -> list[int]:
 
 
 def _filled(statement: _Statement, start: int, end: int, indents: list[int]) -> Iterator[int]:
-    """Break a line where it is loosest, as late as fits each time."""
+    """Yield the tokens before which a line breaks: at the lowest rank, each as late as fits."""
     ranked = [
         (rank, at) for at in range(start + 1, end) if (rank := statement.ranks[at]) is not None
     ]

@@ -1,7 +1,7 @@
 """Divides a text into tokens, and the tokens into statements.
 
-It also reports whatever the grammar should never meet, such as characters that the language does
-not have.
+It also reports whatever the grammar must never meet, such as characters that the language does not
+have.
 """
 
 import re
@@ -22,7 +22,7 @@ RESERVED = (*DECLARATION_WORDS, "and", "or", "not", "inf", "nan")
 OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = {closing: opening for opening, closing in OPENING.items()}
 
-# The words that begin a constraint, and the name of the file that a schedule file is about.
+# The word that begins a constraint, and the one that begins the name of the algorithm's file.
 WHERE, ALGORITHM = "where", "algorithm"
 
 
@@ -39,7 +39,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, number, operator, bracket or comment, and its place."""
+    """A word, number, operator, bracket or comment, with its place."""
 
     kind: Kind
     text: str
@@ -47,7 +47,7 @@ class Token:
 
     @property
     def ends_operand(self) -> bool:
-        """True if an operator or the end of a statement can follow."""
+        """True if an operator or the end of a statement can follow this token."""
         if self.kind is Kind.NAME:
             return self.text not in ("and", "or", "not", *DECLARATION_WORDS)
         return self.kind in (Kind.NUMBER, Kind.STRING) or self.text in CLOSING
@@ -62,37 +62,37 @@ class Piece:
 
     @property
     def span(self) -> Span:
-        """From the first token to the last."""
+        """Return the span from the first token to the last."""
         return self.tokens[0].span.to(self.tokens[-1].span)
 
     @property
     def is_declaration(self) -> bool:
-        """True if the first token says that it is a declaration."""
+        """True if the first token begins a declaration."""
         return self.tokens[0].text in DECLARATION_WORDS
 
     @property
     def is_directive(self) -> bool:
-        """True if the first tokens say that it is a directive."""
+        """True if the first tokens begin a directive."""
         return self._starts_with_name and self._second == "."
 
     @property
     def is_definition(self) -> bool:
-        """True if the first tokens say that it is a definition."""
+        """True if the first tokens begin a definition."""
         return self._starts_with_name and self._second in ("[", "=", "==")
 
     @property
     def is_alternatives(self) -> bool:
-        """True if the first token says that it lists directives to choose from."""
+        """True if the first token begins a list of directives to choose from."""
         return self.tokens[0].text == "{"
 
     @property
     def is_constraint(self) -> bool:
-        """True if the first tokens say that it constrains choices."""
+        """True if the first tokens begin a constraint on choices."""
         return self.tokens[0].text == WHERE and not (self.is_directive or self.is_definition)
 
     @property
     def is_algorithm(self) -> bool:
-        """True if the first tokens say that it names the file of the algorithm."""
+        """True if the first tokens begin the statement that names the file of the algorithm."""
         return self.tokens[0].text == ALGORITHM and not (self.is_directive or self.is_definition)
 
     @property
@@ -106,15 +106,15 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """All tokens of a source, comments too, and what was wrong with its characters."""
+    """All tokens of a source, comments too, and the mistakes in its characters."""
 
     source: Source
     tokens: tuple[Token, ...]
     found: tuple[Diagnostic, ...]
-    strange: tuple[int, ...]  # where characters stand that no grammar knows, in order
+    strange: tuple[int, ...]  # the offsets of characters that no grammar knows, in order
 
     def is_strange(self, span: Span) -> bool:
-        """True if such a character stands inside of a span."""
+        """True if a character that no grammar knows stands inside a span."""
         at = bisect_left(self.strange, span.start)
         return at < len(self.strange) and self.strange[at] < span.end
 
@@ -136,7 +136,7 @@ _TOKEN = re.compile(
 
 
 def scan(source: Source) -> Scan:
-    """Split a source into tokens. Characters that belong to none are told and left out."""
+    """Split a source into tokens; characters that belong to no token are reported and left out."""
     tokens: list[Token] = []
     found: list[Diagnostic] = []
     strange: list[int] = []
@@ -174,14 +174,14 @@ def scan(source: Source) -> Scan:
 
 
 def _names_a_file(before: list[Token]) -> bool:
-    """Whether a string may follow: it says in which file the algorithm is."""
+    """True if a string may follow these tokens: they begin the name of the algorithm's file."""
     code = [token for token in before[-64:] if token.kind is not Kind.COMMENT][-2:]
     starts = len(code) == 1 or (len(code) == 2 and code[0].kind is Kind.END)
     return starts and code[-1].text == ALGORITHM
 
 
 def pieces(scanned: Scan) -> Iterator[Piece]:
-    """The statements: runs of tokens that end with `;`, or with the file."""
+    """Yield the statements: the runs of tokens that end with `;` or with the file."""
     run: list[Token] = []
     for token in scanned.tokens:
         if token.kind is Kind.COMMENT:

@@ -1,4 +1,4 @@
-"""Keeps at most a hundred errors and a hundred other diagnostics: more, nobody reads at once."""
+"""Keeps at most a hundred errors and a hundred other diagnostics; nobody reads more at once."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ MAX_REMARKS = 100  # warnings and notes
 
 
 def limited(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The first hundred errors and the first hundred others, in source order."""
+    """Return the first hundred errors and the first hundred other diagnostics, in source order."""
     ordered = in_source_order(found)
     errors = [wrong for wrong in ordered if wrong.severity is Severity.ERROR]
     remarks = [remark for remark in ordered if remark.severity is not Severity.ERROR]

@@ -1,4 +1,4 @@
-"""The messages about wrong names, definitions, indices and directives."""
+"""Builds the messages about wrong names, definitions, indices and directives."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,15 +22,18 @@ from .syntax import (
     names_in,
 )
 
-MAX_RANK = 64  # of torch's tensors
+MAX_RANK = 64  # torch allows no tensor more dimensions
 _ERROR = Severity.ERROR
-MOST_SHOWN = 8  # of a cycle; more help nobody
+MOST_SHOWN = 8  # Funcs of a cycle; a message that lists more helps nobody
 
 
 def unknown_name(
     name: Name, expected: Kind, meant: str | None, statement: Span | None, spans: Sequence[Span]
 ) -> Diagnostic:
-    """Report a name that nothing declares, where it first stands; the edits mend it everywhere."""
+    """Report a name that nothing declares, where it first stands.
+
+    The edits correct the name everywhere.
+    """
     declaration = f"{expected} {name.text};"
     edits: tuple[Edit, ...] = ()
     if name.text in CALL_NAMES:
@@ -53,7 +56,7 @@ def unknown_name(
 
 
 def defined_twice(definition: Definition, first: Definition) -> Diagnostic:
-    """A Func with two definitions."""
+    """Report a Func that has two definitions."""
     return Diagnostic(
         "DT122",
         _ERROR,
@@ -66,7 +69,7 @@ def defined_twice(definition: Definition, first: Definition) -> Diagnostic:
 
 
 def never_defined(symbol: Symbol) -> Diagnostic:
-    """A Func without a definition."""
+    """Report a Func that has no definition."""
     return Diagnostic(
         "DT123",
         _ERROR,
@@ -78,7 +81,7 @@ def never_defined(symbol: Symbol) -> Diagnostic:
 
 
 def not_a_func(name: Name, symbol: Symbol) -> Diagnostic:
-    """A definition of something else."""
+    """Report a definition of something that is not a Func."""
     return Diagnostic(
         "DT124",
         _ERROR,
@@ -91,7 +94,11 @@ def not_a_func(name: Name, symbol: Symbol) -> Diagnostic:
 
 
 def cycle(funcs: Sequence[str], reads: Sequence[Span | None]) -> Diagnostic:
-    """Funcs that need each other; each one's read of the next, the last one's of the first."""
+    """Report Funcs that are defined by each other.
+
+    `reads` has the place where each Func reads the next one, and where the last one reads the
+    first.
+    """
     following = (*funcs[1:], funcs[0])
     notes = tuple(
         Note(f"'{reader}' reads '{read}' here", span)
@@ -111,7 +118,7 @@ def cycle(funcs: Sequence[str], reads: Sequence[Span | None]) -> Diagnostic:
 
 
 def tensor_without_indices(name: Name, symbol: Symbol) -> Diagnostic:
-    """A tensor in value position."""
+    """Report a tensor that stands without indices where a value is expected."""
     return Diagnostic(
         "DT126",
         _ERROR,
@@ -124,7 +131,7 @@ def tensor_without_indices(name: Name, symbol: Symbol) -> Diagnostic:
 
 
 def not_a_tensor(node: Indexed, base: Node, symbol: Symbol | None) -> Diagnostic:
-    """Indices on something else."""
+    """Report indices on something that is not a tensor."""
     if symbol is None:
         return Diagnostic(
             "DT127",
@@ -156,7 +163,7 @@ def _without_indices(node: Indexed) -> tuple[Edit, ...]:
 
 
 def integer_too_large(node: Number, bits: int) -> Diagnostic:
-    """A whole number that no type holds."""
+    """Report a whole number that no type can hold."""
     return Diagnostic(
         "DT131",
         _ERROR,
@@ -168,7 +175,7 @@ def integer_too_large(node: Number, bits: int) -> Diagnostic:
 
 
 def float_too_large(node: Number) -> Diagnostic:
-    """A float that is infinite."""
+    """Report a float that would be infinite."""
     return Diagnostic(
         "DT131",
         _ERROR,
@@ -181,7 +188,7 @@ def float_too_large(node: Number) -> Diagnostic:
 
 
 def left_side_not_a_label(node: Node, symbol: Symbol | None) -> Diagnostic:
-    """Something else than a label on the left."""
+    """Report something other than a label on the left side of a definition."""
     if symbol is None:
         hint = "write plain labels on the left and shift the reads on the right"
     else:
@@ -198,7 +205,7 @@ def left_side_not_a_label(node: Node, symbol: Symbol | None) -> Diagnostic:
 
 
 def left_side_twice(node: Node, first: Node, label: str) -> Diagnostic:
-    """A label twice on the left."""
+    """Report a label that stands twice on the left side of a definition."""
     return Diagnostic(
         "DT133",
         _ERROR,
@@ -211,7 +218,7 @@ def left_side_twice(node: Node, first: Node, label: str) -> Diagnostic:
 
 
 def too_many_dimensions(name: str, first: Node) -> Diagnostic:
-    """A Func or input with more dimensions than a tensor can have."""
+    """Report a Func or input with more dimensions than a tensor can have."""
     return Diagnostic(
         "DT166",
         _ERROR,
@@ -223,7 +230,7 @@ def too_many_dimensions(name: str, first: Node) -> Diagnostic:
 
 
 def wrong_rank(symbol: Symbol, node: Indexed, rank: int, expected: int, where: Span) -> Diagnostic:
-    """A tensor read with more or fewer indices than it has."""
+    """Report a tensor that is read with more or fewer indices than it has."""
     indices = "1 index" if expected == 1 else f"{expected} indices"
     return Diagnostic(
         "DT134",
@@ -237,7 +244,7 @@ def wrong_rank(symbol: Symbol, node: Indexed, rank: int, expected: int, where: S
 
 
 def not_an_index(name: Name, symbol: Symbol) -> Diagnostic:
-    """A name in an index that is no label."""
+    """Report a name in an index that is not a label."""
     return Diagnostic(
         "DT135",
         _ERROR,
@@ -250,7 +257,7 @@ def not_an_index(name: Name, symbol: Symbol) -> Diagnostic:
 
 
 def not_affine(node: Node) -> Diagnostic:
-    """An index that is not a sum of whole numbers times labels."""
+    """Report an index that is not a sum of whole numbers times labels."""
     return Diagnostic(
         "DT135",
         _ERROR,
@@ -262,7 +269,7 @@ def not_affine(node: Node) -> Diagnostic:
 
 
 def _instead_of(node: Node) -> str:
-    """Say what to write instead of an index that is not affine."""
+    """Return the part of a hint that says what to write instead of an index that is not affine."""
     if any(isinstance(one, Indexed) for one in _parts(node)):
         return (
             "what a tensor holds cannot be an index: compare it with every index, as in "
@@ -282,7 +289,7 @@ def _instead_of(node: Node) -> str:
 
 
 def _parts(node: Node) -> Iterator[Node]:
-    """A node and all that it is made of."""
+    """Yield a node and all nodes inside it."""
     yield node
     match node:
         case Call(arguments=arguments):
@@ -300,7 +307,7 @@ def _parts(node: Node) -> Iterator[Node]:
 
 
 def fraction_in_index(node: Number) -> Diagnostic:
-    """A fraction in an index."""
+    """Report a fraction in an index."""
     return Diagnostic(
         "DT136",
         _ERROR,
@@ -312,7 +319,7 @@ def fraction_in_index(node: Number) -> Diagnostic:
 
 
 def index_too_large(node: Node) -> Diagnostic:
-    """An index whose numbers are out of range."""
+    """Report an index whose numbers are out of range."""
     return Diagnostic(
         "DT131",
         _ERROR,
@@ -324,7 +331,7 @@ def index_too_large(node: Node) -> Diagnostic:
 
 
 def not_schedulable(directive: DirectiveCall, symbol: Symbol) -> Diagnostic:
-    """A directive on something that is no Func."""
+    """Report a directive on something that is not a Func."""
     return Diagnostic(
         "DT155",
         _ERROR,
@@ -337,7 +344,7 @@ def not_schedulable(directive: DirectiveCall, symbol: Symbol) -> Diagnostic:
 
 
 def unused(symbol: Symbol) -> Diagnostic:
-    """A name that nothing uses."""
+    """Warn of a name that nothing uses."""
     return Diagnostic(
         "DT175",
         Severity.WARNING,
@@ -350,7 +357,7 @@ def unused(symbol: Symbol) -> Diagnostic:
 
 
 def empty_file(source_start: Span) -> Diagnostic:
-    """A file that says nothing."""
+    """Warn of a file without statements."""
     return Diagnostic(
         "DT179",
         Severity.WARNING,
@@ -362,7 +369,7 @@ def empty_file(source_start: Span) -> Diagnostic:
 
 
 def fraction_in_directive(node: Number) -> Diagnostic:
-    """A number in a directive that is not whole."""
+    """Report a number in a directive that is not whole."""
     return Diagnostic(
         "DT113",
         _ERROR,

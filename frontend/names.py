@@ -13,7 +13,7 @@ from .limit import MAX_ERRORS
 from .symbols import LABELS, TENSORS, Kind, Symbol
 from .syntax import Indexed, Name, Node
 
-# Which declared names could be meant where one of a kind is expected.
+# The kinds of declared names that could be meant where a name of one kind is expected.
 _COMPATIBLE = {
     Kind.FUNC: (Kind.FUNC,),
     Kind.IN: TENSORS,
@@ -25,18 +25,19 @@ _COMPATIBLE = {
 
 @dataclass
 class Names:
-    """The declared names of one file and the notes taken while it is resolved.
+    """The declared names of one file, with the notes that are taken while it is resolved.
 
-    The one mutable thing in the frontend: it lives for one call of resolve.
+    This is the only mutable object of the frontend. It lives for one call of `resolve`.
     """
 
     table: dict[str, Symbol]
-    words: Mapping[str, Sequence[Span]]  # where each word stands, but for declarations
+    words: Mapping[str, Sequence[Span]]  # the places of each word outside declarations
     unread: frozenset[str]  # names in statements that could not be read
     ranks: dict[str, tuple[int, Span]] = field(default_factory=dict[str, tuple[int, Span]])
     found: list[Diagnostic] = field(default_factory=list[Diagnostic])
     unknown: set[str] = field(default_factory=set[str])
-    meant: set[str] = field(default_factory=set[str])  # declared, but misspelt where used
+    # Declared names that are misspelt where they are used.
+    meant: set[str] = field(default_factory=set[str])
     statement: Span | None = None
 
     def tell(self, diagnostic: Diagnostic) -> None:
@@ -44,7 +45,7 @@ class Names:
         self.found.append(diagnostic)
 
     def symbol(self, name: str) -> Symbol | None:
-        """The symbol of that name, if it is declared."""
+        """Return the symbol of this name, or None if the name is not declared."""
         return self.table.get(name)
 
     def find(self, name: Name, expected: Kind) -> Symbol | None:
@@ -60,29 +61,36 @@ class Names:
         return None
 
     def meant_by(self, word: str, expected: Kind) -> str | None:
-        """The declared name that a misspelt one means, if one is near enough."""
+        """Return the declared name that a misspelt one probably means, or None."""
         if len(self.unknown) > MAX_ERRORS:
-            return None  # it takes long, and nobody is told
+            return None  # the search takes long, and the suggestion would not be shown
         known = [s.name for s in self.table.values() if s.kind in _COMPATIBLE[expected]]
         meant = near(word, known)
         if meant is None or (len(word) < 3 and meant.lower() != word.lower()):
-            return None  # one or two letters are alike by chance; a declaration is missing
+            # One or two letters are alike by chance, so a declaration is probably missing.
+            return None
         self.meant.add(meant)
         return meant
 
     def is_used(self, symbol: Symbol) -> bool:
-        """Whether a name stands somewhere else than in its declaration, or was meant to."""
+        """True if a name stands outside its declaration, or if a misspelt name may mean it."""
         return symbol.name in self.words or symbol.name in self.meant
 
     def is_rank(self, name: str, indices: Sequence[Node]) -> bool:
-        """Whether a tensor can have so many dimensions."""
+        """True if a tensor can have as many dimensions as there are indices.
+
+        Report it otherwise.
+        """
         if len(indices) > messages.MAX_RANK:
             self.tell(messages.too_many_dimensions(name, indices[messages.MAX_RANK]))
             return False
         return True
 
     def has_rank(self, symbol: Symbol, node: Indexed) -> bool:
-        """Whether a tensor is read with as many indices as it has; the first read decides."""
+        """True if a tensor is read with as many indices as at its first read.
+
+        Report it otherwise.
+        """
         rank = len(node.indices)
         known = self.ranks.setdefault(symbol.name, (rank, node.span))
         if known[0] == rank:

@@ -43,7 +43,7 @@ class Parsed:
 
 
 def parse(source: Source) -> Parsed:
-    """Read every statement; those that are wrong are told and left out."""
+    """Read every statement; the statements that are wrong are reported and left out."""
     if len(source.text) > MAX_CHARACTERS:
         return _without(source, _too_large(source))
     if source.text.startswith(GENERATED) and "\nimport torch\n" in source.text:

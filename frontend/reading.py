@@ -1,4 +1,4 @@
-"""Reads a file from a path, and reports all that can go wrong before its text is looked at.
+"""Reads a file from a path, and reports all that can go wrong before its text is parsed.
 
 For example, the file is missing, is a folder, or is not UTF-8.
 """
@@ -18,7 +18,7 @@ _MAX_BYTES = 4 * MAX_CHARACTERS
 
 
 def read_file(path: str) -> Source:
-    """The source at a path; `-` is standard input. Raises DtpolyError."""
+    """Read the source at a path, or from standard input if the path is `-`. Raises DtpolyError."""
     name = "<stdin>" if path == STANDARD_INPUT else path
     try:
         _check_link(path)
@@ -26,7 +26,7 @@ def read_file(path: str) -> Source:
     except OSError as error:
         raise DtpolyError([_unreadable(name, error)]) from None
     except ValueError:
-        # A path with a null character is no path.
+        # A path with a null character cannot exist.
         wrong = OSError(0, "the path contains a null character")
         raise DtpolyError([_unreadable(name, wrong)]) from None
     if len(data) > _MAX_BYTES:
@@ -35,10 +35,11 @@ def read_file(path: str) -> Source:
 
 
 def _check_link(path: str) -> None:
-    """Refuse a link from one kind of file to another. Raises OSError.
+    """Refuse a link whose name ends otherwise than the name of its file. Raises OSError.
 
-    Messages quote what they are about. Files that come from somebody else may hold links into the
-    reader's own files; what is quoted of those could be seen by others, as in the log of a build.
+    Messages quote the text that they are about. Files that come from somebody else may hold links
+    to private files of the reader. Quotations of those could be seen by others, as in the log of a
+    build.
     """
     if os.path.islink(path):
         real = os.path.realpath(path)
@@ -56,9 +57,9 @@ def _read_bytes(path: str) -> bytes:
 
 
 def decode(name: str, data: bytes) -> Source:
-    """The source that the bytes of a file are. Raises DtpolyError."""
+    """Decode the bytes of a file to a source. Raises DtpolyError if they are not UTF-8."""
     try:
-        # Some editors begin a file with a byte order mark; it says nothing.
+        # Some editors begin a file with a byte order mark, which has no meaning.
         return Source(name, data.decode("utf-8").removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         good = data[: error.start].decode("utf-8")
@@ -96,7 +97,7 @@ def _too_large(name: str) -> Diagnostic:
 
 
 def _not_utf8(name: str, data: bytes, error: UnicodeDecodeError, good: str) -> Diagnostic:
-    # The text up to the bad byte is shown, with a mark in its place.
+    # The message shows the text up to the wrong byte, with a mark in the place of the byte.
     source = Source(name, good + "\N{REPLACEMENT CHARACTER}")
     return Diagnostic(
         "DT101",

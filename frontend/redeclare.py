@@ -8,14 +8,18 @@ import re
 from dtpoly.diagnostics import Edit
 from dtpoly.source import Span
 
-# What stands around a name in its declaration. Comments there are left to people.
+# The text around a name in its declaration. An edit does not touch comments there, so a declaration
+# that has some gets no edit.
 _BEFORE = re.compile(r"(?:(?P<word>\b(?:Func|In|SIn|Var|RVar)\s+)|(?P<comma>,\s*))\Z")
 _AFTER = re.compile(r"(?P<dtype>\s*:\s*\w+)?\s*(?:(?P<comma>,\s*)|;)")
 _NEAR = 80  # characters that are looked at
 
 
 def undeclare(name: Span) -> tuple[Edit, ...]:
-    """Leave a name out of its declaration, or the whole declaration if it has no other."""
+    """Return the edits that leave a name out of its declaration, or remove the whole declaration.
+
+    The declaration is removed if it has no other name.
+    """
     around = _around(name)
     if around is None:
         return ()
@@ -27,12 +31,12 @@ def undeclare(name: Span) -> tuple[Edit, ...]:
         return (_edit(name, name.start, after.end(), ""),)
     text, start, end = name.source.text, name.start - len(before["word"]), after.end()
     if text[end : end + 1] == "\n" and text[start - 1 : start] in ("", "\n"):
-        end += 1  # no empty line stays behind
+        end += 1  # so that no empty line stays behind
     return (_edit(name, start, end, ""),)
 
 
 def redeclare(name: Span, word: str, neighbours: str) -> tuple[Edit, ...]:
-    """Declare a name, which has no dtype, with another word; its neighbours keep theirs.
+    """Return the edits that declare a name without a dtype by another word than its neighbours.
 
     Var x, k, y;  -->  Var x; RVar k; Var y;
     """

@@ -52,7 +52,7 @@ from .syntax import (
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The Program and what was found; with an error among it, some of its Funcs are missing."""
+    """A Program and what was found in its file; after an error, some of the Funcs are missing."""
 
     program: Program
     found: tuple[Diagnostic, ...]
@@ -60,12 +60,15 @@ class Resolved:
 
     @property
     def is_open(self) -> bool:
-        """True if there is something to choose; the Program has the other directives only."""
+        """True if the file leaves a choice open.
+
+        The Program then has only the closed directives.
+        """
         return bool(self._open)
 
     @property
     def first_opening(self) -> Span | None:
-        """Where the first thing stands that there is to choose."""
+        """Return the place of the first choice or constraint of the file."""
         return self._open[0].span
 
     @property
@@ -105,12 +108,12 @@ def _resolve(file: File) -> Resolved:
     for func in funcs:
         found.extend(check_shapes(func))
     found.extend(check_reads(program))
-    # A Func that needs itself has no dtype.
+    # A Func that reads itself has no dtype.
     cyclic = {name for needing, _ in cycles for name in needing}
     acyclic = tuple(func for func in funcs if func.name not in cyclic)
     found.extend(check_types(replace(program, funcs=acyclic)))
     if not has_errors(found):
-        # A note on sizes would speak of reads that an error has left out.
+        # A note on sizes would also count the reads that are missing because of an error.
         found.extend(check_fixed(program))
         found.extend(check_sizes(program))
         found.extend(check_values(program))
@@ -141,7 +144,7 @@ def _names_in(statement: Statement) -> Iterator[Name]:
                     if isinstance(argument.target, Name):
                         yield argument.target
         case Constraint() | AlgorithmFile():
-            pass  # they mention names of directives
+            pass  # these name only directives
         case _:
             assert_never(statement)
 
@@ -153,7 +156,7 @@ def _input(symbol: Symbol) -> Tensor | Scalar:
 
 
 def _definitions(file: File, names: Names) -> dict[str, Definition]:
-    """The definition of each Func; of two the first one counts."""
+    """Return the definition of each Func; if there are two, the first one counts."""
     definitions: dict[str, Definition] = {}
     for statement in file.statements:
         if not isinstance(statement, Definition):
@@ -170,7 +173,7 @@ def _definitions(file: File, names: Names) -> dict[str, Definition]:
         else:
             definitions[name.text] = statement
             continue
-        # The rest of it is still looked at: it may have mistakes of its own.
+        # The wrong definition is still checked, since it may have other mistakes.
         _func(statement, None, names)
     return definitions
 
@@ -232,7 +235,7 @@ def _check_defined_and_used(
 
 
 def _cycles(program: Program) -> Iterator[tuple[list[str], list[Span | None]]]:
-    """The Funcs of each cycle, and each one's read of the next; without them there is none."""
+    """Yield the Funcs of each cycle, and the place where each reads the next."""
     by_name = {func.name: func for func in program.funcs}
     below = {
         func.name: {read.tensor: read.span for read in reads(func.body) if read.tensor in by_name}

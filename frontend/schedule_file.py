@@ -1,4 +1,4 @@
-"""Reads a schedule file: it names the file of its algorithm and may hold only directives."""
+"""Reads a schedule file, which names the file of its algorithm and may have only directives."""
 
 from dataclasses import replace
 
@@ -9,12 +9,12 @@ from .syntax import AlgorithmFile, Declaration, Definition, File
 
 
 def named_algorithm(file: File) -> AlgorithmFile | None:
-    """Where a schedule file says that its algorithm is."""
+    """Return the statement of a schedule file that names its algorithm's file, if there is one."""
     return next((one for one in file.statements if isinstance(one, AlgorithmFile)), None)
 
 
 def misplaced(file: File) -> tuple[Diagnostic, ...]:
-    """Report the statements of a schedule file that belong into the algorithm's file."""
+    """Report the statements of a schedule file that belong in the file of the algorithm."""
     found: list[Diagnostic] = []
     first = named_algorithm(file)
     for one in file.statements:
@@ -29,7 +29,10 @@ def misplaced(file: File) -> tuple[Diagnostic, ...]:
 
 
 def with_algorithm(file: File, algorithm: File) -> File:
-    """A schedule file with what another one declares and defines; its directives do not count."""
+    """Add the declarations and definitions of another file to a schedule file.
+
+    The directives of the other file are left out.
+    """
     own = tuple(s for s in file.statements if not isinstance(s, Declaration | Definition))
     theirs = tuple(s for s in algorithm.statements if isinstance(s, Declaration | Definition))
     unread = file.unread | algorithm.unread

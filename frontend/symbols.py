@@ -16,7 +16,7 @@ from .syntax import Declaration, Declared, File, Name, Number
 
 
 class Kind(StrEnum):
-    """The word of a declaration."""
+    """The words that begin a declaration; each is a kind of name."""
 
     FUNC = "Func"
     IN = "In"
@@ -34,7 +34,7 @@ LABELS = (Kind.VAR, Kind.RVAR)
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A declared name."""
+    """A declared name, with its kind, its dtype or size if it has one, and its place."""
 
     name: str
     kind: Kind
@@ -57,24 +57,24 @@ def what(symbol: Symbol) -> str:
 
 
 def declared_here(symbol: Symbol) -> Note:
-    """The declaration of a symbol that a message speaks of."""
+    """Return the note that shows the declaration of a symbol."""
     return Note(f"'{symbol.name}' is declared here, as {symbol.kind}", symbol.span)
 
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """Every declared name, in order, and what was wrong with the declarations."""
+    """Every declared name, in order, and the mistakes in the declarations."""
 
     table: dict[str, Symbol]
     found: tuple[Diagnostic, ...]
 
     def of(self, *kinds: Kind) -> tuple[Symbol, ...]:
-        """Symbols of some kinds, as declared."""
+        """Return the symbols of these kinds, in the order of their declarations."""
         return tuple(symbol for symbol in self.table.values() if symbol.kind in kinds)
 
 
 def read_dtype(name: Name) -> DType | Diagnostic:
-    """The dtype of that name."""
+    """Return the dtype that a name means, or a message that it means none."""
     if name.text in set(DType):
         return DType(name.text)
     meant = elsewhere.DTYPES.get(name.text.lower()) or near(name.text, list(DType))
@@ -91,7 +91,10 @@ def read_dtype(name: Name) -> DType | Diagnostic:
 
 
 def collect(file: File) -> Symbols:
-    """Read all declarations; of a name declared twice the first one counts, or the RVar."""
+    """Read all declarations.
+
+    Of a name that is declared twice, the first one counts, or the RVar.
+    """
     table: dict[str, Symbol] = {}
     found: list[Diagnostic] = []
     for statement in file.statements:
@@ -126,7 +129,7 @@ def _symbol(kind: Kind, item: Declared, found: list[Diagnostic]) -> Symbol:
 
 
 def _size(name: Name, number: Number, found: list[Diagnostic]) -> int | None:
-    """The size of a label as written."""
+    """Return the size of a label as it is written; None after reporting that it is not allowed."""
     digits = number.text.lstrip("+-").lstrip("0") or "0"
     size = int(digits) if digits.isdecimal() and len(digits) <= len(str(MOST)) else None
     if size is not None and 1 <= size <= MOST and number.text.isdecimal():

@@ -1,4 +1,4 @@
-"""The syntax tree: what the user wrote, with places, before any name has a meaning."""
+"""Defines the syntax tree: what the user wrote, with places, before any name has a meaning."""
 
 from collections.abc import Iterator
 from typing import assert_never
@@ -9,7 +9,7 @@ from dtpoly.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A word."""
+    """A word of the text."""
 
     text: str
     span: Span
@@ -17,7 +17,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as written."""
+    """A number as it is written."""
 
     text: str
     span: Span
@@ -25,7 +25,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`function(argument, ...)`."""
+    """A call, written `function(argument, ...)`."""
 
     function: Name
     arguments: "tuple[Node, ...]"
@@ -34,7 +34,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """`base[index, ...]`."""
+    """A read with indices, written `base[index, ...]`."""
 
     base: "Node"
     indices: "tuple[Node, ...]"
@@ -43,7 +43,7 @@ class Indexed:
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    """`operator operand`."""
+    """A prefix operator and its operand, written `operator operand`."""
 
     operator: Name
     operand: "Node"
@@ -52,7 +52,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """`left operator right`."""
+    """An infix operator and its operands, written `left operator right`."""
 
     left: "Node"
     operator: Name
@@ -60,12 +60,12 @@ class Binary:
     span: Span
 
 
-# The span of a node in parentheses includes them.
+# If a node stands in parentheses, its span includes them.
 Node = Name | Number | Call | Indexed | Unary | Binary
 
 
 def names_in(node: Node) -> Iterator[Name]:
-    """Every word of a node, functions too."""
+    """Yield every word of a node, with the names of functions."""
     pending = [node]
     while pending:
         match pending.pop():
@@ -88,7 +88,7 @@ def names_in(node: Node) -> Iterator[Name]:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """`name`, `name: dtype` or `name: size` in a declaration."""
+    """A name in a declaration, written `name`, `name: dtype` or `name: size`."""
 
     name: Name
     dtype: Name | None
@@ -97,7 +97,7 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """`word name, name: dtype, ...;`."""
+    """A declaration, written `word name, name: dtype, ...;`."""
 
     word: Name
     items: tuple[Declared, ...]
@@ -106,7 +106,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """`func[label, ...] = body;`."""
+    """A definition, written `func[label, ...] = body;`."""
 
     func: Name
     labels: tuple[Node, ...]
@@ -116,7 +116,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """`first..last`, perhaps with a step: `*2` or `+16`."""
+    """A range of options, written `first..last`; a step such as `*2` or `+16` may follow."""
 
     first: Number
     last: Number
@@ -127,7 +127,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`{option, ...}`: one of several words or numbers."""
+    """A choice of one of several words or numbers, written `{option, ...}`."""
 
     options: tuple[Name | Number | Range, ...]
     span: Span
@@ -135,7 +135,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class DirectiveArgument:
-    """`target`, `target:value` or `target:value/factor`."""
+    """An argument of a directive, written `target`, `target:value` or `target:value/factor`."""
 
     target: Name | Number | Choice
     value: Name | Number | Choice | None
@@ -145,7 +145,7 @@ class DirectiveArgument:
 
 @dataclass(frozen=True, slots=True)
 class DirectiveCall:
-    """`func.name(argument, ...);`."""
+    """A directive, written `func.name(argument, ...);`."""
 
     func: Name
     name: Name
@@ -163,7 +163,10 @@ def choices_in(call: DirectiveCall) -> Iterator[Choice]:
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """`{ directive, ... | directive, ... };`: one of several lists of directives."""
+    """A choice of one of several lists of directives.
+
+    It is written `{ directive, ... | directive, ... };`.
+    """
 
     options: "tuple[tuple[DirectiveCall | Alternatives, ...], ...]"
     span: Span
@@ -171,7 +174,10 @@ class Alternatives:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """`where condition;`: which choices go together. Names in the condition have dots."""
+    """A condition on which choices go together, written `where condition;`.
+
+    The names in the condition may have dots.
+    """
 
     condition: Node
     span: Span
@@ -179,7 +185,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmFile:
-    """`algorithm "path";`: where the declarations and definitions are."""
+    """The statement that names the file of the algorithm, written `algorithm "path";`."""
 
     path: Name  # without its quotes
     span: Span
@@ -189,7 +195,7 @@ Statement = Declaration | Definition | DirectiveCall | Alternatives | Constraint
 
 
 def directives_in(statement: Statement) -> Iterator[DirectiveCall]:
-    """Every directive of a statement, in the order written."""
+    """Yield every directive of a statement, in the order of the text."""
     pending: list[Statement] = [statement]
     while pending:
         match pending.pop():
@@ -203,8 +209,8 @@ def directives_in(statement: Statement) -> Iterator[DirectiveCall]:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """Every statement of a source that could be read."""
+    """All statements of a source that could be read."""
 
     source: Source
     statements: tuple[Statement, ...]
-    unread: frozenset[str]  # names in the statements that could not be read
+    unread: frozenset[str]  # the names in the statements that could not be read

@@ -39,7 +39,7 @@ _PREFIX = re.compile(r"[-+]|not")
 
 
 class TreeError(Exception):
-    """The raw match is no statement after all."""
+    """Raised if a match of the grammar is not a statement after all."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
@@ -48,24 +48,24 @@ class TreeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the text that was parsed stands in its source."""
+    """The place of the text that was parsed in its source."""
 
     source: Source
     start: int
     end: int
 
     def span(self, raw: Raw) -> Span:
-        """The span of a terminal."""
+        """Return the span of a terminal."""
         start = self.start + raw.start
         return Span(self.source, start, start + len(raw.text))
 
     def name(self, raw: Raw) -> Name:
-        """A terminal as a name."""
+        """Turn a terminal into a name."""
         return Name(raw.text, self.span(raw))
 
     @property
     def whole(self) -> Span:
-        """The whole statement."""
+        """Return the span of the whole statement."""
         return Span(self.source, self.start, self.end)
 
 
@@ -159,13 +159,13 @@ def _word(place: Place, raw: Raw) -> Name | Number:
 
 @dataclass(frozen=True, slots=True)
 class _Deep:
-    """A node and how many operators deep it is."""
+    """A node and the number of operators that are nested inside it."""
 
     node: Node
     depth: int = 0
 
     def under(self, node: Node, *others: "_Deep") -> "_Deep":
-        """A node over this one and others."""
+        """Return a node that stands over this one and the others, with its depth."""
         depth = 1 + max((self.depth, *(other.depth for other in others)))
         if depth > MAX_DEPTH:
             raise TreeError(_too_deep(node.span))
@@ -178,7 +178,7 @@ def expression(place: Place, raw: Group) -> Node:
 
 
 def _expression(place: Place, raw: Group) -> _Deep:
-    # raw is: signs operand (infix signs operand)*
+    # raw is a list: signs, operand, then infix, signs, operand any number of times.
     items: list[Name | _Deep] = []
     for at in range(0, len(raw), 3):
         signs, operand = raw[at], raw[at + 1]
@@ -192,13 +192,13 @@ def _expression(place: Place, raw: Group) -> _Deep:
 
 
 def _climb(items: list[Name | _Deep], at: int, lowest: int) -> tuple[_Deep, int]:
-    """Precedence climbing: an operand and all operators after it that bind at least so tightly.
+    """Read an operand and all operators after it that bind at least as tightly as `lowest`.
 
-    Returns the node and the position of the first item that it leaves.
+    This is precedence climbing. Returns the node and the position of the first item that is left.
     """
     first = items[at]
     if isinstance(first, Name):
-        # `not` takes sums and comparisons with it, a sign only its operand.
+        # `not` takes sums and comparisons as its operand; a sign takes only the value after it.
         below, at = _climb(items, at + 1, NOT if first.text == "not" else SIGN)
         left = below.under(Unary(first, below.node, first.span.to(below.node.span)))
     else:

@@ -9,7 +9,7 @@ from tempfile import gettempdir
 import pytest
 from hypothesis import settings
 
-from tests import rotating
+from tests import rotating, sampling
 from tests.cli.server import Server
 
 # Before anything imports triton: what these processes run of it runs in its interpreter.
@@ -37,6 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-golden", action="store_true", help="rewrite the golden files that differ"
     )
     rotating.add_options(parser)
+    sampling.add_options(parser)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    sampling.leave_out(config, items)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -41,6 +41,7 @@ def test_golden(name: str, golden: Golden) -> None:
     golden(f"code_map/{name}.txt", "".join(f"{row(line)}\n" for line in lines))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_lines_are_those_of_the_file(path: Path) -> None:
     lines, text = mapped(read_file(str(path)))
@@ -49,6 +50,7 @@ def test_lines_are_those_of_the_file(path: Path) -> None:
     assert all(file[line.number - 1] == line.text for line in lines)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_line_of_a_body_comes_from_somewhere(path: Path) -> None:
     lines, _ = mapped(read_file(str(path)))

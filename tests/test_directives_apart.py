@@ -39,46 +39,29 @@ OTHER_MEANINGS = {
 }
 # The autoscheduler writes these, and says why.
 _MOVES = {"dtpoly/autoschedule/layout.py", "dtpoly/autoschedule/reasons.py"}
-_CLASSES = {"dtpoly/explore/legality/classes.py"}
 _ORIGINS = {"dtpoly/origins.py"}
 KNOWN = {
     "align": _MOVES,
     "alternate": _MOVES,
-    "block": {
-        *(_MOVES | _CLASSES | _ORIGINS),
-        *("dtpoly/explore/legality/tiles.py", "dtpoly/schedule/costs.py"),
-        "dtpoly/schedule/program_id.py",
-    },
+    "block": {*_MOVES, *_ORIGINS},
     "descriptor": _MOVES,
     "early": _MOVES,
     "flatten": _MOVES,
-    "fuse_at": {
-        *("dtpoly/autoschedule/plans.py", "dtpoly/schedule/costs.py", "dtpoly/schedule/dossier.py"),
-        *("dtpoly/schedule/variants.py", "dtpoly/schedule/ways_out.py"),
-    },
-    "inline": {"dtpoly/autoschedule/plans.py", "dtpoly/schedule/variants.py"},
-    "map": {*_MOVES, *_CLASSES, *_ORIGINS, "dtpoly/schedule/program_id.py"},
-    "num_stages": {
-        *(_MOVES | _CLASSES),
-        *("dtpoly/explore/legality/verdicts.py", "dtpoly/schedule/legality.py"),
-        *("dtpoly/schedule/well_formed.py", "dtpoly/targets/advice.py"),
-    },
-    "num_warps": {*_MOVES, *_CLASSES, "dtpoly/schedule/well_formed.py"},
-    "persistent": {*_MOVES, *_CLASSES},
-    "precision": {
-        *(_MOVES | _CLASSES),
-        *("dtpoly/autoschedule/algorithm.py", "dtpoly/targets/advice.py"),
-    },
-    "reorder": {*_ORIGINS},
-    "split": {*_CLASSES, *_ORIGINS, "dtpoly/schedule/fusing.py"},
-    "tensorize": {
-        *(_MOVES | _CLASSES | _ORIGINS),
-        *("dtpoly/explore/legality/tiles.py", "dtpoly/schedule/fusing.py"),
-    },
-    "unroll": {*_CLASSES, *_ORIGINS},
+    "map": {*_MOVES, *_ORIGINS},
+    "num_stages": _MOVES,
+    "num_warps": _MOVES,
+    "persistent": _MOVES,
+    "precision": {*_MOVES, "dtpoly/autoschedule/algorithm.py"},
+    "reorder": _ORIGINS,
+    "split": _ORIGINS,
+    "tensorize": {*_MOVES, *_ORIGINS},
+    "unroll": _ORIGINS,
 }
 # No file but their own and the list knows these.
-APART = ("beside", "panels", "pitch", "store", "stream", "swap", "warp_specialize")
+APART = (
+    *("beside", "fuse_at", "inline", "panels", "pitch", "store", "stream", "swap"),
+    "warp_specialize",
+)
 
 
 def words(path: Path) -> Iterator[str]:

@@ -48,6 +48,7 @@ print(missing, hasattr(os, "fork"), hasattr(signal, "SIGKILL"), hasattr(select, 
     assert said == "['fcntl', 'resource'] False False False\n"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("words", "said"),
     [

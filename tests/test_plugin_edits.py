@@ -129,6 +129,14 @@ WRONG = {
         "    def edit(self, launch, kernel):\n        return replace(launch, num_warps='8')\n",
         ("DT227", "the primitive 'mine' makes no launch: 'num_warps' of Launch is a str"),
     ),
+    "no warps": (
+        "    def edit(self, launch, kernel):\n        return replace(launch, num_warps=-3)\n",
+        ("DT227", "the primitive 'mine' makes no launch: it has -3 warps"),
+    ),
+    "a truth": (
+        "    def edit(self, launch, kernel):\n        return replace(launch, num_stages=True)\n",
+        ("DT227", "the primitive 'mine' makes no launch: 'num_stages' of Launch is a bool"),
+    ),
     "a wrong pair": (
         "    def edit(self, launch, kernel):\n        return replace(launch, boxes={'m': 'x'})\n",
         ("DT227", "the primitive 'mine' makes no launch: 'boxes' of Launch is a dict"),
@@ -179,3 +187,13 @@ def test_a_rewrite_that_computes_something_else_is_refuted(plugin: Callable[[str
     assert checked.verdict is not None
     text = code_of(checked.verdict.scheduled).text
     assert verify(checked.program, text).verdict is Verdict.REFUTED
+
+
+def test_stages_that_an_edit_takes_are_judged(plugin: Callable[[str], str]) -> None:
+    text = (
+        "Func f, g; In A; Var x, u; g[u] = A[u]; f[x] = g[x] + g[x + 1]; f.compile();"
+        "g.fuse_at(f, x, recompute); f.tensorize(u:2); f.mine();"
+    )
+    edit = "    def edit(self, launch, kernel):\n        return replace(launch, num_stages=4)\n"
+    (found,) = check(Source("t.dt", text), with_plugins([plugin(HEAD + edit)])).diagnostics
+    assert (found.code, marked(found)) == ("DT207", "f.mine()")

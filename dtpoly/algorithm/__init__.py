@@ -1,1 +1,1 @@
-"""The Program: what a .dt file means, apart from how it was written."""
+"""The Program is what a .dt file means, apart from how the file was written."""

@@ -1,6 +1,6 @@
-"""Finds the labels whose size a call may pass because no axis of a tensor shows it exactly.
+"""Finds the labels whose size a call may pass because no axis of a tensor shows the size exactly.
 
-It also says which reads must then stay inside of their tensors.
+It also finds the reads that must then stay inside their tensors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,9 +13,9 @@ from dtpoly.algorithm.size_rule import AxisRead, SizeRule
 def with_bounded(
     rules: Sequence[SizeRule], reads: Sequence[AxisRead], extents: Mapping[tuple[str, int], str]
 ) -> Iterator[SizeRule]:
-    """The rules, with what may be passed: the sizes that no axis shows exactly.
+    """Yield the rules, and mark those whose size a call may pass: no axis shows that size exactly.
 
-    The extents are the labels of the axes of Funcs.
+    `extents` has the label of each axis of each Func.
     """
     exact = {one.label for one in rules if one.size is not None}
     exact |= {one.label for one in rules for r in one.reads[:1] if one.label not in r.index.labels}
@@ -38,7 +38,7 @@ def with_bounded(
         elif not rule.is_passed:
             yield replace(rule, is_bounded=True)
         elif axes or any(one in exact or one not in sums for one in later):
-            yield rule  # what it would follow from follows from it
+            yield rule  # the other sizes follow from this one, so they cannot decide it
         else:
             yield replace(rule, is_bounded=True, otherwise=tuple(mine))
 
@@ -46,11 +46,13 @@ def with_bounded(
 def labels_needing_room(
     rules: Sequence[SizeRule], reads: Sequence[AxisRead], reduced: frozenset[str]
 ) -> dict[tuple[str, int, Affine], tuple[str, ...]]:
-    """The labels of which each read must be inside for one index, by tensor, axis and index.
+    """Return the labels whose reads must be inside their tensor even for a single index.
 
-    Their sizes are not shown exactly. If another size of the index is fixed or passed, somebody
-    said that it is as large as that; and a reduction over nothing has a value that nobody means.
-    So a tensor that is too small is refused; it does not make the size 0.
+    The keys are a tensor, an axis and an index. No axis shows the size of these labels exactly. Two
+    cases need the room: a label that is reduced, since nobody wants the value of a reduction over
+    nothing; and a label whose index has another size that the file fixes or a call passes, since
+    then somebody has said how large the tensor is. A tensor that is too small is refused in both
+    cases. It does not make the size 0.
     """
     by_label = {rule.label: rule for rule in rules}
     found: dict[tuple[str, int, Affine], tuple[str, ...]] = {}
@@ -69,5 +71,5 @@ def labels_needing_room(
 
 
 def _is_said(rule: SizeRule, beside: str) -> bool:
-    """Whether the size of another label is fixed, or a call may pass it."""
+    """True if the file fixes the size of a label other than `beside`, or a call may pass it."""
     return rule.label != beside and (not rule.reads or rule.is_bounded)

@@ -1,4 +1,4 @@
-"""Reports reads that are outside of their tensor whatever the sizes are."""
+"""Reports reads that are outside their tensor whatever the sizes are."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +12,7 @@ from dtpoly.source import Span
 
 
 def check_reads(program: Program) -> list[Diagnostic]:
-    """Report each read that is outside of its tensor for all sizes, once."""
+    """Report each read that is outside its tensor for all sizes, once."""
     return [
         diagnostic
         for func in program.funcs
@@ -56,7 +56,10 @@ def _is_positive(index: Affine) -> bool:
 
 
 def _pad_edit(read: Read) -> tuple[Edit, ...]:
-    """Read through a pad; the span of a read in parentheses includes them."""
+    """Return the edit that reads the tensor through a pad.
+
+    The name of the tensor is searched, since the span of a read in parentheses includes these.
+    """
     if read.span is None:
         return ()
     start = read.span.source.text.index(read.tensor, read.span.start)

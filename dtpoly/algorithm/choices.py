@@ -1,4 +1,4 @@
-"""The parts of a schedule that are left open: choices, alternatives and constraints, as data."""
+"""Defines the open parts of a schedule as data: choices, alternatives and constraints."""
 
 from dataclasses import field
 
@@ -8,7 +8,7 @@ from dtpoly.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`{1, 2, 8..64 *2}`: one of several numbers or names, in the order written."""
+    """A choice of one of several numbers or names, in the order of the text: `{1, 2, 8..64 *2}`."""
 
     options: tuple[int | str, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -16,9 +16,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class OpenArgument:
-    """`target`, `target:value` or `target:value/factor`; each part may be a choice.
+    """An argument of a directive of which one part may be a choice.
 
-    With a value the target is a name, with a factor the value is one.
+    It is written `target`, `target:value` or `target:value/factor`. With a value the target is a
+    name, and with a factor the value is a name.
     """
 
     target: int | str | Choice
@@ -28,14 +29,14 @@ class OpenArgument:
 
     @property
     def choice(self) -> Choice | None:
-        """The choice in it; there is one at most."""
+        """Return the choice among the parts, or None; there is one at most."""
         parts = (self.target, self.value, self.factor)
         return next((part for part in parts if isinstance(part, Choice)), None)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenDirective:
-    """`func.name(arguments);`, in which nothing need be open."""
+    """A directive that may have choices, written `func.name(arguments);`."""
 
     func: str
     name: str
@@ -45,7 +46,7 @@ class OpenDirective:
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """`{ items | items };`: one of several lists of directives, which may be empty."""
+    """A choice of one of several lists of directives, which may be empty: `{ items | items };`."""
 
     options: "tuple[tuple[OpenDirective | Alternatives, ...], ...]"
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -56,7 +57,7 @@ Item = OpenDirective | Alternatives
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """`tensorize.y` or `f.tensorize.y`: the number that a directive has there."""
+    """A mention of the number of a directive in a constraint: `tensorize.y` or `f.tensorize.y`."""
 
     path: tuple[str, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -64,14 +65,14 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole number."""
+    """A whole number in a constraint."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`left operator right`, of numbers: + - * % and comparisons, `and`, `or`."""
+    """An operation of a constraint on two operands: + - * %, a comparison, `and` or `or`."""
 
     operator: str
     left: "Condition"
@@ -83,7 +84,10 @@ Condition = Mention | Whole | Operation
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """`where condition;`. A comparison that mentions what a point does not have holds."""
+    """A condition on which choices go together, written `where condition;`.
+
+    A comparison that mentions a number which a point does not have counts as true.
+    """
 
     condition: Condition
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -91,7 +95,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Openings:
-    """All directives of a schedule, those with nothing to choose too, and its constraints."""
+    """All directives of a schedule, with or without choices, and its constraints."""
 
     items: tuple[Item, ...] = ()
     constraints: tuple[Constraint, ...] = ()

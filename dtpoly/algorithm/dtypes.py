@@ -1,4 +1,4 @@
-"""The dtypes of the language and how they combine; torch's rules, without torch."""
+"""Defines the dtypes of the language and how they combine, by torch's rules but without torch."""
 
 from enum import StrEnum
 
@@ -26,26 +26,26 @@ INTEGERS = (DType.U8, DType.I8, DType.I16, DType.I32, DType.I64)
 
 
 def is_float(dtype: DType) -> bool:
-    """A floating-point type."""
+    """True for a floating-point type."""
     return dtype in FLOATS
 
 
 def is_integer(dtype: DType) -> bool:
-    """A whole-number type; bool is not one."""
+    """True for a type of whole numbers, to which bool does not belong."""
     return dtype in INTEGERS
 
 
 def category(dtype: DType) -> int:
-    """0 for bool, 1 for whole numbers, 2 for floats: a higher one wins a promotion."""
+    """Return 0 for bool, 1 for whole numbers and 2 for floats; the higher one wins a promotion."""
     if dtype is DType.BOOL:
         return 0
     return 2 if is_float(dtype) else 1
 
 
 def promote(left: DType, right: DType) -> DType | None:
-    """The type that holds both, as torch promotes two tensors.
+    """Return the type that holds both types, as torch promotes two tensors.
 
-    None where torch has no answer: an 8-bit float meets any other type.
+    None where torch has no answer, which is where an 8-bit float meets any other type.
     """
     if left is right:
         return left
@@ -65,7 +65,7 @@ def promote(left: DType, right: DType) -> DType | None:
 
 
 def accumulator(dtype: DType) -> DType:
-    """The type in which a sum, product or dot over values of a type runs."""
+    """Return the type in which a sum, product or dot of values of this type is computed."""
     match dtype:
         case DType.F64:
             return DType.F64
@@ -78,5 +78,5 @@ def accumulator(dtype: DType) -> DType:
 
 
 def summed(dtype: DType) -> DType:
-    """The type of a sum, product or dot: floats keep theirs, whole numbers widen."""
+    """Return the type of a sum, product or dot: floats keep theirs, whole numbers widen."""
     return dtype if is_float(dtype) else accumulator(dtype)

@@ -10,7 +10,7 @@ Shape = frozenset[tuple[int, int]]  # the (coefficient, constant) of all reads o
 
 
 def equal_sizes(program: Program) -> dict[str, str]:
-    """For each label that is used, the first one that always has its size."""
+    """Map each label that is used to the first label that has the same size in every call."""
     used = used_labels(program)
     leader = {label.name: label.name for label in program.labels if label.name in used}
     for one, two in _equal_labels(program):
@@ -30,7 +30,7 @@ def _equal_labels(program: Program) -> Iterator[tuple[str, str]]:
 
 
 def always_equal(program: Program) -> Iterator[tuple[str, str]]:
-    """Labels that tensors show to have one size, whatever it is."""
+    """Yield pairs of labels of equal size: the same axis shows both sizes in the same way."""
     for (tensor, axis), group in reads_by_axis(program).items():
         extent = extent_label(program, tensor, axis)
         first: dict[Shape, str] = {frozenset([(1, 0)]): extent} if extent else {}
@@ -39,7 +39,7 @@ def always_equal(program: Program) -> Iterator[tuple[str, str]]:
 
 
 def reads_by_axis(program: Program) -> dict[tuple[str, int], list[AxisRead]]:
-    """The reads of each axis of a tensor or a Func."""
+    """Return the reads of each axis of each tensor and Func."""
     groups: dict[tuple[str, int], list[AxisRead]] = {}
     for read in axis_reads(program):
         groups.setdefault((read.tensor, read.axis), []).append(read)
@@ -47,7 +47,7 @@ def reads_by_axis(program: Program) -> dict[tuple[str, int], list[AxisRead]]:
 
 
 def alone(group: list[AxisRead]) -> dict[str, Shape]:
-    """Labels that index an axis without others, each with how."""
+    """Return the labels that are the only label of an index, each with all its indices."""
     shapes: dict[str, Shape] = {}
     for read in group:
         if len(read.index.terms) == 1:

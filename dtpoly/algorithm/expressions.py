@@ -1,8 +1,8 @@
-"""Expressions: a closed union of frozen nodes. A node's value is a function of its labels.
+"""Defines expressions as a closed union of frozen nodes.
 
-Broadcasting never shows in a node: two operands share an index where they share a label
-(`shapes` checks that the text also lines up by position), so the value of a node is defined
-by giving each of its free labels an index.
+The value of a node is a function of its free labels: it is defined for each index of them.
+Broadcasting never shows in a node, since two operands share an index where they share a label.
+`shapes` checks that the text also lines up by position.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,7 @@ from dtpoly.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """`sum of coefficient * label + constant`: an index of a tensor.
+    """An index of a tensor: the sum of coefficient * label over some labels, plus a constant.
 
     Each label stands once, with a coefficient that is not 0.
     """
@@ -25,22 +25,22 @@ class Affine:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels, in the order written."""
+        """Return the labels, in the order of the text."""
         return tuple([label for label, _ in self.terms])
 
     @property
     def plain(self) -> str | None:
-        """The label, if the index is nothing but a label."""
+        """Return the label if the index is nothing but a label, or None."""
         return None if self.constant else self.shifted
 
     @property
     def is_plain(self) -> bool:
-        """True for a label alone."""
+        """True if the index is nothing but a label."""
         return self.constant == 0 and self.shifted is not None
 
     @property
     def shifted(self) -> str | None:
-        """The label, if the index is a label plus a whole number."""
+        """Return the label if the index is a label plus a whole number, or None."""
         return self.terms[0][0] if len(self.terms) == 1 and self.terms[0][1] == 1 else None
 
     def __add__(self, other: "Affine") -> "Affine":
@@ -51,7 +51,7 @@ class Affine:
         return Affine(terms, self.constant + other.constant)
 
     def scaled(self, factor: int) -> "Affine":
-        """Every coefficient and the constant, times a whole number."""
+        """Return the index with every coefficient and the constant multiplied by a whole number."""
         terms = tuple((label, c * factor) for label, c in self.terms if c * factor)
         return Affine(terms, self.constant * factor)
 
@@ -59,7 +59,7 @@ class Affine:
         return self + other.scaled(-1)
 
     def substitute(self, put: Mapping[str, "Affine"]) -> "Affine":
-        """The expression with others in the place of some labels."""
+        """Return the index with other indices in the place of some labels."""
         total = Affine((), self.constant)
         for label, coefficient in self.terms:
             one = put.get(label, Affine(((label, 1),)))
@@ -69,7 +69,7 @@ class Affine:
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A whole number as written, not negative."""
+    """A whole number as it is written, which is not negative."""
 
     value: int
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -77,9 +77,9 @@ class Integer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Float:
-    """A fraction as written, not negative; also `inf` and `nan`.
+    """A fraction as it is written, which is not negative; also `inf` and `nan`.
 
-    Equal if they are written alike: a `nan` equals a `nan`.
+    Two floats are equal if they are written alike, so a `nan` equals a `nan`.
     """
 
     value: float
@@ -102,7 +102,7 @@ class ScalarRead:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """`len(label)`."""
+    """The size of a label, written `len(label)`."""
 
     label: str
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -110,7 +110,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A label in value position: its index."""
+    """The index of a label, used as a value."""
 
     label: str
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -118,7 +118,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class ProgramId:
-    """`program_id(axis)`: which program instance computes the element."""
+    """The number of the program instance that computes the element, written `program_id(axis)`."""
 
     axis: int
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -126,10 +126,11 @@ class ProgramId:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """An element of a tensor input or of a Func; outside of it the padding, if there is one.
+    """The element of a tensor input or of a Func, or the padding where the indices are outside.
 
-    Where an inlined Func was read with a padding, the reads in its definition are `within` it:
-    of interest only where each index is inside of the range of its label.
+    Inlining puts the definition of a Func in the place of a read. If that read had a padding, the
+    reads in the definition get `within`: pairs of an index and a label. Their values count only
+    where each index is in the range of its label.
     """
 
     tensor: str
@@ -140,10 +141,10 @@ class Read:
 
 
 def padded_axes(read: Read) -> frozenset[int]:
-    """The axes along which a read may be outside of its tensor.
+    """Return the axes along which a read may be outside its tensor.
 
-    A read through a pad is inside along each axis that it has just a label for, unless that is so
-    of all of them: then the pad is for all.
+    A read with a padding stays inside along each axis whose index is just a label. If all axes are
+    so, the padding is for all of them.
     """
     if read.padding is None:
         return frozenset()
@@ -153,7 +154,7 @@ def padded_axes(read: Read) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """An elementwise operation of `operations.OPERATION`."""
+    """An elementwise operation of `operations.OPERATION` and its operands."""
 
     operation: str
     operands: "tuple[Expr, ...]"
@@ -162,7 +163,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """`cast(e, dtype)`."""
+    """A conversion to a dtype, written `cast(e, dtype)`."""
 
     operand: "Expr"
     dtype: DType
@@ -181,7 +182,7 @@ class Reduce:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """`rdot(left, right, labels...)`: the sum over the labels of the products."""
+    """The sum of products over labels, written `rdot(left, right, labels...)`."""
 
     left: "Expr"
     right: "Expr"
@@ -191,7 +192,10 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Reshape:
-    """`reshape(e, label or 1 ...)`: the operand's labels laid out anew; None stands for 1."""
+    """The labels of an operand in a new layout; None stands for an axis of size 1.
+
+    It is written `reshape(e, label or 1 ...)`.
+    """
 
     operand: "Expr"
     axes: tuple[str | None, ...]
@@ -215,7 +219,7 @@ Expr = (
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """The operands of a node, left to right."""
+    """Return the operands of a node, left to right."""
     match expr:
         case Integer() | Float() | ScalarRead() | Size() | Index() | ProgramId():
             return ()
@@ -230,7 +234,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def map_children(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
-    """The node with f applied to each operand."""
+    """Return the node with f applied to each operand."""
     match expr:
         case Integer() | Float() | ScalarRead() | Size() | Index() | ProgramId():
             return expr
@@ -245,7 +249,7 @@ def map_children(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """The node and all below it, outermost first, left to right."""
+    """Yield a node and all nodes below it, outermost first, left to right."""
     pending = [expr]
     while pending:
         node = pending.pop()
@@ -254,12 +258,12 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def reads(expr: Expr) -> Iterator[Read]:
-    """Every read of a tensor or Func in it."""
+    """Yield every read of a tensor or Func in an expression."""
     return (node for node in walk(expr) if isinstance(node, Read))
 
 
 def free_labels(expr: Expr) -> tuple[str, ...]:
-    """Labels that the value depends on, in the order in which they first appear."""
+    """Return the labels that the value depends on, in the order in which they first appear."""
     match expr:
         case Index(label=label):
             return (label,)

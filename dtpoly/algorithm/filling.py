@@ -1,4 +1,4 @@
-"""Completes the sizes that a user gives: others follow from them, and the rest are assumed."""
+"""Completes the sizes that a user gives: some follow from them, and the rest are assumed."""
 
 from dataclasses import replace
 
@@ -17,10 +17,9 @@ from dtpoly.diagnostics import DtpolyError, Note
 
 
 def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict[str, int]:
-    """The sizes, and with them those of labels that index the same axes.
+    """Return the given sizes with those that follow from them, and with assumed ones for the rest.
 
-    A label whose size does not follow has that which is assumed. Raises DtpolyError for those of
-    which nothing is.
+    Raises DtpolyError for a label whose size neither follows nor is assumed.
     """
     known = with_fixed(program, sizes)
     used = used_labels(program)
@@ -46,7 +45,7 @@ def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict
 
 
 def with_fixed(program: Program, sizes: Sizes) -> dict[str, int]:
-    """The sizes, and those that the file fixes. Raises DtpolyError for other ones of these."""
+    """Return the given sizes with those that the file fixes. Raises DtpolyError if they differ."""
     wrong = [
         given_otherwise(label, sizes[label], size)
         for label, size in program.fixed.items()
@@ -58,9 +57,9 @@ def with_fixed(program: Program, sizes: Sizes) -> dict[str, int]:
 
 
 def _following(program: Program, known: Sizes) -> dict[str, int]:
-    """One more size, if there is one that follows from those known."""
+    """Return one more size that follows from those known, or {} if none does."""
     extents: dict[tuple[str, int], int] = {}
-    reached: dict[str, int] = {}  # how far the reads of a label's axes go
+    reached: dict[str, int] = {}  # the extent that the reads of the Funcs with this label need
     for read in axis_reads(program):
         label = extent_label(program, read.tensor, read.axis)
         axis = (read.tensor, read.axis)

@@ -1,4 +1,4 @@
-"""Reports sizes that a file fixes and that contradict each other, whatever the tensors are."""
+"""Reports sizes that are fixed in a file and contradict each other, whatever the tensors are."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,7 +13,7 @@ from dtpoly.source import Span
 
 
 def check_fixed(program: Program) -> list[Diagnostic]:
-    """Each axis that no tensor can have, and labels that have one size and are fixed at two."""
+    """Report labels that share one size but are fixed at two, else axes that no tensor can have."""
     if not program.fixed:
         return []
     return list(_two_sizes(program)) or list(_no_extent(program))
@@ -82,21 +82,21 @@ def _no_extent(program: Program) -> Iterator[Diagnostic]:
 
 
 def _is_down(read: AxisRead) -> tuple[bool, int]:
-    """Indices that count up first, then those that have the least room."""
+    """Sort key: indices that count up come first, then those that have the least room."""
     ((_, by),) = read.index.terms
     return by < 0, read.index.constant // -by if by < 0 else 0
 
 
 def _rooms(shape: Shape) -> tuple[int, ...]:
-    """Return how many indices each falling index, such as `5 - x`, has room for.
+    """Return for each falling index, such as `5 - x`, the number of values of x that it allows.
 
-    That is 6 for `5 - x`, however long the axis is.
+    There are 6 for `5 - x`, however long the axis is.
     """
     return tuple(constant // -by + 1 for by, constant in shape if by < 0)
 
 
 def _reach(index: Affine, fixed: Mapping[str, int]) -> tuple[int, int] | None:
-    """The least and the largest value of an index over labels that are all fixed."""
+    """Return the least and the largest value of an index whose labels are all fixed, or None."""
     if not all(label in fixed for label in index.labels):
         return None
     ends = [coefficient * (fixed[label] - 1) for label, coefficient in index.terms]

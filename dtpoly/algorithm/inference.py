@@ -1,4 +1,4 @@
-"""Infers the dtype of every expression by torch's promotion, as far as the text fixes it."""
+"""Infers the dtype of every expression by torch's promotion, as far as the text decides it."""
 
 from collections.abc import Iterator, Mapping
 from typing import assert_never
@@ -37,9 +37,9 @@ from dtpoly.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A dtype, None where the caller decides it.
+    """A dtype, or None where the caller decides it.
 
-    A weak type is that of a number: beside a tensor only its category counts.
+    The type of a number is weak: beside a tensor only its category (bool, whole, float) counts.
     """
 
     dtype: DType | None
@@ -58,7 +58,7 @@ Types = Mapping[str, Type]  # of inputs and Funcs by name
 
 
 def combine(left: Type, right: Type) -> Type | None:
-    """The promoted type of two operands; None if they do not promote."""
+    """Return the promoted type of two operands, or None if they cannot be promoted."""
     if left.weak != right.weak:
         strong, weak = (right, left) if left.weak else (left, right)
         return _with_number(strong, weak)
@@ -72,20 +72,20 @@ def _with_number(strong: Type, weak: Type) -> Type:
     if strong.dtype is None:
         return UNKNOWN
     if weak.dtype is None:
-        # A number of unknown category never changes a float.
+        # A number whose category is unknown never changes a float.
         return strong if is_float(strong.dtype) else UNKNOWN
     return strong if category(weak.dtype) <= category(strong.dtype) else Type(weak.dtype)
 
 
 def as_float(operand: Type) -> Type:
-    """The type of a function that only makes sense on floats."""
+    """Return the type of a function that is only defined on floats."""
     if operand.dtype is None or is_float(operand.dtype):
         return operand
     return Type(DType.F32, operand.weak)
 
 
 def type_of(expr: Expr, types: Types) -> Type:
-    """The type of an expression; UNKNOWN also where promotion fails."""
+    """Return the type of an expression, or UNKNOWN if it cannot be promoted."""
     match expr:
         case Integer() | Size() | ProgramId():
             return Type(DType.I64, weak=True)
@@ -125,7 +125,7 @@ def _type_of_reduction(operation: str, operand: Type) -> Type:
 
 
 def type_of_operation(operation: str, operands: list[Type]) -> Type:
-    """The type of an elementwise operation on operands of these types."""
+    """Return the type of an elementwise operation on operands of these types."""
     result = OPERATION[operation].result
     if result is Result.BOOL:
         return Type(DType.BOOL, weak=all(t.weak for t in operands))
@@ -137,7 +137,7 @@ def type_of_operation(operation: str, operands: list[Type]) -> Type:
 
 
 def types_of(program: Program) -> dict[str, Type]:
-    """The type of every input and of every Func as stored."""
+    """Return the type of every input and of every Func as it is stored."""
     types: dict[str, Type] = {t.name: Type(t.dtype) for t in program.tensors}
     types |= {s.name: Type(s.dtype, weak=True) for s in program.scalars}
     for func in in_order(program):
@@ -150,7 +150,7 @@ def _stored(func: Func, types: Types) -> Type:
 
 
 def check_types(program: Program) -> list[Diagnostic]:
-    """Everything wrong with dtypes that does not depend on the caller."""
+    """Report every mistake in dtypes that does not depend on the caller."""
     types = types_of(program)
     found: list[Diagnostic] = []
     for func in program.funcs:
@@ -264,7 +264,7 @@ def _check_stored(func: Func, value: Type) -> Iterator[Diagnostic]:
 
 
 def _check_padding(tensor: str, padding: Expr, types: Types) -> Iterator[Diagnostic]:
-    """Report a padding that is not a value of the dtype of the tensor that it surrounds."""
+    """Report a padding whose value the dtype of the tensor cannot hold."""
     mine, read = type_of(padding, types).dtype, types.get(tensor, UNKNOWN).dtype
     if mine is None or read is None:
         return
@@ -281,7 +281,10 @@ def _check_padding(tensor: str, padding: Expr, types: Types) -> Iterator[Diagnos
 
 
 def _holds(dtype: DType, number: Expr) -> bool:
-    """Whether a whole number, as written, fits a type; of what is not written nothing is known."""
+    """False if a whole number is written that does not fit the type.
+
+    The value of any other expression is not known here, so the result is True for it.
+    """
     match number:
         case Integer(value=value):
             return value <= LARGEST.get(dtype, value)

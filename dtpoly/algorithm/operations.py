@@ -1,4 +1,4 @@
-"""The elementwise operations and the reductions that an expression may use, by name."""
+"""Lists the elementwise operations and the reductions that an expression may use, by name."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from dtpoly.frozen import dataclass
 
 
 class Result(StrEnum):
-    """How the dtype of a result follows from the operands'."""
+    """How the dtype of a result follows from the dtypes of the operands."""
 
     PROMOTED = "promoted"  # the operands' promoted dtype
     FLOAT = "float"  # the promoted dtype, f32 where that is not a float
@@ -16,7 +16,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An elementwise operation; with a symbol it is written as an operator."""
+    """An elementwise operation; if it has a symbol, it is written as an operator."""
 
     name: str
     arity: int
@@ -27,7 +27,7 @@ class Operation:
     doc: str = ""
 
 
-# Precedence of the operators, and of what binds tightest: names, literals, calls.
+# The precedences of the operators, and ATOM for names, literals and calls, which bind tightest.
 OR, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN, ATOM = range(1, 9)
 
 _PROMOTED, _FLOAT, _BOOL = Result.PROMOTED, Result.FLOAT, Result.BOOL
@@ -101,6 +101,6 @@ REDUCTIONS: tuple[Reduction, ...] = (
 )
 REDUCTION = {reduction.name: reduction for reduction in REDUCTIONS}
 
-# Words that an expression calls but that are nodes of their own.
+# Words that are called like functions but have a node of their own.
 SPECIAL_CALLS = ("cast", "len", "pad", "program_id", "rdot", "reshape")
 CALL_NAMES = (*FUNCTIONS, *REDUCTION, *SPECIAL_CALLS)

@@ -1,9 +1,9 @@
 """Decides whether a Func can be computed panel by panel along a label, and along which axes.
 
 A panel is a range of indices of the label. It can be computed by itself if every Func that is
-needed has an index for the label, and each read of it is at that very index. Then some indices of
-the result need the same indices of everything else and nothing more. Otherwise the caller learns
-why not.
+needed has an index for the label, and if each read of such a Func is at that very index. Then a
+panel of the result needs only the same panel of everything else. Otherwise the caller learns why
+not.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from dtpoly.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A read of a Func that is not at the same indices, of a tensor that is cut along an axis."""
+    """A read at other indices of a tensor that is cut along an axis, and the Func that reads."""
 
     func: Func
     read: Read
@@ -27,15 +27,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Why some indices need more than the same of everything else, and where that is said."""
+    """The reason why a panel needs more than the same panel of everything else, and its place."""
 
     why: str
     span: Span | None
-    read: Reading | None = None  # that shows it
+    read: Reading | None = None  # the read that shows it, if a read does
 
 
 def cut_along(program: Program, func: str, label: str) -> dict[str, int] | Crossing:
-    """For each tensor and Func that has such an axis, which one it is."""
+    """Return the axis along which each tensor and Func is cut, or why they cannot be cut."""
     needed = in_order(program, [func])
     axes = {one.name: one.labels.index(label) for one in needed if label in one.labels}
     funcs = {one.name for one in needed}
@@ -69,7 +69,10 @@ def cut_along(program: Program, func: str, label: str) -> dict[str, int] | Cross
 
 
 def _same_size(program: Program, needed: Sequence[Func], label: str) -> Crossing | None:
-    """A label that always has its size: kernels know one number for both, and it is cut."""
+    """Find a label that always has the same size as `label`.
+
+    A kernel knows both sizes as one number, which would be the size of a panel.
+    """
     first = equal_sizes(program)
     same = {one for one in first if first[one] == first[label]} - {label}
     for func in needed:
@@ -85,7 +88,7 @@ def _is_asked(func: Func, label: str) -> bool:
 
 
 def _other_sizes(program: Program, axes: Mapping[str, int], label: str) -> Crossing | None:
-    """A label whose size would be another one for parts."""
+    """Find a label whose size would be wrong if it were computed from a panel."""
     for rule in size_rules(program):
         for read in rule.reads:
             if rule.label == label:
@@ -100,7 +103,7 @@ def _other_sizes(program: Program, axes: Mapping[str, int], label: str) -> Cross
 
 
 def _values(func: Func, label: str) -> Iterator[tuple[str, Span | None]]:
-    """Where a value depends on which index it is, or on how many there are."""
+    """Yield the places where a value depends on the index of the label itself, or on its size."""
     for node in walk(func.body):
         match node:
             case Index(label=one, span=span) if one == label:

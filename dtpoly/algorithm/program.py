@@ -1,4 +1,4 @@
-"""The Program: what a .dt file means, resolved. Data only; equality ignores spans."""
+"""Defines the Program: the meaning of a .dt file, as data whose equality ignores spans."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field
@@ -11,9 +11,9 @@ from dtpoly.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A dimension label; `Var`, or `RVar` if it may also be reduced over.
+    """The name of a dimension, declared by `Var`, or by `RVar` if a reduction may bind it.
 
-    With a size it goes from 0 to below that, whatever the tensors are.
+    If it has a size, its indices go from 0 to size - 1, whatever the tensors are.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor input (`In`); without a dtype it has the caller's."""
+    """A tensor input (`In`); without a dtype it has that of the caller."""
 
     name: str
     dtype: DType | None = None
@@ -42,7 +42,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Func:
-    """A tensor function and its definition; labels outermost first."""
+    """A tensor function and its definition; the outermost label comes first."""
 
     name: str
     labels: tuple[str, ...]
@@ -53,7 +53,7 @@ class Func:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """`name/factor` as the value of an argument."""
+    """The value `name/factor` of an argument."""
 
     name: str
     factor: int
@@ -61,9 +61,9 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a directive: `target`, or `target:value`.
+    """An argument of a directive, written `target` or `target:value`.
 
-    A target is a name, `func.name` or a number; a value a number, a name or `name/number`.
+    A target is a name, `func.name` or a number. A value is a number, a name or `name/number`.
     """
 
     target: str | int
@@ -73,7 +73,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """`func.name(arguments);`: a primitive applied to a Func, as written."""
+    """A primitive applied to a Func, as it is written: `func.name(arguments);`."""
 
     func: str
     name: str
@@ -83,9 +83,9 @@ class Directive:
 
 @dataclass(frozen=True)
 class Program:
-    """An algorithm and its schedule. Inputs as declared, Funcs as defined.
+    """An algorithm and its schedule; inputs stand in declared order, Funcs in defined order.
 
-    The directives are a set; their order only decides which one is blamed.
+    The directives are a set: their order only decides which one a message blames.
     """
 
     labels: tuple[Label, ...]
@@ -95,25 +95,25 @@ class Program:
 
     @property
     def fixed(self) -> dict[str, int]:
-        """The sizes that the file says."""
+        """Return the sizes that the file fixes."""
         return {label.name: label.size for label in self.labels if label.size is not None}
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        """The tensor inputs."""
+        """Return the tensor inputs."""
         return tuple(i for i in self.inputs if isinstance(i, Tensor))
 
     @property
     def scalars(self) -> tuple[Scalar, ...]:
-        """The scalar inputs."""
+        """Return the scalar inputs."""
         return tuple(i for i in self.inputs if isinstance(i, Scalar))
 
     def find_func(self, name: str) -> Func | None:
-        """The Func of that name."""
+        """Return the Func of this name, or None."""
         return next((f for f in self.funcs if f.name == name), None)
 
     def func(self, name: str) -> Func:
-        """The Func of that name, which must be there."""
+        """Return the Func of this name, which must exist."""
         found = self.find_func(name)
         if found is None:
             raise KeyError(name)
@@ -121,7 +121,7 @@ class Program:
 
 
 def producers(program: Program) -> dict[str, tuple[str, ...]]:
-    """For each Func the Funcs that it reads, each once, in the order read."""
+    """Return for each Func the Funcs that it reads, each once, in the order of the reads."""
     names = {func.name for func in program.funcs}
     return {
         func.name: tuple(dict.fromkeys(r.tensor for r in reads(func.body) if r.tensor in names))
@@ -130,7 +130,7 @@ def producers(program: Program) -> dict[str, tuple[str, ...]]:
 
 
 def in_order(program: Program, wanted: Iterable[str] | None = None) -> tuple[Func, ...]:
-    """The wanted Funcs (else all) and what they need, producers before consumers."""
+    """Return the wanted Funcs (else all) and those that they need, producers before consumers."""
     below = producers(program)
     done: dict[str, None] = {}
     for start in below if wanted is None else wanted:
@@ -147,7 +147,7 @@ def in_order(program: Program, wanted: Iterable[str] | None = None) -> tuple[Fun
 
 
 def reduced_labels(func: Func) -> tuple[str, ...]:
-    """Labels that a Func's body reduces over, each once, outermost reduction first."""
+    """Return the labels that a Func's body reduces over, each once, outermost reduction first."""
     return tuple(dict.fromkeys(_reduced(func.body)))
 
 

@@ -1,8 +1,8 @@
-"""Shapes by label: what each expression has for axes, and whether operands line up.
+"""Computes the shape of each expression by label, and checks that operands line up.
 
-A shape has `axes`, which line up from the right as in NumPy (by label), and `named` labels,
-which line up wherever they belong: those of an index value, of a reduction's result and of a
-read with an affine index.
+A shape has `axes`, which line up from the right as in NumPy, but by label. It also has `named`
+labels, which line up wherever they stand: those of an index value, of the result of a reduction,
+and of a read with an affine index.
 """
 
 from collections.abc import Iterator
@@ -35,14 +35,14 @@ Axes = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Axes by position (None is a 1), and labels that align by name."""
+    """The axes that line up by position (None is a 1), and the labels that line up by name."""
 
     axes: Axes = ()
     named: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Every label, those by position first."""
+        """Return every label, those of the axes first."""
         return tuple(dict.fromkeys((*(axis for axis in self.axes if axis), *self.named)))
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Shape:
 
     @property
     def by_position(self) -> str:
-        """The axes that line up by position, and apart from them the labels that do by name."""
+        """Return the axes as text, followed by the labels that line up by name."""
         named = [label for label in self.named if label not in self.axes]
         axes = ", ".join(axis or "1" for axis in self.axes)
         return f"[{axes}] (and {', '.join(named)} by name)" if named and axes else str(self)
@@ -61,7 +61,7 @@ SCALAR = Shape()
 
 
 def combine(left: Shape, right: Shape) -> Shape | None:
-    """The shape of two operands together, or None where they do not line up."""
+    """Return the shape of two operands together, or None if they do not line up."""
     rank = max(len(left.axes), len(right.axes))
     pairs = zip(_padded(left.axes, rank), _padded(right.axes, rank), strict=True)
     axes: list[str | None] = []
@@ -80,7 +80,10 @@ def _padded(axes: Axes, rank: int) -> Axes:
 
 
 def read_shape(read: Read) -> Shape:
-    """Axes of a read; one with an affine index or a label twice aligns by name."""
+    """Return the shape of a read.
+
+    It lines up by name if an index is not just a label, or if a label stands twice.
+    """
     labels = [label for index in read.indices for label in index.labels]
     if all(index.is_plain for index in read.indices) and len(set(labels)) == len(labels):
         return Shape(tuple(labels))
@@ -89,14 +92,14 @@ def read_shape(read: Read) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """A shape, None after an error that has been told; and what was found on the way."""
+    """A shape, or None after an error, and the mistakes that were found while it was computed."""
 
     shape: Shape | None
     found: tuple[Diagnostic, ...] = ()
 
 
 def check_shapes(func: Func) -> list[Diagnostic]:
-    """Everything wrong with the shapes of a definition."""
+    """Report every mistake in the shapes of a definition."""
     shaped = shape_of(func.body)
     found = list(shaped.found)
     if shaped.shape is None:
@@ -132,13 +135,13 @@ def _label_not_on_left(func: Func, label: str) -> Diagnostic:
 
 
 def _brings(expr: Expr, label: str) -> Expr:
-    """The first part of an expression that has a label, as small as can be."""
+    """Return the first and smallest part of an expression that has a label."""
     below = next((child for child in children(expr) if label in free_labels(child)), None)
     return expr if below is None else _brings(below, label)
 
 
 def shape_of(expr: Expr) -> Shaped:
-    """The shape of an expression and everything wrong below it."""
+    """Return the shape of an expression and every mistake below it."""
     match expr:
         case Integer() | Float() | ScalarRead() | Size() | ProgramId():
             return Shaped(SCALAR)
@@ -266,7 +269,7 @@ def _check_reshape(expr: Reshape, axes: Axes, shape: Shape) -> Iterator[Diagnost
 def _reshape_edit(expr: Reshape, axes: str) -> tuple[Edit, ...]:
     if expr.span is None or expr.operand.span is None:
         return ()
-    # The span of an expression in parentheses includes them.
+    # The span of an expression in parentheses includes the parentheses.
     parentheses = expr.span.text.partition("reshape")[0].count("(")
     end = expr.span.end
     for _ in range(parentheses):
@@ -293,7 +296,10 @@ def _shape_of_apply(expr: Apply) -> Shaped:
 def _do_not_line_up(
     operands: tuple[Expr, ...], shapes: list[Shape], total: Shape, at: int
 ) -> Diagnostic:
-    """Operand `at` does not line up with those before; blame it unless only another is mended."""
+    """Report that operand `at` does not line up with the operands before it.
+
+    It is blamed unless a reshape of another operand alone would correct the expression.
+    """
     order: tuple[str, ...] | None = ()
     for shape in shapes:
         order = None if order is None else _merged(order, shape.axes)
@@ -328,7 +334,7 @@ def _do_not_line_up(
 
 
 def _merged(left: Axes, right: Axes) -> tuple[str, ...] | None:
-    """Every label once, in an order that both have; None if their orders contradict."""
+    """Return every label once, in an order that agrees with both, or None if there is none."""
     labels: list[str] = []
     rest = [axis for axis in right if axis]
     for axis in left:
@@ -344,7 +350,7 @@ def _merged(left: Axes, right: Axes) -> tuple[str, ...] | None:
 
 
 def _laid_out(shape: Shape, order: tuple[str, ...]) -> Axes:
-    """The axes along an order of labels, with 1 for those that the shape lacks."""
+    """Return the axes in an order of labels, with 1 for each label that the shape lacks."""
     axes = tuple(label if label in shape.labels else None for label in order)
     while axes and axes[0] is None:
         axes = axes[1:]

@@ -1,4 +1,4 @@
-"""A Program printed as .dt text again; parse(show(program)) == program."""
+"""Prints a Program as .dt text. Law: parse(show(program)) == program."""
 
 import math
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ from dtpoly.algorithm.program import (
 
 
 def show(program: Program) -> str:
-    """The whole program: declarations, definitions, directives."""
+    """Return the text of a whole program: declarations, definitions, directives."""
     sections = (
         _declarations(program),
         [show_definition(func) for func in program.funcs],
@@ -49,7 +49,7 @@ def _declarations(program: Program) -> list[str]:
         *(("RVar" if v.reducible else "Var", v.name, v.size) for v in program.labels),
     )
     for kind, name, said in named:
-        # Neighbours of one kind share a declaration, so that the order is kept.
+        # Neighbours of one kind share a declaration, which keeps the order.
         if not groups or groups[-1][0] != kind:
             groups.append((kind, []))
         groups[-1][1].append(f"{name}: {said}" if said else name)
@@ -57,18 +57,18 @@ def _declarations(program: Program) -> list[str]:
 
 
 def show_definition(func: Func) -> str:
-    """`f[x, y] = body;`."""
+    """Return the text of a definition, such as `f[x, y] = body;`."""
     return f"{func.name}[{', '.join(func.labels)}] = {show_expr(func.body)};"
 
 
 def show_directive(directive: Directive) -> str:
-    """`f.block(x:16);`."""
+    """Return the text of a directive, such as `f.block(x:16);`."""
     arguments = ", ".join(map(show_argument, directive.arguments))
     return f"{directive.func}.{directive.name}({arguments});"
 
 
 def show_argument(argument: Argument) -> str:
-    """`x`, `x:16`, `y:yi/8`."""
+    """Return the text of an argument, such as `x`, `x:16` or `y:yi/8`."""
     match argument.value:
         case None:
             return str(argument.target)
@@ -79,7 +79,7 @@ def show_argument(argument: Argument) -> str:
 
 
 def show_affine(index: Affine) -> str:
-    """`2 * y + r - 1`."""
+    """Return the text of an index, such as `2 * y + r - 1`."""
     parts: list[str] = []
     for label, coefficient in index.terms:
         size = abs(coefficient)
@@ -96,7 +96,7 @@ def show_affine(index: Affine) -> str:
 
 
 def show_float(value: float) -> str:
-    """A float as the language writes it."""
+    """Return a float as the language writes it."""
     if math.isnan(value):
         return "nan"
     return "inf" if math.isinf(value) else repr(value)
@@ -107,7 +107,10 @@ def _call(name: str, arguments: Iterable[str]) -> str:
 
 
 def show_expr(expr: Expr, context: int = 0) -> str:
-    """An expression; in parentheses if its operator binds no tighter than the context's."""
+    """Return the text of an expression.
+
+    It is in parentheses if its operator does not bind more tightly than the context.
+    """
     match expr:
         case Integer(value=value):
             return str(value)
@@ -147,7 +150,7 @@ def _show_apply(expr: Apply, context: int) -> str:
         space = " " if operation.symbol.isalpha() else ""
         text = f"{operation.symbol}{space}{show_expr(expr.operands[0], level)}"
     else:
-        # Operators group to the left; comparisons do not group at all.
+        # Operators group to the left, but comparisons do not group at all.
         left, right = expr.operands
         left_context = level + 1 if level == COMPARISON else level
         shown = show_expr(left, left_context), show_expr(right, min(level + 1, ATOM))

@@ -1,4 +1,4 @@
-"""Prints the open parts of a schedule as .dt text, which reads back to the same data."""
+"""Prints the open parts of a schedule as .dt text, which parses back to the same data."""
 
 from typing import assert_never
 
@@ -19,13 +19,13 @@ from dtpoly.algorithm.operations import INFIX
 
 
 def show_openings(openings: Openings) -> str:
-    """All directives, alternatives and constraints, each in a line."""
+    """Return all directives, alternatives and constraints, one in a line."""
     lines = (*map(show_item, openings.items), *map(show_constraint, openings.constraints))
     return "".join(f"{line}\n" for line in lines)
 
 
 def show_item(item: Item) -> str:
-    """`f.block(x:{4, 8});` or `{ f.map(x, y) | };`."""
+    """Return the text of an item, such as `f.block(x:{4, 8});` or `{ f.map(x, y) | };`."""
     return f"{_item(item)};"
 
 
@@ -40,12 +40,12 @@ def _item(item: Item) -> str:
 
 
 def show_option(option: tuple[Item, ...]) -> str:
-    """`f.map(x, y), f.num_warps(4)`; nothing for no directives."""
+    """Return the text of an option, such as `f.map(x, y), f.num_warps(4)`, or "" if it is empty."""
     return ", ".join(map(_item, option))
 
 
 def show_argument(argument: OpenArgument) -> str:
-    """`x`, `x:{4, 8}`, `y:yi/{4, 8}`."""
+    """Return the text of an argument, such as `x`, `x:{4, 8}` or `y:yi/{4, 8}`."""
     text = _part(argument.target)
     if argument.value is not None:
         text += f":{_part(argument.value)}"
@@ -59,7 +59,7 @@ def _part(part: int | str | Choice) -> str:
 
 
 def show_constraint(constraint: Constraint) -> str:
-    """`where f.tensorize.y <= f.block.y;`."""
+    """Return the text of a constraint, such as `where f.tensorize.y <= f.block.y;`."""
     return f"where {_condition(constraint.condition, 0)};"
 
 

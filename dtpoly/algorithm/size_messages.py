@@ -1,4 +1,4 @@
-"""Turns mistakes in the sizes of a call, which are values, into diagnostics that say them."""
+"""Builds the messages about mistakes in the sizes of a call."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,10 @@ from dtpoly.source import Span
 
 
 def must_be_passed(label: str, instead: Sequence[str] = ()) -> Diagnostic:
-    """A size that nothing decides; others may be passed instead of it."""
+    """Report a size that nothing decides.
+
+    `instead` are labels whose sizes may be passed in its place.
+    """
     others = ", ".join(f"{one}=..." for one in instead)
     return Diagnostic(
         "DT170",
@@ -22,12 +25,12 @@ def must_be_passed(label: str, instead: Sequence[str] = ()) -> Diagnostic:
 
 
 def gives(read: str, extent: int, size: int) -> str:
-    """Say which size an axis shows, for example "A.shape[0] is 8, which gives 4"."""
+    """Return which size an axis shows, for example "A.shape[0] is 8, which gives 4"."""
     return f"{read} is {extent}" + ("" if size == extent else f", which gives {size}")
 
 
 def disagree(label: str, first: str, second: str, span: Span | None) -> Diagnostic:
-    """Two tensors, or a tensor and a call, say two sizes of one label."""
+    """Report that two tensors, or a tensor and an argument of the call, give a label two sizes."""
     return Diagnostic(
         "DT172",
         Severity.ERROR,
@@ -48,7 +51,7 @@ def outside(
     reached: int,
     sizes: Mapping[str, int],
 ) -> Diagnostic:
-    """A tensor that is too small for a read, with the sizes of the labels of its index."""
+    """Report a tensor that is too small for a read, with the sizes of the labels of the index."""
     said = ", ".join(f"{label}={sizes[label]}" for label in index.labels)
     what = f"{show_affine(index)} reaches {reached}" if index.terms else "this is beyond"
     return Diagnostic(
@@ -63,7 +66,7 @@ def outside(
 
 
 def given_otherwise(label: str, size: int, fixed: int | None) -> Diagnostic:
-    """A size that is not the one that the file says."""
+    """Report a size that is not the one that the file fixes."""
     return Diagnostic(
         "DT169",
         Severity.ERROR,

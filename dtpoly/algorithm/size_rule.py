@@ -1,4 +1,4 @@
-"""The rule that gives a label its size: the axes that show it, and whether a call may pass it."""
+"""Defines the rule that gives a label its size: axes that show it, or an argument of the call."""
 
 from collections.abc import Collection
 
@@ -10,7 +10,10 @@ from dtpoly.source import Span
 
 @dataclass(frozen=True, slots=True)
 class AxisRead:
-    """One read of one axis of a tensor input or of a Func, where no padding is outside of it."""
+    """A read of one axis of a tensor input or of a Func.
+
+    The read must be inside along this axis.
+    """
 
     tensor: str
     axis: int
@@ -23,31 +26,33 @@ class AxisRead:
 
 @dataclass(frozen=True, slots=True)
 class SizeRule:
-    """How a label gets its size: the largest for which every read of one axis is inside.
+    """The rule by which a label gets its size.
 
-    Without reads no tensor shows the size: the file says it, or the caller must pass it.
+    The size is the largest one for which every read of one axis is inside. If the rule has no
+    reads, no tensor shows the size: the file fixes it, or the caller must pass it.
     """
 
     label: str
     reads: tuple[AxisRead, ...] = ()
-    size: int | None = None  # if the file says it
-    # No axis shows it, it stands in sums alone: a call may pass any size for which all is inside.
+    size: int | None = None  # if the file fixes it
+    # True if the label stands only in sums, so that no axis shows its size exactly. Then a call may
+    # pass any size for which all reads are inside.
     is_bounded: bool = False
-    # The reads that decide it where the sizes of all that is added to it are passed instead.
+    # The reads that decide the size if the sizes of the other labels in their indices are passed.
     otherwise: tuple[AxisRead, ...] = ()
 
     @property
     def is_passed(self) -> bool:
-        """True if the caller must pass it, or others instead."""
+        """True if the caller must pass the size, or other sizes instead."""
         return not self.reads and self.size is None
 
     @property
     def may_be_passed(self) -> bool:
-        """True if a call has an argument for it."""
+        """True if a call has an argument for the size."""
         return self.is_passed or self.is_bounded
 
     def instead(self, known: Collection[str]) -> tuple[str, ...]:
-        """The labels whose sizes may be passed instead of its own, beside those known."""
+        """Return the labels whose sizes may be passed instead, except those already known."""
         others = (label for read in self.otherwise for label in read.index.labels)
         return tuple(dict.fromkeys(v for v in others if v != self.label and v not in known))
 

@@ -1,6 +1,6 @@
 """Decides which tensor gives which label its size, and computes all sizes of a call.
 
-A label may also have a size that no tensor shows; the call must pass that one.
+A label may also have a size that no tensor shows. Then the call must pass it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ Sizes = Mapping[str, int]
 
 
 def axis_reads(program: Program) -> tuple[AxisRead, ...]:
-    """Every read of an axis that must be inside of its tensor, in program order."""
+    """Return every read of an axis that must be inside its tensor, in program order."""
     return tuple(
         AxisRead(read.tensor, axis, index, read.span)
         for func in program.funcs
@@ -44,7 +44,7 @@ def axis_reads(program: Program) -> tuple[AxisRead, ...]:
 
 
 def used_labels(program: Program) -> frozenset[str]:
-    """Labels whose size matters: those of a definition, and those in its body."""
+    """Return the labels whose size matters: those of the definitions and of their bodies."""
     labels: set[str] = set()
     for func in program.funcs:
         labels.update(func.labels)
@@ -64,13 +64,13 @@ def used_labels(program: Program) -> frozenset[str]:
 
 
 def extent_label(program: Program, tensor: str, axis: int) -> str | None:
-    """The label that is the extent of a Func's axis; None for a tensor input."""
+    """Return the label that is the extent of an axis of a Func; None for a tensor input."""
     func = program.find_func(tensor)
     return func.labels[axis] if func is not None and axis < len(func.labels) else None
 
 
 def size_rules(program: Program) -> tuple[SizeRule, ...]:
-    """A rule for every label, in an order in which each needs only earlier ones."""
+    """Return a rule for every label, in an order in which each rule needs only earlier ones."""
     order = {tensor.name: at for at, tensor in enumerate(program.tensors)}
     extents = {
         (func.name, axis): label for func in program.funcs for axis, label in enumerate(func.labels)
@@ -79,7 +79,8 @@ def size_rules(program: Program) -> tuple[SizeRule, ...]:
     fixed = program.fixed
     known = {label: SizeRule(label, size=size) for label, size in fixed.items() if label in used}
     labels = [label.name for label in program.labels if label.name in used]
-    # A plain read says most; of equals, the first input as declared, and inputs before Funcs.
+    # A plain read decides first, since it shows the size directly. Among plain reads the first
+    # declared input decides, and inputs decide before Funcs.
     pending = sorted(
         axis_reads(program),
         key=lambda r: (not r.index.is_plain, order.get(r.tensor, len(order))),
@@ -110,7 +111,7 @@ def _says_nothing_more(read: AxisRead, extents: Extents, known: Known) -> bool:
 
 
 def _decided_by_reads(pending: list[AxisRead], extents: Extents, known: Known) -> SizeRule | None:
-    """The size of a label that indexes an axis whose extent is known."""
+    """Find the rule for a label that indexes an axis whose extent is known."""
     for first in pending:
         label = _undecided(first, known)
         extent = extents.get((first.tensor, first.axis))
@@ -122,7 +123,10 @@ def _decided_by_reads(pending: list[AxisRead], extents: Extents, known: Known) -
 
 
 def _decided_by_readers(pending: list[AxisRead], extents: Extents, known: Known) -> SizeRule | None:
-    """The size of a Func's label that nothing shows: it is as large as it is read."""
+    """Find the rule for a label of a Func that no axis shows.
+
+    The Func is as large as its reads need.
+    """
     shifted = [r for r in pending if r.index.shifted in known]
     for read in shifted:
         extent = extents.get((read.tensor, read.axis))
@@ -133,15 +137,15 @@ def _decided_by_readers(pending: list[AxisRead], extents: Extents, known: Known)
 
 
 def _undecided(read: AxisRead, known: Mapping[str, SizeRule]) -> str | None:
-    """The one label of the index that has no size yet."""
+    """Return the label of the index that has no size yet, if there is exactly one."""
     unknown = [label for label in read.index.labels if label not in known]
     return unknown[0] if len(unknown) == 1 else None
 
 
 def largest_size(index: Affine, label: str, extent: int, sizes: Sizes) -> int:
-    """The largest size of a label for which an index stays inside 0..extent-1.
+    """Return the largest size of a label for which an index stays inside 0..extent-1.
 
-    All other labels have their sizes; if one of them is 0 nothing is read at all.
+    All other labels have their sizes. If one of them is 0, nothing is read at all.
     """
     low = high = index.constant
     for other, coefficient in index.terms:
@@ -158,9 +162,9 @@ def largest_size(index: Affine, label: str, extent: int, sizes: Sizes) -> int:
 def sizes_of(
     program: Program, shapes: Mapping[str, tuple[int, ...]], passed: Sizes | None = None
 ) -> dict[str, int]:
-    """The size of every label, from the tensors' shapes and from what was passed.
+    """Return the size of every label, from the shapes of the tensors and the passed sizes.
 
-    Raises DtpolyError, by name and with the sizes seen, where they disagree.
+    Raises DtpolyError if they disagree. Its messages name the tensors and the sizes.
     """
     given = dict(passed or {})
     used = used_labels(program)
@@ -168,7 +172,8 @@ def sizes_of(
     for rule in size_rules(program):
         if rule.label in used or rule.label in given:
             sizes[rule.label] = _size(program, rule, shapes, sizes, given)
-    # Where the tensors disagree, a read may be outside for no other reason.
+    # Where the tensors disagree on a size, a read may be outside for that reason alone, so the
+    # reads are checked only if the tensors agree.
     wrong = list(_disagreements(program, shapes, sizes, given)) or list(
         _outside(program, shapes, sizes)
     )
@@ -204,7 +209,7 @@ def _size(
             largest_size(r.index, rule.label, _extent(program, r, shapes, sizes), known)
             for r in rule.otherwise
         )
-    if rule.label not in rule.reads[0].index.labels:  # the Func is as large as it is read
+    if rule.label not in rule.reads[0].index.labels:  # the Func is as large as its reads need
         return max(sizes[r.index.labels[0]] + r.index.constant for r in rule.reads)
     return min(
         largest_size(r.index, rule.label, _extent(program, r, shapes, sizes), sizes)
@@ -261,7 +266,10 @@ def _outside(
 
 
 def needing_room(program: Program) -> dict[tuple[str, int, Affine], tuple[str, ...]]:
-    """The labels of which each read must be inside for one index, by tensor, axis and index."""
+    """Return the labels whose reads must be inside even for a single index.
+
+    The keys are a tensor, an axis and an index.
+    """
     reduced = frozenset(label.name for label in program.labels if label.reducible)
     return labels_needing_room(size_rules(program), axis_reads(program), reduced)
 
@@ -274,7 +282,7 @@ def _by_axis(program: Program) -> dict[tuple[str, int], list[AxisRead]]:
 
 
 def _range(index: Affine, sizes: Sizes) -> tuple[int, int]:
-    """The smallest and the largest value of an index; (0, -1) if it has none."""
+    """Return the smallest and the largest value of an index, or (0, -1) if it has no values."""
     if any(sizes[label] == 0 for label in index.labels):
         return 0, -1
     reaches = [c * (sizes[label] - 1) for label, c in index.terms]
@@ -283,7 +291,7 @@ def _range(index: Affine, sizes: Sizes) -> tuple[int, int]:
 
 
 def input_shapes(program: Program, sizes: Sizes) -> dict[str, tuple[int, ...]]:
-    """The smallest shapes of the tensor inputs for which sizes_of gives these sizes."""
+    """Return the smallest shapes of the tensor inputs for which `sizes_of` gives these sizes."""
     decided = {
         (read.tensor, read.axis, read.index): rule.label
         for rule in size_rules(program)
@@ -298,7 +306,8 @@ def input_shapes(program: Program, sizes: Sizes) -> dict[str, tuple[int, ...]]:
         extents: list[int] = []
         for axis in range(rank):
             inside = [read.indices[axis] for read in mine if axis not in padded_axes(read)]
-            # An axis that is only read through a pad is as long as its index without the shift.
+            # An axis that is only read through a pad gets the length of its index without the
+            # shift.
             padded = [Affine(read.indices[axis].terms) for read in mine]
             reaches: list[int] = []
             for index in inside or padded:
@@ -311,10 +320,10 @@ def input_shapes(program: Program, sizes: Sizes) -> dict[str, tuple[int, ...]]:
 
 
 def reach(index: Affine, sizes: Sizes, decided: str | None = None) -> int:
-    """The smallest extent that holds every read at an index, and decides that label's size.
+    """Return the smallest extent that holds every read at an index and decides that label's size.
 
-    `largest_size(index, decided, reach(index, sizes, decided), sizes) == sizes[decided]`, for
-    coefficients above 0.
+    For coefficients above 0 the law is `largest_size(index, decided, reach(index, sizes, decided),
+    sizes) == sizes[decided]`.
     """
     counted = index.labels if decided is None else (decided,)
     if any(sizes[label] == 0 for label in counted):
@@ -324,7 +333,7 @@ def reach(index: Affine, sizes: Sizes, decided: str | None = None) -> int:
 
 
 def check_sizes(program: Program) -> list[Diagnostic]:
-    """A note for each size that no tensor shows."""
+    """Report a note for each size that no tensor shows."""
     used = used_labels(program)
     spans = {label.name: label.span for label in program.labels}
     return [

@@ -20,13 +20,15 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.inference import type_of, types_of
 from dtpoly.algorithm.program import Func, Program, in_order
 
-Within = tuple[tuple[Affine, str], ...]  # what is used only where each index is in a label's range
+# Pairs of an index and a label: a value is used only where each index is in its label's range.
+Within = tuple[tuple[Affine, str], ...]
 
 
 def parts_of(program: Program, names: Collection[str]) -> dict[str, int]:
-    """How many parts the expression of each Func has with these Funcs in the place of reads.
+    """Return how many nodes the expression of each Func would have after these Funcs are inlined.
 
-    It is counted and not made: a chain of Funcs that are read twice doubles with each.
+    The expressions are counted and not built: in a chain of Funcs, each of which reads the one
+    before twice, every step doubles the number.
     """
     found: dict[str, int] = {}
     for func in in_order(program):
@@ -37,9 +39,10 @@ def parts_of(program: Program, names: Collection[str]) -> dict[str, int]:
 
 
 def inlined(program: Program, name: str) -> Program:
-    """The Program without a Func that has no reductions; each read of it computes its element.
+    """Return the Program without a Func that has no reductions; its readers compute its elements.
 
-    In the type of the Func: a number in it is a tensor's element to its readers.
+    Each element is cast to the type of the Func, because a weak number in the definition was an
+    element of a tensor to the readers.
     """
     func = program.find_func(name)
     if func is None:
@@ -76,9 +79,9 @@ def _inlined(expr: Expr, func: Func) -> Expr:
 
 
 def _substituted(expr: Expr, put: Mapping[str, Affine], within: Within) -> Expr:
-    """The expression with indices in the place of labels.
+    """Return the expression with indices in the place of labels.
 
-    Where it stands below a condition, reads are padded too: what they read outside is not used.
+    Where `within` restricts it, reads get a padding, because the values outside are not used.
     """
     match expr:
         case Index(label=label) if label in put:
@@ -92,14 +95,15 @@ def _substituted(expr: Expr, put: Mapping[str, Affine], within: Within) -> Expr:
             mine = tuple((index.substitute(put), label) for index, label in expr.within)
             return replace(expr, indices=moved, padding=padding, within=(*within, *mine))
         case Reshape(operand=operand):
-            # Labels line up by value; the new ones may not be plain.
+            # The labels line up by value here, so the reshape is dropped. The new indices may not
+            # be plain.
             return _substituted(operand, put, within)
         case _:
             return map_children(expr, lambda one: _substituted(one, put, within))
 
 
 def as_expr(index: Affine) -> Expr:
-    """An index as a value."""
+    """Return an index as an expression."""
     total: Expr | None = None
     for label, coefficient in index.terms:
         term: Expr = Index(label)

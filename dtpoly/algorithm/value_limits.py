@@ -1,8 +1,8 @@
-"""Limits sizes so that whole numbers made of indices and sizes alone fit 64 bits.
+"""Limits sizes so that whole numbers made only of indices and sizes fit 64 bits.
 
 `2147483648 * k` needs more than 64 bits where k reaches 4294967296. A tensor may be that long, and
-so may a size that a call passes. Wrappers refuse such sizes, by the numbers that are found here.
-The lanes of a tile that are past the last index count, too.
+a call may pass such a size. Wrappers refuse these sizes, by the limits that are found here. The
+lanes of a tile that are past the last index count as indices, too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,17 +15,17 @@ from dtpoly.algorithm.sizes import used_labels
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frozen import dataclass
 
-# No memory holds a tensor with so many elements.
+# No memory can hold a tensor with this many elements.
 NO_SIZE = 2**48
 LARGEST = 2**63 - 1
 LAST_PROGRAM = 2**31 - 2
-# The last tile of a block may have lanes past its end, and a tile has at most so many.
+# A tile has at most this many lanes, and the last tile of a block may lie past the end of the size.
 LANES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """A number that a value and its opposite never exceed: a sum of sizes times factors.
+    """An upper bound of the absolute value of a whole number: a sum of sizes times factors.
 
     No factor is below 0, and neither is the constant.
     """
@@ -39,19 +39,22 @@ class Reach:
         return Reach(total, self.constant + other.constant)
 
     def times(self, factor: int) -> "Reach":
-        """The reach of a product with a number."""
+        """Return the bound of the product with a number."""
         by = abs(factor)
         return Reach({v: by * c for v, c in self.sizes.items() if by}, by * self.constant)
 
     def either(self, other: "Reach") -> "Reach":
-        """The reach of what is one of two values."""
+        """Return the bound of a value that is one of two values."""
         labels = {*self.sizes, *other.sizes}
         most = {v: max(self.sizes.get(v, 0), other.sizes.get(v, 0)) for v in labels}
         return Reach(most, max(self.constant, other.constant))
 
     @property
     def limit(self) -> int | None:
-        """The largest number that all these sizes may be; None if each size that exists fits."""
+        """Return the largest number that all sizes of the bound may be.
+
+        None if all real sizes fit.
+        """
         factor = sum(self.sizes.values())
         if self.constant + factor * (NO_SIZE - 1) <= LARGEST:
             return None
@@ -59,7 +62,7 @@ class Reach:
 
 
 def largest_sizes(program: Program) -> dict[str, tuple[int, Expr]]:
-    """The largest size of each label that has a limit, and the value that sets it."""
+    """Return the largest size of each label that has a limit, and the value that sets the limit."""
     used = used_labels(program)
     found: dict[str, tuple[int, Expr]] = {}
     for func in program.funcs:
@@ -72,7 +75,7 @@ def largest_sizes(program: Program) -> dict[str, tuple[int, Expr]]:
 
 
 def check_values(program: Program) -> list[Diagnostic]:
-    """An error for each value that fits for no sizes, and a note for each size with a limit."""
+    """Report an error for each value that never fits, and a note for each size with a limit."""
     errors = [
         Diagnostic(
             "DT131",
@@ -101,17 +104,17 @@ def check_values(program: Program) -> list[Diagnostic]:
 
 
 def _reaches(body: Expr, fixed: Mapping[str, int]) -> Iterator[tuple[Expr, Reach]]:
-    """The values in an expression that are made of indices and sizes alone, with their reach."""
+    """Yield the values in an expression that consist of indices and sizes, with their bounds."""
     for node in walk(body):
         if isinstance(node, Apply) and (reach := _reach(node, fixed)) is not None:
             yield node, reach
 
 
 def _reach(expr: Expr, fixed: Mapping[str, int]) -> Reach | None:
-    """The reach of a value; None if it is not made of indices and sizes alone.
+    """Return the bound of a value, or None if it is not made only of indices and sizes.
 
-    Products of several sizes have none either: they wrap, as whole numbers of tensors do. Nor has
-    the largest number of 64 bits, which as a rule stands for "no number yet".
+    Products of several sizes have no bound either: they wrap, as whole numbers of tensors do. The
+    largest number of 64 bits has none, because it usually stands for "no number yet".
     """
     match expr:
         case Integer(value=value):
@@ -128,16 +131,17 @@ def _reach(expr: Expr, fixed: Mapping[str, int]) -> Reach | None:
             return Reach({}, LAST_PROGRAM)
         case Cast(operand=operand, dtype=dtype) if dtype in INTEGERS:
             reach = _reach(operand, fixed)
-            # An index that is brought to fewer bits wraps, as whole numbers of tensors do.
+            # An index that is cast to fewer bits wraps, as whole numbers of tensors do.
             return reach if dtype is DType.I64 or reach is None or not reach.sizes else None
         case Apply("pow", (base, Integer(value=exponent))):
             reach = _reach(base, fixed)
             if exponent == 1 or reach is None:
                 return reach
-            # No power of 2 beyond the 64th fits either, and it is quick to compute.
+            # A power of 2 with a larger exponent does not fit either, and this one is computed
+            # quickly.
             return None if reach.sizes else Reach({}, reach.constant ** min(exponent, 64))
         case Apply(operation=operation, operands=operands):
-            # The condition of a choice is none of its values.
+            # The first operand of `where` is a condition and not one of its values.
             chosen = operands[1:] if operation == "where" else operands
             parts = [_reach(operand, fixed) for operand in chosen]
             known = [part for part in parts if part is not None]

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from enum import StrEnum
+from enum import Enum
 from itertools import islice
 from math import prod
 
 from dtpoly.algorithm.expressions import Dot, Expr, Read, children
 from dtpoly.algorithm.program import (
-    Argument,
     Directive,
     Func,
     Program,
@@ -20,16 +19,18 @@ from dtpoly.algorithm.sizes import Sizes
 from dtpoly.algorithm.substitute import inlined
 from dtpoly.autoschedule.amounts import amount, many
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.facts import Fact, Fused, Inlined
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives, saying
 
 MOST = 12  # plans that are looked at
 
 
-class How(StrEnum):
+class How(Enum):
     """Where a Func is computed."""
 
-    KERNEL = "kernel"  # of its own
-    FUSED = "fused"  # inside of a loop of another one
-    INLINE = "inline"  # wherever it is read
+    KERNEL = "in a kernel of its own"
+    FUSED = "inside of a loop of another one"
+    INLINE = "wherever it is read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +72,16 @@ class Plan:
         return program
 
 
-def directive_of(placed: Placed) -> Directive | None:
+def directive_of(placed: Placed, primitives: Primitives = PRIMITIVES) -> Directive | None:
     """Return the directive that puts a Func there; a kernel of its own needs none."""
     match placed.how:
         case How.KERNEL:
             return None
         case How.INLINE:
-            return Directive(placed.func, "inline")
+            fact: Fact = Inlined(placed.func)
         case How.FUSED:
-            arguments = (Argument(placed.host), Argument(placed.label))
-            return Directive(placed.func, "fuse_at", arguments)
+            fact = Fused(placed.func, placed.host, placed.label)
+    return next(one.directive() for one in saying(fact, primitives))
 
 
 @dataclass(frozen=True)

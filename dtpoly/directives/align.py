@@ -31,6 +31,7 @@ class Align(LaunchEdit):
     """
 
     name: ClassVar[str] = "align"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
 
     order: ClassVar[str] = "each index is in another tile or lane, where that makes no difference"

@@ -27,6 +27,7 @@ class Alternate(LaunchEdit):
     """
 
     name: ClassVar[str] = "alternate"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", Label(), Count.EACH),)
     order: ClassVar[str] = "loops whose rounds may come in any order are turned, and no others"
 

@@ -37,6 +37,7 @@ class Atomic(Primitive):
     """
 
     name: ClassVar[str] = "atomic"
+    ignores_sizes: ClassVar[bool] = True
     stage: ClassVar[Stage] = Stage.OPTIONS
     turn: ClassVar[Turn | None] = Turn.MEETINGS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("labels", Label(), Count.EACH),)

@@ -26,6 +26,7 @@ class Beside(LaunchEdit):
     """
 
     name: ClassVar[str] = "beside"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("other", FuncName()),)
     order: ClassVar[str] = "neither of the two kernels needs what the other one computes"
 

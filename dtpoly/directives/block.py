@@ -11,6 +11,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Part
 from dtpoly.schedule.arguments import OneOf
+from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.facts import Blocked, Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
@@ -52,6 +53,15 @@ class Block(Primitive):
             if isinstance(item, Divided):
                 new, span = item.new, item.span
                 yield NewName(self.func, new, item.label, self.name, is_loop=True, span=span)
+
+    def depends(self) -> Depends:
+        """Of sizes, a verdict depends on how they compare with those of tiles."""
+        new = [item.new if isinstance(item, Divided) else "" for item in self.blocks]
+        labels = [item.label for item in self.blocks]
+        return Depends(
+            tuple((self.func, self.name, *one) for one in zip(labels, new, strict=True)),
+            tuple(Number(item.label, Piece.BLOCK, item.size) for item in self.blocks),
+        )
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the label is the Func's own, and that only reductions name partial results."""

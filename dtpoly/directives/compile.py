@@ -19,6 +19,7 @@ class Compile(Primitive):
     """
 
     name: ClassVar[str] = "compile"
+    ignores_sizes: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ("compile_to_kernel",)
     stage: ClassVar[Stage] = Stage.COMPILE
     parameters: ClassVar[tuple[Parameter, ...]] = ()

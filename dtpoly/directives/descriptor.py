@@ -30,6 +30,7 @@ class Descriptor(LaunchEdit):
     """
 
     name: ClassVar[str] = "descriptor"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
 
     inputs: tuple[Name, ...]

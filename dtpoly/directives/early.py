@@ -21,6 +21,7 @@ class Early(LaunchEdit):
     """
 
     name: ClassVar[str] = "early"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:

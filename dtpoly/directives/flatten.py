@@ -29,6 +29,7 @@ class Flatten(LaunchEdit):
     """
 
     name: ClassVar[str] = "flatten"
+    ignores_sizes: ClassVar[bool] = True
     elsewhere: ClassVar[tuple[str, ...]] = ("collapse",)
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("loops", Label(), Count.LIST, least=2),

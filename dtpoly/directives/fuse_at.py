@@ -1,13 +1,14 @@
 """The primitive `fuse_at`: a Func is computed inside a loop of its reader."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from dataclasses import replace
+from typing import ClassVar, Self
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Statement
 from dtpoly.schedule.arguments import FuncName, Word
-from dtpoly.schedule.facts import Fact, Fused
+from dtpoly.schedule.facts import Fact, Fused, Inlined
 from dtpoly.schedule.fusing import fuse
 from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.labels import Label, may_be_introduced, unknown_label
@@ -30,6 +31,7 @@ class FuseAt(Primitive):
     """
 
     name: ClassVar[str] = "fuse_at"
+    ignores_sizes: ClassVar[bool] = True
     elsewhere: ClassVar[tuple[str, ...]] = ("compute_at", "fuse")
     stage: ClassVar[Stage] = Stage.FUSIONS
     turn: ClassVar[Turn | None] = Turn.FUSIONS
@@ -45,8 +47,23 @@ class FuseAt(Primitive):
     recompute: bool = False
 
     def facts(self) -> Iterator[Fact]:
-        """State that the Func is fused."""
-        yield Fused(self.func, self.consumer.text, self.span)
+        """State that the Func is fused, and where."""
+        yield Fused(self.func, self.consumer.text, self.label.text, self.span)
+
+    @classmethod
+    def saying(cls, fact: Fact) -> Self | None:
+        """The directive that fuses a Func at such a place."""
+        if not isinstance(fact, Fused):
+            return None
+        return cls(fact.func, Name(fact.consumer), Name(fact.label), span=fact.span)
+
+    def instead(self) -> Iterator[Fact]:
+        """A Func may be inlined instead of fused."""
+        yield Inlined(self.func, self.span)
+
+    def moved(self, label: str) -> Self:
+        """The same at another loop of the consumer."""
+        return replace(self, label=Name(label, self.label.span))
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the consumer reads the Func in one kernel with it, and has the loop."""

@@ -1,7 +1,7 @@
 """The primitive `inline`: a Func's expression stands in for its reads."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from dtpoly.algorithm.substitute import inlined
 from dtpoly.diagnostics import Diagnostic, Note, Severity
@@ -27,6 +27,7 @@ class Inline(Primitive):
     """
 
     name: ClassVar[str] = "inline"
+    ignores_sizes: ClassVar[bool] = True
     elsewhere: ClassVar[tuple[str, ...]] = ("compute_inline",)
     stage: ClassVar[Stage] = Stage.FUSIONS
     turn: ClassVar[Turn | None] = Turn.INLINED
@@ -36,6 +37,11 @@ class Inline(Primitive):
     def facts(self) -> Iterator[Fact]:
         """State that the Func is inlined."""
         yield Inlined(self.func, self.span)
+
+    @classmethod
+    def saying(cls, fact: Fact) -> Self | None:
+        """The directive that inlines a Func."""
+        return cls(fact.func, span=fact.span) if isinstance(fact, Inlined) else None
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the Func is not compiled, not fused, and contains no reduction."""

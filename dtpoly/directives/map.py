@@ -9,7 +9,8 @@ from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import OneOf
-from dtpoly.schedule.facts import Fact, NewName
+from dtpoly.schedule.depends import Depends
+from dtpoly.schedule.facts import Fact, NewName, Numbered
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, check_label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
@@ -46,11 +47,18 @@ class Map(Primitive):
     loops: tuple[Name | Divided, ...]
 
     def facts(self) -> Iterator[Fact]:
-        """State the names of the loops inside of groups; they are loops over blocks only."""
+        """State the order, and the names of the loops inside of groups, which are over blocks."""
+        yield Numbered(self.func, self.loops)
         for item in self.loops:
             if isinstance(item, Divided):
                 new, label, span = item.new, item.label, item.span
                 yield NewName(self.func, new, label, self.name, is_loop=False, span=span)
+
+    def depends(self) -> Depends:
+        """A verdict does not depend on how many blocks a group has."""
+        named = tuple(item.new if isinstance(item, Divided) else None for item in self.loops)
+        labels = tuple(map(label_of, self.loops))
+        return Depends(((self.func, self.name, labels, named),), is_once=True)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that each blocked label stands once, and each new name once behind its label."""

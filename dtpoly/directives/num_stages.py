@@ -1,16 +1,18 @@
 """The primitive `num_stages`: how far the loads of a loop run ahead."""
 
-from typing import ClassVar
+from dataclasses import replace
+from typing import ClassVar, Self
 
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Integer
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.depends import Depends
+from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.tree import Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class NumStages(Primitive):
+class NumStages(LaunchEdit):
     """Let the loads of later iterations overlap with the work of earlier ones.
 
         for k: load(k); use(k)  -->  load(0); for k: load(k + 1) while use(k)
@@ -20,11 +22,18 @@ class NumStages(Primitive):
 
     name: ClassVar[str] = "num_stages"
     elsewhere: ClassVar[tuple[str, ...]] = ("pipeline",)
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("stages", Integer()),)
 
     stages: int
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, num_stages=self.stages))
+    def depends(self) -> Depends:
+        """A verdict depends on no number of stages, but for whether loads run ahead."""
+        return Depends(((self.func, self.name),), is_once=True)
+
+    def ahead(self) -> Self:
+        """The same with two stages at least."""
+        return replace(self, stages=max(self.stages, 2))
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let so many iterations be under way."""
+        return replace(launch, num_stages=self.stages)

@@ -1,16 +1,18 @@
 """The primitive `num_warps`: how many warps run a program instance."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Integer
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.depends import Depends
+from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.tree import Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class NumWarps(Primitive):
+class NumWarps(LaunchEdit):
     """Give each program instance of a kernel a number of warps.
 
         kernel[grid](...)  -->  kernel[grid](..., num_warps=8)
@@ -19,13 +21,16 @@ class NumWarps(Primitive):
     """
 
     name: ClassVar[str] = "num_warps"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("warps", Integer(1, 32, power_of_two=True)),
     )
 
     warps: int
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, num_warps=self.warps))
+    def depends(self) -> Depends:
+        """A verdict depends on no number of warps."""
+        return Depends(((self.func, self.name),), is_once=True)
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Run a program by so many warps."""
+        return replace(launch, num_warps=self.warps)

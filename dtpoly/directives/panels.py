@@ -33,6 +33,7 @@ class Panels(LaunchEdit):
     """
 
     name: ClassVar[str] = "panels"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("panel", SizedLabel(Integer(1, MOST))),
     )

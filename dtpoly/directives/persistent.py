@@ -8,6 +8,7 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel
 
@@ -29,6 +30,10 @@ class Persistent(LaunchEdit):
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("each", Integer(1, 32), Count.MAYBE),)
 
     each: int | None = None
+
+    def depends(self) -> Depends:
+        """A verdict depends on no number of programs."""
+        return Depends(((self.func, self.name),), is_once=True)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let each program take several blocks, one after another."""

@@ -25,6 +25,7 @@ class Pitch(LaunchEdit):
     """
 
     name: ClassVar[str] = "pitch"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:

@@ -1,19 +1,21 @@
 """The primitive `precision`: how exactly a product of f32 matrices is computed."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Word
+from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import Parameter, Primitive, Stage
-from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import with_options
+from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.tree import Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class Precision(Primitive):
+class Precision(LaunchEdit):
     """Compute every `rdot` of a kernel on f32 operands in a chosen way.
 
         dot(a, b)  -->  dot(a, b, input_precision="tf32")
@@ -23,7 +25,6 @@ class Precision(Primitive):
     """
 
     name: ClassVar[str] = "precision"
-    stage: ClassVar[Stage] = Stage.OPTIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("mode", Word(("tf32", "tf32x3", "ieee"))),
     )
@@ -42,6 +43,10 @@ class Precision(Primitive):
                 hint="remove it, or put it on the Func whose kernel computes the product",
             )
 
-    def apply(self, state: State) -> State:
-        """Record the directive on the kernel."""
-        return state.with_kernels(self.func, lambda k: with_options(k, precision=self.mode))
+    def depends(self) -> Depends:
+        """A verdict depends on no rounding."""
+        return Depends(((self.func, self.name),), is_once=True)
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Let products be computed so."""
+        return replace(launch, precision=self.mode)

@@ -26,6 +26,7 @@ class Reorder(Primitive):
     """
 
     name: ClassVar[str] = "reorder"
+    ignores_sizes: ClassVar[bool] = True
     elsewhere: ClassVar[tuple[str, ...]] = ("interchange",)
     stage: ClassVar[Stage] = Stage.LOOPS
     turn: ClassVar[Turn | None] = Turn.ORDER

@@ -1,18 +1,18 @@
 """The primitive `split`: one loop becomes two."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from dtpoly.algorithm.expressions import Affine
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.dividing import split_loops
 from dtpoly.schedule.facts import Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite
+from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Divided, word_span
 
 
@@ -66,31 +66,3 @@ class Split(Primitive):
             return replace(kernel, body=split_loops(kernel.body, self.splits), splits=splits)
 
         return state.with_kernels(self.func, change)
-
-
-def split_loops(node: Node, splits: Iterable[Divided]) -> Node:
-    """The tree with its loops divided; what comes of one may be divided further."""
-    chosen = {item.label: item for item in splits}
-
-    def split(one: Node) -> Node:
-        return _split(one, chosen) if isinstance(one, Loop) else one
-
-    return rewrite(node, split)
-
-
-def _split(loop: Loop, chosen: dict[str, Divided]) -> Loop:
-    item = chosen.get(loop.axis.label)
-    if item is None or loop.axis.step is None:
-        return loop
-    axis = loop.axis
-    assert axis.step is not None
-    width = axis.step * item.size
-    inner = replace(
-        axis,
-        name=f"{loop.func}.{item.new}",
-        label=item.new,
-        origin=Affine(((axis.name, 1),)),
-        extent=width,
-    )
-    below = _split(replace(loop, axis=inner), chosen)
-    return replace(loop, axis=replace(axis, step=width), child=below)

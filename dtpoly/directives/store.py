@@ -32,6 +32,7 @@ class Store(LaunchEdit):
     """
 
     name: ClassVar[str] = "store"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
         # A side of one element would be none of the box.
         Parameter("boxes", SizedLabel(Integer(least=2, power_of_two=True)), Count.EACH),

@@ -29,6 +29,7 @@ class Stream(LaunchEdit):
     """
 
     name: ClassVar[str] = "stream"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
 
     inputs: tuple[Name, ...]

@@ -27,6 +27,7 @@ class Swap(LaunchEdit):
     """
 
     name: ClassVar[str] = "swap"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def check(self, view: View) -> Iterator[Diagnostic]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
@@ -28,6 +29,11 @@ class Unroll(Primitive):
     )
 
     factors: tuple[Sized, ...]
+
+    def depends(self) -> Depends:
+        """A verdict does not depend on how often iterations are written."""
+        labels = tuple(item.label for item in self.factors)
+        return Depends(((self.func, self.name, labels),), is_once=True)
 
     def apply(self, state: State) -> State:
         """Record the factor on each loop of that name in the Func's kernels."""

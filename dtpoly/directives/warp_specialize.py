@@ -27,6 +27,7 @@ class WarpSpecialize(LaunchEdit):
     """
 
     name: ClassVar[str] = "warp_specialize"
+    ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
 
     def facts(self) -> Iterator[Fact]:

@@ -9,15 +9,19 @@ values, which the verifier proves of the text.
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
+from dtpoly.algorithm.dtypes import INTEGERS
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.dependences import names_of_bound, names_of_condition, reads
+from dtpoly.ir.described_boxes import wrong_boxes
 from dtpoly.ir.kernel import (
+    OFFSET,
     Accumulate,
     Address,
     Barrier,
     Block,
     Collapse,
+    Described,
     Fill,
     ForLoop,
     If,
@@ -36,8 +40,12 @@ from dtpoly.ir.kernel import (
     TileKernel,
     WhereDescribed,
 )
+from dtpoly.ir.kinds import Named
 from dtpoly.ir.parts import assigned_by, nested, values, walk
+from dtpoly.ir.tile_types import Types, behind, misfits
 from dtpoly.ir.tile_values import Axes, Test, Value, Variable, axes_of
+
+NOTHING_KNOWN = Types({}, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +67,29 @@ class Sight:
     """The names that a step can use: those that are set for sure, and those of them with lanes.
 
     `shapes` are the axes of the names of which they are known, `described` the descriptors that are
-    there for sure: what loads through them needs no lanes.
+    there for sure: what loads through them needs no lanes. `differs` says whether lanes differ in
+    what they do here: then some of them would not come to a barrier.
     """
 
     names: frozenset[str]
     lanes: frozenset[str]
     shapes: tuple[tuple[str, Axes], ...] = ()
     described: frozenset[str] = frozenset()
+    types: Types = NOTHING_KNOWN
+    differs: bool = False
 
     def with_step(self, one: Instruction) -> "Sight":
         """Add the names that an instruction sets."""
         found = {**dict(self.shapes), **dict(_shapes(one))}
         lanes = {one.name} if isinstance(one, Lanes | Mask) else set[str]()
         names = self.names | {*assigned_by(one)}
-        return replace(self, names=names, lanes=self.lanes | lanes, shapes=tuple(found.items()))
+        return replace(
+            self,
+            names=names,
+            lanes=self.lanes | lanes,
+            shapes=tuple(found.items()),
+            types=self.types.with_step(one),
+        )
 
 
 def _shapes(one: Instruction) -> Iterator[tuple[str, Axes]]:
@@ -95,6 +112,7 @@ class _Kernel:
     tensors: dict[str, Pointer]
     flags: frozenset[str]
     blocks: frozenset[str]  # names of descriptors
+    described: dict[str, Described]
 
     def complaint(self, step: Step | None, what: str) -> Complaint:
         """A complaint about this kernel."""
@@ -108,6 +126,7 @@ def complaints(kernel: TileKernel) -> Iterator[Complaint]:
         {one.variable: one for one in kernel.tensors},
         frozenset(one.name for one in kernel.flags),
         frozenset((*(one.name for one in kernel.described), *(one.name for one in kernel.own))),
+        {one.name: one for one in kernel.described},
     )
     yield from _parameters(known)
     yield from _body(known, kernel.body, Sight(_parameters_names(kernel), frozenset()))
@@ -146,17 +165,20 @@ def _body(known: _Kernel, body: tuple[Step, ...], sight: Sight) -> Iterator[Comp
     for step in body:
         yield from _step(known, step, sight)
         match step.instruction:
-            case ForLoop(name=name, body=inner):
-                yield from _body(known, inner, replace(sight, names=sight.names | {name}))
-            case If(body=inner):
-                yield from _body(known, inner, sight)
+            case ForLoop(name=name, body=inner) as loop:
+                names, differs = sight.names | {name}, sight.differs or _has_lanes(loop, sight)
+                yield from _body(known, inner, replace(sight, names=names, differs=differs))
+            case If(body=inner) as branch:
+                differs = sight.differs or _has_lanes(branch, sight)
+                yield from _body(known, inner, replace(sight, differs=differs))
             case WhereDescribed(descriptors=given, body=inner, otherwise=other):
                 there = replace(sight, described=sight.described | {*given})
                 yield from _body(known, inner, there)
                 yield from _body(known, other, sight)
                 # Behind it is seen what both ways set.
                 both = _set_by(inner) & _set_by(other)
-                sight = replace(sight, names=sight.names | both)
+                types = behind(sight.types, (step,))
+                sight = replace(sight, names=sight.names | both, types=types)
             case one:
                 sight = sight.with_step(one)
 
@@ -181,9 +203,10 @@ def _step(known: _Kernel, step: Step, sight: Sight) -> Iterator[Complaint]:
     for what in (
         *_names(one, sight),
         *_flags(one, known.flags),
-        *_tensors(one, known),
+        *_tensors(one, known, sight),
         *_axes(one, sight),
         *_numbers(one, sight),
+        *misfits(sight.types, one),
     ):
         yield known.complaint(step, what)
 
@@ -218,7 +241,7 @@ def _flags(one: Instruction, flags: Set[str]) -> Iterator[str]:
         yield f"'{name}' is no flag of the kernel"
 
 
-def _tensors(one: Instruction, known: _Kernel) -> Iterator[str]:
+def _tensors(one: Instruction, known: _Kernel, sight: Sight) -> Iterator[str]:
     """A tensor is a parameter, has so many indices, and may be written if it is stored."""
     if isinstance(one, WhereDescribed):
         for name in one.descriptors:
@@ -235,8 +258,27 @@ def _tensors(one: Instruction, known: _Kernel) -> Iterator[str]:
         yield f"'{one.tensor}' has {pointer.rank} axes, and {len(one.indices)} indices here"
     if isinstance(one, Store) and not pointer.is_written:
         yield f"'{one.tensor}' is stored, and is only read by what the kernel says"
-    if isinstance(one.block, Block) and one.block.descriptor not in known.blocks:
+    yield from _taken(one)
+    if one.block is None:
+        return
+    if one.block.descriptor not in known.blocks:
         yield f"'{one.block.descriptor}' is no descriptor of the kernel"
+    if (described := known.described.get(one.block.descriptor)) is not None:
+        yield from wrong_boxes(sight.types, one, pointer, described)
+
+
+def _taken(one: Load | Store) -> Iterator[str]:
+    """What is taken for an index is a whole number, which varies along axes of the access."""
+    named = {name for index in one.indices for name in index.labels}
+    for variable in one.taken:
+        if variable.name not in named:
+            yield f"'{variable.name}' is taken, and stands in no index"
+        if variable.dtype not in (*INTEGERS, Named(OFFSET)):
+            yield f"'{variable.name}' is taken as an index, and is no whole number"
+        if extra := [axis for axis in variable.axes if axis not in one.axes]:
+            yield f"'{variable.name}' is taken along {', '.join(extra)}, which the tile has not"
+    if one.taken and (one.block is not None or one.base is not None):
+        yield "what is taken can be in no address that is known before"
 
 
 def _axes(one: Instruction, sight: Sight) -> Iterator[str]:
@@ -278,6 +320,20 @@ def _within(value: Value, axes: Axes) -> Iterator[str]:
         yield f"a value along {', '.join(extra)} is laid out along ({', '.join(axes)})"
 
 
+def _with_lanes(sight: Sight) -> frozenset[str]:
+    """The names that are tiles, and no numbers."""
+    return sight.lanes | {name for name, axes in sight.shapes if axes}
+
+
+def _has_lanes(one: ForLoop | If, sight: Sight) -> bool:
+    """Whether lanes differ in how often they do what is inside of a block."""
+    if isinstance(one, ForLoop):
+        found = {*names_of_bound(one.start), *names_of_bound(one.stop)}
+    else:
+        found = {name for condition in one.conditions for name in names_of_condition(condition)}
+    return not found.isdisjoint(_with_lanes(sight))
+
+
 def _numbers(one: Instruction, sight: Sight) -> Iterator[str]:
     """Bounds, conditions and starts of lanes are numbers: no lanes are in them."""
     match one:
@@ -291,8 +347,9 @@ def _numbers(one: Instruction, sight: Sight) -> Iterator[str]:
             found = {*start.labels}
         case _:
             found = set[str]()
-    with_axes = {name for name, axes in sight.shapes if axes}
-    for name in sorted(found & (sight.lanes | with_axes)):
+    for name in sorted(found & _with_lanes(sight)):
         yield f"'{name}' has lanes, and a number is asked for"
+    if isinstance(one, Barrier) and sight.differs:
+        yield "a barrier is under a condition in which lanes differ: some would not come to it"
     if isinstance(one, ForLoop) and one.step < 1:
         yield "a loop that does not go forwards"

@@ -9,7 +9,7 @@ from dataclasses import field
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kinds import Element, Kind
-from dtpoly.ir.tile_values import Axes, Test, Value
+from dtpoly.ir.tile_values import Axes, Test, Value, Variable
 from dtpoly.poly.loops import Bound, Condition
 
 
@@ -165,7 +165,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A tile of a tensor; `other` where a condition fails."""
+    """A tile of a tensor; `other` where a condition fails.
+
+    `taken` are the variables in the indices that are no lanes, and have lanes: whole numbers that
+    were loaded or computed, each at its own place. So `T[token, n]` is a gather.
+    """
 
     name: str
     tensor: str
@@ -178,13 +182,15 @@ class Load:
     converted: Element | None = None  # the type that it is given at once
     block: Block | None = None
     is_streamed: bool = False  # it leaves the cache first; through a descriptor as always
+    taken: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
     """A tile that is written where the conditions hold; `atomic` names a reduction to add it by.
 
-    How an atomic store is done depends on the type in memory.
+    How an atomic store is done depends on the type in memory. `taken` is what it is of a load: with
+    it, the store is a scatter.
     """
 
     tensor: str
@@ -197,6 +203,7 @@ class Store:
     base: Base | None = None
     line: OnLine | None = None
     block: Block | None = None
+    taken: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

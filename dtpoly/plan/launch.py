@@ -47,6 +47,17 @@ class Launch:
     # `Body` and gives steps; their module is not loaded where schedules are only checked.
     passes: tuple[Callable[[Any], Any], ...] = ()
 
+    def flaw(self) -> str | None:
+        """Say which number no launch can have; None if all are possible."""
+        numbers = (("warps", self.num_warps), ("stages", self.num_stages))
+        wrong = (f"it has {one} {what}" for what, one in numbers if one is not None and one < 1)
+        return next(wrong, None)
+
+    @property
+    def runs_ahead(self) -> bool:
+        """Whether loads of later iterations overlap with the work of earlier ones."""
+        return (self.num_stages or 1) > 1
+
     @property
     def may_specialize(self) -> bool:
         """Whether some of its warps may load for the others.

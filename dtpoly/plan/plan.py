@@ -155,8 +155,9 @@ class PlannedDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class PlannedTile:
-    """How many elements the largest tiles have, and the directive that gives smaller ones."""
+    """How many elements a Func's largest tile has, and the directive that gives smaller ones."""
 
+    func: str
     elements: Formula
     advice: str
 

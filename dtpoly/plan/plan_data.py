@@ -4,8 +4,8 @@
 that a reader sees only what matters. `literal` lays these out in lines.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, assert_never
+from collections.abc import Sequence
+from typing import Any, assert_never, cast
 
 from dtpoly.plan.formula import Formula, show, show_truth
 from dtpoly.plan.plan import (
@@ -144,7 +144,7 @@ def _launch(one: PlannedLaunch) -> Data:
         **_some("fours", _all(one.fours)),
         **_some("counts", _all(one.counts)),
         **_some("near", _all(one.near)),
-        **_some("tiles", [(show(each.elements), each.advice) for each in one.tiles]),
+        **_some("tiles", [(o.func, show(o.elements), o.advice) for o in one.tiles]),
         **({} if one.num_warps is None else {"num_warps": one.num_warps}),
         **({} if one.num_stages is None else {"num_stages": one.num_stages}),
         **_some("turns", one.turns),
@@ -156,50 +156,68 @@ def _launch(one: PlannedLaunch) -> Data:
 
 def literal(name: str, plan: Plan) -> list[str]:
     """Write the statement that gives a plan its name."""
-    return [*_laid_out(f"{name} = ", data_of(plan), "  # fmt: skip", 0, is_open=True)]
+    return _laid_out(f"{name} = ", data_of(plan), "  # fmt: skip", 0)
 
 
-def _laid_out(head: str, value: Any, tail: str, indent: int, *, is_open: bool = False) -> list[str]:
+def _laid_out(head: str, value: Any, tail: str, indent: int) -> list[str]:
     """Write a value on one line if it fits there, and else a line or more for each of its parts."""
     before = " " * indent
     line = f"{before}{head}{_on_a_line(value)}{tail}"
-    parts = _parts(value)
-    is_list = isinstance(value, list)
-    if not parts or not (is_open or is_list or len(line) > WIDTH):
+    if len(line) <= WIDTH and not _has_launches(value):
         return [line]
-    start, end = ("{", "}") if isinstance(value, Mapping) else ("[]" if is_list else "()")
-    inside = [
-        made
-        for word, part in parts
-        for made in _laid_out(word, part, ",", indent + 4, is_open=_is_open(part, is_list))
+    if isinstance(value, str):
+        texts = [f"{before}    {_quoted(one)}" for one in _pieces(value, WIDTH - indent - 6)]
+        return [f"{before}{head}(", *texts, f"{before}){tail}"]
+    start, end = _brackets(value)
+    inside = (_laid_out(word, part, ",", indent + 4) for word, part in _parts(value))
+    return [
+        f"{before}{head}{start}",
+        *(one for made in inside for one in made),
+        before + end + tail,
     ]
-    return [f"{before}{head}{start}", *inside, f"{before}{end}{tail}"]
 
 
-def _is_open(part: Any, is_in_list: bool) -> bool:
-    """Whether each entry has a line of its own: those of launches have."""
-    return is_in_list and isinstance(part, Mapping) and "kernel" in part
+def _has_launches(value: Any) -> bool:
+    """Whether launches are in it, or it is one: each entry of these has a line of its own."""
+    if isinstance(value, dict):
+        return "kernel" in value or "launches" in value
+    return isinstance(value, list) and any(_has_launches(part) for _, part in _parts(value))
+
+
+def _brackets(value: Any) -> tuple[str, str]:
+    if isinstance(value, list):
+        return "[", "]"
+    return ("{", "}") if isinstance(value, dict) else ("(", ")")
+
+
+def _pieces(text: str, width: int) -> list[str]:
+    """A long text in pieces that Python joins again; all but the first begin with a space."""
+    made = [""]
+    for word in text.split(" "):
+        if made[-1] and len(made[-1]) + 1 + len(word) > width:
+            made.append(f" {word}")
+        else:
+            made[-1] = f"{made[-1]} {word}" if made[-1] else word
+    return made
 
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
-    match value:
-        case dict():
-            return [(f"{_on_a_line(key)}: ", part) for key, part in value.items()]
-        case tuple() | list():
-            return [("", part) for part in value]
-        case _:
-            return []
+    if isinstance(value, dict):
+        entries = cast("Data", value)
+        return [(f"{_on_a_line(key)}: ", part) for key, part in entries.items()]
+    parts = cast("Sequence[Any]", value) if isinstance(value, tuple | list) else ()
+    return [("", part) for part in parts]
 
 
 def _on_a_line(value: Any) -> str:
+    parts = [f"{head}{_on_a_line(part)}" for head, part in _parts(value)]
     match value:
         case dict():
-            return f"{{{', '.join(f'{head}{_on_a_line(part)}' for head, part in _parts(value))}}}"
+            return f"{{{', '.join(parts)}}}"
         case tuple():
-            comma = "," if len(value) == 1 else ""
-            return f"({', '.join(map(_on_a_line, value))}{comma})"
+            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
         case list():
-            return f"[{', '.join(map(_on_a_line, value))}]"
+            return f"[{', '.join(parts)}]"
         case str():
             return _quoted(value)
         case _:
@@ -209,4 +227,4 @@ def _on_a_line(value: Any) -> str:
 def _quoted(text: str) -> str:
     """A string as formatters write it: with double quotes, if it has none itself."""
     made = repr(text)
-    return made if '"' in text else f'"{made[1:-1]}"' if "'" not in text else made
+    return made if '"' in text or "'" in text else f'"{made[1:-1]}"'

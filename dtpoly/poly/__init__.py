@@ -1,1 +1,1 @@
-"""Sets and maps of instances and elements; only this room imports islpy."""
+"""Holds the sets and relations of instances and elements; only this room imports islpy."""

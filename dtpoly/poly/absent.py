@@ -1,8 +1,8 @@
 """Decides whether the loops of a kernel do nothing where a size is 0.
 
-isl is told that sizes are at least 1, and writes neither a bound nor a mask for what follows from
-that. Most loops are right for a size of 0 all the same: `range(0, size)` has no iterations then.
-Where they are not, `generation` makes the loops again without that assumption.
+isl is told that sizes are at least 1, and writes neither a bound nor a mask for a condition that
+follows from that. Most loops are right for a size of 0 all the same: `range(0, size)` has no
+iterations then. Where they are not, `generation` makes the loops again without that assumption.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from dtpoly.poly.tiles import Tiles
 
 
 def any_sizes(model: Model, tiles: Sequence[Tiles], params: isl.Set, programs: isl.Set) -> isl.Set:
-    """Return what holds of sizes and programs if only labels of the grid are known to have indices.
+    """Return the facts about sizes and programs if only the labels of the grid surely have indices.
 
-    `params` is what holds where there is something to do; `programs` is what holds where a program
-    runs.
+    `params` holds the facts where a program has something to do, and `programs` those where a
+    program runs.
     """
     grid = {axis.label for one in tiles for axis in several(one.path.grid)}
     present = {model.size_of[label] for label in grid if label in model.size_of}
@@ -50,13 +50,13 @@ def any_sizes(model: Model, tiles: Sequence[Tiles], params: isl.Set, programs: i
 def is_idle(
     model: Model, tiles: Sequence[Tiles], nodes: Sequence[LoopNode], sizes: isl.Set
 ) -> bool:
-    """Whether no lane computes outside of its tensors where some size is 0."""
+    """True if no lane computes outside its tensors where some size is 0."""
     of = affs(set_space("", (), model.params))
     none = [of[name].eq_set(of[0]).params() for name in model.params]
     empty = sizes & reduce(lambda a, b: a | b, none) if none else sizes
     if not none or empty.is_empty():
         return True
-    # What is true of all sizes is quicker to see where those that are 0 are not one convex set.
+    # A fact about all sizes is proved more quickly if the sizes with a 0 are not one convex set.
     tried = (sizes, empty) if empty.n_basic_set() > sizes.n_basic_set() else (empty,)
     return any(_is_idle(model, tiles, nodes, some) for some in tried)
 
@@ -72,7 +72,7 @@ def _is_idle(
 def _executed(
     nodes: Sequence[LoopNode], around: isl.Set, tiles: Mapping[str, Tiles]
 ) -> Iterator[tuple[Tile, isl.Set]]:
-    """Where tiles are executed, whether they are asked for or not."""
+    """Yield each tile with the set of places where it is executed, needed or not."""
     if around.is_empty():
         return
     for node in nodes:
@@ -91,9 +91,10 @@ def _executed(
 
 
 def _is_inside(model: Model, tiles: Tiles, tile: Tile, here: isl.Set) -> bool:
-    """Whether each lane of a tile that passes its mask there is at indices that there are.
+    """True if each lane of a tile that passes its mask has indices within its tensors there.
 
-    It may be an instance that nobody asks for: what it reads is there, and nobody reads it.
+    The lane may be an instance that nobody needs. Then its reads are valid, and nobody uses its
+    result.
     """
     if here.is_empty():
         return True
@@ -112,7 +113,7 @@ def _is_inside(model: Model, tiles: Tiles, tile: Tile, here: isl.Set) -> bool:
 def _are_inside(
     lanes: isl.Set, ways: tuple[tuple[Condition, ...], ...], sides: tuple[Affine, ...]
 ) -> bool:
-    """Whether lanes that pass one of several masks are at indices that there are."""
+    """True if lanes that pass one of several masks have only indices that exist."""
     return remembered(
         lambda: ("are inside", str(lanes), ways, sides), lambda: _pass_inside(lanes, ways, sides)
     )
@@ -123,7 +124,7 @@ def _pass_inside(
 ) -> bool:
     of = named_affs(lanes)
     if all(_is_ruled_out(lanes, of, way, side) for way in ways for side in sides):
-        return True  # quick, and the common case
+        return True  # this test is quick, and it suffices in most cases
     inside = isl.Set.universe(lanes.get_space())
     for side in sides:
         inside = inside & to_aff(side, of).ge_set(of[0])
@@ -131,10 +132,10 @@ def _pass_inside(
 
 
 def _is_ruled_out(lanes: isl.Set, of: Affs, way: Sequence[Condition], side: Affine) -> bool:
-    """Whether no lane that passes a mask is on the wrong side of one bound.
+    """True if no lane that passes a mask lies on the wrong side of one bound.
 
-    Of a condition that is left out for multiples of a number only that says something which is
-    the bound itself.
+    A condition that is left out where a size is a multiple of a number holds there for another
+    reason. Such a condition is used only if it is the bound itself.
     """
     wrong = to_aff(side, of).lt_set(of[0])
     for one in way:
@@ -146,9 +147,11 @@ def _is_ruled_out(lanes: isl.Set, of: Affs, way: Sequence[Condition], side: Affi
 
 
 def _loaded_apart(tiles: Tiles, ways: Sequence[Sequence[Condition]]) -> Iterator[tuple[str, ...]]:
-    """The labels of each side of a product, where a condition ties its lanes to others.
+    """Yield the labels of each side of a product that is loaded with a mask of its own.
 
-    A matrix has lanes that the other lacks; else what is multiplied is loaded with all lanes.
+    That is so if a condition ties the lanes of a side to other lanes. Each side of a matrix product
+    has lanes that the other side lacks, so a side is loaded with a mask of its own. Other products
+    load their operands with all lanes.
     """
     body = tiles.statement.body
     if not isinstance(body, Dot):
@@ -164,7 +167,7 @@ def _loaded_apart(tiles: Tiles, ways: Sequence[Sequence[Condition]]) -> Iterator
 
 
 def _sides(model: Model, tiles: Tiles, labels: Sequence[str]) -> Iterator[Affine]:
-    """Yield expressions; labels lie between 0 and their sizes where none is negative."""
+    """Yield expressions that are all at least 0 exactly where the labels are within their sizes."""
     named = {dim.lanes.axis: dim for dim in lane_dims(tiles)}
     for label in labels:
         index = Affine(((start_name(label), 1),))
@@ -175,18 +178,18 @@ def _sides(model: Model, tiles: Tiles, labels: Sequence[str]) -> Iterator[Affine
         yield index
         if label in model.size_of:
             yield Affine(((model.size_of[label], 1),), -1) - index
-        elif label in model.parts:  # the first index of a part is there
+        elif label in model.parts:  # so that the first index of a part exists
             part = model.parts[label]
             yield Affine(((model.size_of[part.of], 1),), -1) - index.scaled(part.size)
 
 
 def _passing(lanes: isl.Set, ways: Sequence[Sequence[Condition]]) -> isl.Set:
-    """The lanes that pass one of several masks."""
+    """Return the lanes that pass one of several masks."""
     return reduce(lambda a, b: a | b, (_passing_all(lanes, way) for way in ways))
 
 
 def _passing_all(lanes: isl.Set, conditions: Sequence[Condition]) -> isl.Set:
-    """The lanes for which all conditions hold, or are left out as the size is a multiple."""
+    """Return the lanes for which each condition holds or is left out because of a multiple."""
     of = named_affs(lanes)
     for one in conditions:
         holds = to_aff(one.value, of).ge_set(of[0])
@@ -197,7 +200,7 @@ def _passing_all(lanes: isl.Set, conditions: Sequence[Condition]) -> isl.Set:
 
 
 def _is_multiple(one: Condition, of: Affs) -> isl.Set:
-    """Where the size of a condition is a multiple of the number that it is left out for."""
+    """Return where the size of a condition is a multiple of the number for which it is left out."""
     assert one.size is not None
     rest = isl.PwAff.from_aff(of[one.size]).mod_val(isl.Val(one.multiple or 1))
     return rest.eq_set(isl.PwAff.from_aff(of[0]))

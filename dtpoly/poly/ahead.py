@@ -1,7 +1,7 @@
-"""Finds reads, in an innermost loop of a kernel, of values that the same loop stores.
+"""Finds the reads in an innermost loop of a kernel of values that the same loop stores.
 
-A pipelined loop may run its loads before the stores of earlier iterations. That is right only where
-no load reads what the loop itself stores.
+A pipelined loop may run its loads before the stores of earlier iterations. That is right only if no
+load reads a value that the loop itself stores.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from dtpoly.poly.order import (
 from dtpoly.poly.passing import in_memory
 from dtpoly.poly.spaces import computing
 
-# The way down to a loop: two statements are in one loop if they have it in common.
+# The steps from the kernel down to a loop. Two statements are in one loop if it is on both ways.
 Way: TypeAlias = "tuple[Axis | int, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """A loop with several iterations, and the statements in it that have instances."""
+    """A loop with several iterations, and the statements inside it that have instances."""
 
     way: Way
     statements: tuple[Statement, ...]
 
 
 def run_ahead(model: Model, paths: Mapping[str, Path]) -> Iterator[Broken]:
-    """Reads, in an innermost loop of a kernel, of what the same loop stores in memory.
+    """Yield the dependences from stores to reads inside one innermost loop of the kernel.
 
-    All other kernels' statements have no path here.
+    `paths` has only the statements of this kernel.
     """
     memory = in_memory(model, paths)
     if not memory:
@@ -79,7 +79,10 @@ def _is_in(steps: Way, way: Way) -> bool:
 
 
 def _is_repeated(model: Model, loop: _Loop, paths: Mapping[str, Path], on: Coordinates) -> bool:
-    """Whether it ever has a second iteration: what it walks may be one index, whatever is said."""
+    """True if the loop can have a second iteration.
+
+    Its label may have a single index in every call.
+    """
     iterations: list[isl.Map] = []
     for statement in loop.statements:
         names = _names(loop.way, paths[statement.name])
@@ -96,7 +99,7 @@ def _is_repeated(model: Model, loop: _Loop, paths: Mapping[str, Path], on: Coord
 
 
 def _names(way: Way, path: Path) -> tuple[str, ...]:
-    """The axes down to a loop: of the program, then of loops."""
+    """Return the names of the axes down to a loop: those of the grid, then those of the loops."""
     loops = tuple(step for step in way if isinstance(step, Axis))
     return tuple(axis.name for axis in several(finest(path.grid)) + several(loops))
 
@@ -104,7 +107,10 @@ def _names(way: Way, path: Path) -> tuple[str, ...]:
 def _stored_and_loaded(
     model: Model, loop: _Loop, array: str, paths: Mapping[str, Path]
 ) -> Iterator[Broken]:
-    """The pairs of instances that write and read an element, the most telling ones."""
+    """Yield the pairs of instances of which one writes and the other reads the same element.
+
+    Only the pairs that explain the problem best are yielded.
+    """
     for writer in loop.statements:
         for reader in loop.statements:
             pairs = _flow(writer, reader, array).intersect_params(model.context)
@@ -118,7 +124,10 @@ def _stored_and_loaded(
 def _telling(
     pairs: isl.Map, loop: _Loop, writer: Statement, reader: Statement, paths: Mapping[str, Path]
 ) -> isl.Map:
-    """Those in one execution of the loop, if there are any; steps in different iterations."""
+    """Return the pairs within one execution of the loop, or all pairs if there are none.
+
+    For a statement that reads its own result, they are the pairs in different iterations.
+    """
 
     def together(outer_only: bool) -> isl.Map:
         one, two = (

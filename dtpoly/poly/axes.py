@@ -1,8 +1,8 @@
-"""Axes of a schedule, and the way through them to a statement.
+"""Defines the axes of a schedule, and the path through them to a statement.
 
-An axis walks tiles of an index: `value = origin + step * floor((index - origin) / step)`, which is
-absolute. `origin` names the axis (grid, loop or lanes) whose tile this one divides, whatever the
-order of loops.
+An axis walks tiles of an index: `value = origin + step * floor((index - origin) / step)`. The value
+is absolute: it is an index, and not a number of steps. `origin` names the axis (grid, loop or
+lanes) whose tile this axis divides, whatever the order of the loops.
 """
 
 from collections.abc import Mapping
@@ -16,37 +16,39 @@ ZERO = Affine()
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A grid axis, a loop or lanes: tiles of an index, from an origin given in other axes.
+    """A grid axis, a loop or lanes: it walks the tiles of an index, from an origin on other axes.
 
-    A user's primitive may let a loop count something else than where it is, such as the sum of
-    its coordinate and that of a loop around it (`time`).
+    A user's primitive may set `time`, so that a loop counts something else than its coordinate,
+    such as the sum of its coordinate and that of a loop around it.
     """
 
     name: str  # unique on every path
-    label: str  # what the source calls it
+    label: str  # the name in the source
     index: Affine
-    step: int | None = 1  # None for one tile that holds all
+    step: int | None = 1  # None if one tile holds all indices
     origin: Affine = ZERO
-    extent: int | None = None  # how many indices from the origin; None to the label's end
-    time: Affine | None = None  # what a loop counts, over axes; None for its own coordinate
+    # The number of indices from the origin; None if it ends with the label.
+    extent: int | None = None
+    # What a loop counts, over axes; None if it counts its own coordinate.
+    time: Affine | None = None
 
     @property
     def value(self) -> Affine:
-        """Where the axis is, for the origin or the time of another one."""
+        """Return the coordinate of this axis, for use in the origin or the time of another one."""
         return Affine(((self.name, 1),))
 
     @property
     def is_single(self) -> bool:
-        """True if there is one tile only: its value is the origin."""
+        """True if the axis has only one tile, so that its value is the origin."""
         return self.step is None or (self.extent is not None and self.step >= self.extent)
 
 
 @dataclass(frozen=True)
 class Path:
-    """The way to a statement: axes and sequence positions, outermost first, then its lanes.
+    """The path to a statement: axes and sequence positions, outermost first, then the lanes.
 
-    `owners` are the Funcs that the axes of the grid and the loops belong to. What follows from
-    these is asked for hundreds of times, so that it is kept.
+    `owners` are the Funcs to which the axes of the grid and of the loops belong. The properties are
+    asked for hundreds of times, so they are cached.
     """
 
     kernel: int
@@ -55,26 +57,27 @@ class Path:
     statement: str
     lanes: tuple[Axis, ...] = ()
     owners: tuple[str, ...] = ()
-    is_beside: bool = False  # one launch computes the kernel before this one, too
+    # True if one launch computes this kernel together with the one before it.
+    is_beside: bool = False
 
     @cached_property
     def loops(self) -> tuple[Axis, ...]:
-        """The loops on the way."""
+        """Return the loops on the path."""
         return tuple(step for step in self.steps if isinstance(step, Axis))
 
     @cached_property
     def named(self) -> "Named":
-        """All axes by name, lanes too."""
+        """Return all axes by name, with the lanes."""
         return {axis.name: axis for axis in (*self.grid, *self.loops, *self.lanes)}
 
     @cached_property
     def walked(self) -> tuple[Axis, ...]:
-        """The grid and the loops that have several tiles, without groups of blocks."""
+        """Return the axes with several tiles: those that tell programs apart, then the loops."""
         return several(finest(self.grid) + self.loops)
 
     @cached_property
     def absolute(self) -> frozenset[str]:
-        """The axes, lanes too, that lie inside of all that they divide."""
+        """Return the axes, with the lanes, that lie inside all axes that they divide."""
         grid = {axis.name for axis in self.grid}
         inside: set[str] = set()
 
@@ -92,18 +95,21 @@ Named = Mapping[str, Axis]
 
 
 def finest(grid: tuple[Axis, ...]) -> tuple[Axis, ...]:
-    """The grid axes that tell programs apart: a group of several is known from its block."""
+    """Return the grid axes that tell programs apart; a group of blocks is known from its block."""
     outer = {label for axis in several(grid) for label in axis.origin.labels}
     return tuple(axis for axis in grid if axis.name not in outer)
 
 
 def several(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
-    """The axes that have more than one tile: only they order anything."""
+    """Return the axes that have more than one tile: only these order anything."""
     return tuple(axis for axis in axes if not axis.is_single)
 
 
 def resolved(index: Affine, named: Named) -> Affine:
-    """The index over axes that have several values: one of a single tile is its origin."""
+    """Return the index over axes with several values.
+
+    An axis of a single tile becomes its origin.
+    """
     for name, _ in index.terms:
         if name in named and named[name].is_single:
             break
@@ -120,8 +126,9 @@ def resolved(index: Affine, named: Named) -> Affine:
 
 
 def is_absolute(axis: Axis, path: Path) -> bool:
-    """True if the axis lies inside of all that it divides: it then counts indices, not steps.
+    """True if the axis lies inside all axes that it divides, so that it counts indices.
 
-    `reorder(xi, x)` puts xi outside, and lanes are inside of every loop.
+    Otherwise it counts from its origin: `reorder(xi, x)` puts xi outside x. Lanes are inside every
+    loop.
     """
     return axis.name in path.absolute

@@ -1,6 +1,6 @@
 """Builds isl's schedule tree for the loops of one program from its tiles.
 
-`generation` hands the tree to isl, which makes loops of it.
+`generation` gives the tree to isl, which makes loops from it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from dtpoly.poly.tiles import Tiles, unnamed
 def schedule_of(
     tiles: Sequence[Tiles], flat: Set[str] = frozenset(), *, with_full: bool
 ) -> isl.Schedule:
-    """A band for each loop, under a mark that names its axis.
+    """Return a schedule tree with a band for each loop, under a mark that names its axis.
 
-    `with_full` isolates in innermost loops the iterations in which no lane is idle, but not in
-    those over `flat` labels.
+    `with_full` isolates the iterations in which no lane is idle, in innermost loops that are not
+    over `flat` labels.
     """
     root = isl.Schedule.from_domain(_union([one.domain for one in tiles])).get_root()
     kept = None if not with_full else flat
@@ -31,7 +31,7 @@ def schedule_of(
 
 
 def in_sequence(tiles: Sequence[Tiles], depth: int = 0) -> list[Sequence[Tiles]]:
-    """The parts around which there is no loop together, in order."""
+    """Divide the tiles into the parts that share no loop, in order."""
     steps = [one.path.steps[depth] for one in tiles if depth < len(one.path.steps)]
     if not steps or (isinstance(steps[0], Axis) and not steps[0].is_single):
         return [tiles]
@@ -56,10 +56,10 @@ def _insert(
     outer: tuple[str, ...],
     whole: Set[str] | None,
 ) -> isl.ScheduleNode:
-    """Bands, marks and sequences below a node; comes back to it.
+    """Insert bands, marks and sequences below a node, and return the node.
 
-    Loops over the `whole` labels have none for full tiles; None is for all labels. Nor do loops
-    over boxes, which begin and end somewhere in a tile.
+    Loops over the `whole` labels get no loop of their own for full tiles; None stands for all
+    labels. Neither do loops over boxes, which may begin and end within a tile.
     """
     steps = [one.path.steps[depth] for one in tiles if depth < len(one.path.steps)]
     if not steps:
@@ -106,10 +106,10 @@ def _sequence(
 
 
 def _times(one: Tiles, names: tuple[str, ...]) -> isl.Map:
-    """`tile -> iteration` of the loops named; all lanes of a tile are in one iteration."""
+    """Return the relation `tile -> iteration` of the named loops; a tile lies in one iteration."""
     place = coordinate_map(one.path, one.statement, names)
     place = place.align_params(one.instances.get_space()).reset_tuple_id(isl.dim_type.in_)
-    # Of what statement they are has no part in it.
+    # The answer is the same for every statement, so the question does not have its name.
     instances, tile_of, domain = unnamed(one)
     times = remembered(
         lambda: ("times", *(str(each) for each in (place, instances, tile_of, domain))),
@@ -126,7 +126,7 @@ def _times_of(place: isl.Map, instances: isl.Set, tile_of: isl.Map, domain: isl.
 
 
 def _values(tiles: Sequence[Tiles], times: Sequence[isl.Map]) -> isl.MultiUnionPwAff:
-    """The value of the innermost loop of `times`, for each tile."""
+    """Return the value of the innermost loop of `times`, for each tile."""
     parts = [_value(one, time) for one, time in zip(tiles, times, strict=True)]
     return isl.MultiUnionPwAff.from_union_pw_aff(reduce(lambda a, b: a.union_add(b), parts))
 
@@ -137,13 +137,14 @@ def _value(one: Tiles, times: isl.Map) -> isl.UnionPwAff:
     start = remembered(lambda: ("start", str(domain), str(plain)), lambda: _start(domain, plain))
     if start is None:
         return isl.UnionPwAff.from_pw_aff(isl.PwMultiAff.from_map(last).get_at(0))
-    # Written as the start of a tile where it is that: isl then sees the step of the loop.
+    # Where the value is the start of a tile it is written so, since isl then sees the step of the
+    # loop.
     aff = isl.PwAff.from_aff(affs(one.domain.get_space())[start]).intersect_domain(one.domain)
     return isl.UnionPwAff.from_pw_aff(aff)
 
 
 def _start(domain: isl.Set, times: isl.Map) -> str | int | None:
-    """The name of the start of a tile that is the value of a loop, if one is."""
+    """Return the name of the dim whose start is the value of a loop for each tile, or None."""
     seen = _seen(times)
     for name, start in affs(domain.get_space()).items():
         graph = isl.Map.from_aff(start)
@@ -155,14 +156,17 @@ def _start(domain: isl.Set, times: isl.Map) -> str | int | None:
 
 
 def _seen(times: isl.Map) -> isl.Map:
-    """One iteration, not the one at 0 if there is another: few starts of tiles have its value."""
+    """Return one iteration, and not the one at 0 if there is another.
+
+    Few starts of tiles have its value, so it rules out most candidates quickly.
+    """
     positive = isl.Map.universe(times.get_space()).lower_bound_val(isl.dim_type.out, 0, isl.Val(1))
     later = times & positive
     return (times if later.is_empty() else later).sample().to_map()
 
 
 def _isolated(full: isl.Set, depth: int) -> isl.UnionSet:
-    """Full iterations in a loop of their own, and the rest after it."""
+    """Return isl's option to put full iterations into a loop of their own, before the others."""
     outer = full.dim(isl.dim_type.set) - 1
     assert outer == depth
     pair = isl.Map.from_range(full).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, outer)

@@ -1,7 +1,7 @@
-"""Checks that the lanes which compute too much of a private copy read only what is there.
+"""Checks that the lanes which compute unneeded parts of a private copy read only valid memory.
 
-A mask cannot say "every second lane". So the lanes between compute, too, and nobody reads their
-results; but they do read. The memory of another copy begins at the first element that is needed and
+A mask cannot say "every second lane", so the lanes between compute, too. Nobody reads their
+results, but they do read. The memory of another copy begins at the first element that is needed and
 goes on to the end of a tile. Any other tensor reaches as far as the sizes of its labels.
 """
 
@@ -16,7 +16,7 @@ from dtpoly.poly.tiles import Tiles
 
 
 def copies_read(tiles: Tiles) -> Iterator[Access]:
-    """The reads of private copies of other Funcs."""
+    """Yield the reads of private copies of other Funcs."""
     writes = tiles.statement.writes.array
     for read in tiles.statement.reads:
         if "@" in read.array and _func(read.array) != _func(writes):
@@ -26,7 +26,10 @@ def copies_read(tiles: Tiles) -> Iterator[Access]:
 def within_sizes(
     tiles: Tiles, lanes: tuple[str, ...], size_of: Mapping[str, str], of: isl.Set
 ) -> isl.Set:
-    """The lanes whose labels exist: what they read of inputs, and of other kernels, does, too."""
+    """Return the lanes whose labels have such indices.
+
+    Their reads of inputs and kernels are valid.
+    """
     known = affs(of.get_space())
     result = isl.Set.universe(of.get_space())
     for label in tiles.statement.labels:
@@ -39,15 +42,16 @@ def within_sizes(
 def reads_what_is_there(
     tiles: Tiles, lanes: tuple[str, ...], needed: isl.Set, computed: isl.Set
 ) -> bool:
-    """Whether computed lanes read nothing of copies before what the needed ones read.
+    """True if the computed lanes read nothing of a copy before what the needed lanes read.
 
-    `lanes` are the names of the dims of lanes, which both sets have behind those of the tile.
+    `lanes` are the names of the dims of lanes, which both sets have after those of the tile.
     """
     if computed.is_subset(needed):
         return True
     for read in copies_read(tiles):
         if not set(lanes) <= set(tiles.statement.labels):
-            return False  # several axes of lanes along one label: which index is whose is not told
+            # With several axes of lanes along a label, the index of a lane is not known.
+            return False
         element = _instances(tiles, lanes, needed).apply_range(read.relation)
         used = needed.apply(element), computed.apply(element)
         count = used[0].dim(isl.dim_type.set) - len(read.indices)
@@ -61,7 +65,10 @@ def _func(array: str) -> str:
 
 
 def _instances(tiles: Tiles, lanes: tuple[str, ...], some: isl.Set) -> isl.Map:
-    """`[tile, lanes] -> instance`: a label is where its lane is, or its tile."""
+    """Return the relation `[tile, lanes] -> instance`.
+
+    Each label has the index of its lane, or of its tile.
+    """
     of = affs(some.get_space())
     dims = tiles.statement.dims
     values = [of[name] if name in lanes else of[f"{name}^"] for name in dims]
@@ -69,13 +76,13 @@ def _instances(tiles: Tiles, lanes: tuple[str, ...], some: isl.Set) -> isl.Map:
 
 
 def _is_behind(needed: isl.Set, computed: isl.Set, copies: int, at: int) -> bool:
-    """Whether an index of the computed elements of each copy is never before the least needed."""
+    """True if no computed element of a copy has an index before the least needed one."""
     one, two = (_index(elements, copies, at) for elements in (needed, computed))
     return bool(two.is_subset(one.apply_range(isl.Map.lex_le(one.get_space().range()))))
 
 
 def _index(elements: isl.Set, copies: int, at: int) -> isl.Map:
-    """`copy -> index`."""
+    """Return the relation `copy -> index`."""
     plain = elements.reset_tuple_id()
     last = plain.dim(isl.dim_type.set) - copies - at - 1
     plain = plain.project_out(isl.dim_type.set, copies + at + 1, last)

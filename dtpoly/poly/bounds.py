@@ -9,17 +9,18 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either, plus
 
-Names: TypeAlias = Mapping[str, Affine]  # isl's iterators, and axes, -> our loops
+# The iterators and axes of isl, as expressions over our loops.
+Names: TypeAlias = Mapping[str, Affine]
 
 
 def operation_of(expr: isl.AstExpr) -> str:
     """Return the name of the operation that an expression of isl's tree applies to its operands."""
-    # The stubs call it an int, and lack the members whose names end in an underscore.
+    # The stubs call the type an int, and lack the members whose names end in an underscore.
     return isl.ast_expr_op_type(expr.get_op_type()).name
 
 
 def conditions_of(expr: isl.AstExpr, names: Names) -> Iterator[Condition]:
-    """The conditions that must hold together for an expression of isl's tree to be true."""
+    """Yield the conditions that together say what a boolean expression of isl's tree says."""
     kind = operation_of(expr)
     if kind in ("and_", "and_then"):
         for i in range(expr.get_op_n_arg()):
@@ -46,7 +47,7 @@ def conditions_of(expr: isl.AstExpr, names: Names) -> Iterator[Condition]:
 
 
 def _odd(left: Bound, right: Bound) -> Compared | None:
-    """`(x + 1) % 2 == 0` as `x % 2 != 0`, the way other remainders are asked for."""
+    """Return `(x + 1) % 2 == 0` as `x % 2 != 0`, the form that other remainders have."""
     match left, right:
         case (
             Combined("%", (Affine(constant=constant) as one, Affine(terms=(), constant=2))),
@@ -59,7 +60,7 @@ def _odd(left: Bound, right: Bound) -> Compared | None:
 
 
 def _remainder(value: Affine, divisor: int) -> Affine:
-    """The value, or a smaller one of the same remainder, if that is never negative either."""
+    """Return the value, or a smaller one of the same remainder if that is never negative either."""
     if _grows_with_sizes(value):
         return Affine(value.terms, value.constant % divisor)
     return value + Affine((), _times_below(value, divisor) * divisor)
@@ -70,7 +71,7 @@ def _grows_with_sizes(value: Bound) -> bool:
 
 
 def _is_size(name: str) -> bool:
-    """Whether a name is a size's: axes are named after their Func, with a point between."""
+    """True if a name is that of a size; names of axes have the Func before a point."""
     return name.startswith("N_") and "." not in name
 
 
@@ -79,9 +80,9 @@ def _times_below(value: Affine, divisor: int) -> int:
 
 
 def _not_negative(value: Bound, divisor: int) -> tuple[Bound, int]:
-    """The value plus so many divisors that it is not negative where sizes are 0.
+    """Return the value plus a number of divisors, so that it is not negative for sizes of 0.
 
-    isl's tree is for sizes of 1 and more, and its division rounds down; Triton's rounds to 0.
+    isl's tree is for sizes of at least 1, and its division rounds down. Triton's rounds towards 0.
     """
     if not isinstance(value, Affine):
         return value, 0
@@ -90,7 +91,10 @@ def _not_negative(value: Bound, divisor: int) -> tuple[Bound, int]:
 
 
 def _rounded_down(value: Bound, divisor: int) -> Bound:
-    """A quotient of what may be negative, of numbers that are not: Triton's rounds to 0."""
+    """Return a quotient that is rounded down, of a value that may be negative.
+
+    It is made of quotients of values that are not negative, because Triton's division rounds to 0.
+    """
     last = Affine((), divisor - 1)
     below = last - value if isinstance(value, Affine) else Combined("-", (last, value))
     up, down = (Combined("max", (one, Affine())) for one in (value, below))
@@ -99,7 +103,7 @@ def _rounded_down(value: Bound, divisor: int) -> Bound:
 
 
 def bound(expr: isl.AstExpr, names: Names) -> Bound:
-    """An expression of isl's tree as one of ours."""
+    """Turn an expression of isl's tree into a bound."""
     match expr.get_type():
         case isl.ast_expr_type.int:
             return Affine((), expr.get_val().to_python())

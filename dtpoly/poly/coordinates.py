@@ -1,6 +1,6 @@
-"""Computes where each instance of a statement is on every axis of the path to it.
+"""Computes the coordinates of each instance of a statement on every axis of the path to it.
 
-The rule, `origin + step * floor((index - origin) / step)`, is written once and serves both isl's
+The rule, `origin + step * floor((index - origin) / step)`, is written once. It serves both isl's
 affine functions, which the checks use, and the numbers of a single instance.
 """
 
@@ -28,9 +28,9 @@ V = TypeVar("V", int, "isl.Aff")
 def aff_coordinates(
     path: Path, statement: Statement, of: Affs, given: Affs | None = None
 ) -> dict[str, isl.Aff]:
-    """The coordinate of each axis with several values, as a function of the instance.
+    """Return the coordinate of each axis with several values, as a function of the instance.
 
-    Where `given` says where some axes are, the others are told from these.
+    If `given` has the coordinates of some axes, the others are computed from these.
     """
     return coordinates(path, statement, of, _aff_tile, given)
 
@@ -38,7 +38,7 @@ def aff_coordinates(
 def int_coordinates(
     path: Path, statement: Statement, instance: Mapping[str, int]
 ) -> dict[str, int]:
-    """The same for one instance, given by its dims."""
+    """Return the coordinates of one instance, which is given by its dims."""
     of: dict[str | int, int] = {0: 0}
     of.update(instance)
     return coordinates(path, statement, of, _int_tile)
@@ -51,12 +51,15 @@ def coordinates(
     tile: Callable[[V, int], V],
     given: Mapping[str | int, V] | None = None,
 ) -> dict[str, V]:
-    """The coordinate of each axis; `of` gives dims, and zero as 0; `tile` rounds down."""
+    """Return the coordinate of each axis with several values.
+
+    `of` gives the value of each dim, and the zero as 0; `tile` rounds a value down to a step.
+    """
     start, value = _places(path, statement, of, tile, given or {})
     result: dict[str, V] = {}
     for axis in path.walked:
         result[axis.name] = value(axis)
-        # A user's primitive may have moved an axis since copies were made for each of its values.
+        # A user's primitive may have moved an axis after copies were made for each of its values.
         is_relative = axis.name in statement.relative
         if is_absolute(axis, path) is is_relative:
             offset = start(axis.origin)
@@ -68,10 +71,10 @@ def coordinates(
 
 
 def unreached(path: Path, statement: Statement, of: Affs, given: Set[str]) -> Iterator[isl.Set]:
-    """The instances that an axis does not reach: before its origin, or beyond its extent.
+    """Yield the instances that an axis does not reach: before its origin, or beyond its extent.
 
-    `given` axes do not depend on the statement's own index. Axes whose definition shows that they
-    reach everything are left out.
+    `given` axes do not depend on the statement's own index. An axis is left out if its definition
+    shows that it reaches everything.
     """
     start, _ = _places(path, statement, of, _aff_tile, {})
     for axis in path.named.values():
@@ -103,7 +106,7 @@ def _places(
     tile: Callable[[V, int], V],
     given: Mapping[str | int, V],
 ) -> tuple[Callable[[Affine], V], Callable[[Axis], V]]:
-    """Where an axis with some origin starts, and where that tile of an axis does."""
+    """Return two functions: from an origin to its value, and from an axis to its coordinate."""
     named = path.named
     grid = {axis.name for axis in path.grid}
     known: dict[str | int, V] = dict(given)
@@ -112,7 +115,7 @@ def _places(
     def start(origin: Affine) -> V:
         for name in origin.labels:
             if name not in known:
-                # A user's primitive may have left out what an axis divides.
+                # A user's primitive may have removed the axis that another one divides.
                 known[name] = value(named[name]) if name in named else of[0]
         return at(origin, of[0], known)
 
@@ -122,7 +125,8 @@ def _places(
         return known[axis.name]
 
     def tile_of(axis: Axis) -> V:
-        # An instance that lacks the label runs once: at the start, whoever else needs it.
+        # An instance that lacks the label runs once, at the start, whatever other instances need
+        # it.
         if axis.is_single or not applies(axis, statement, axis.name in grid):
             return start(axis.origin)
         index = at(axis.index, of[0], of)
@@ -135,8 +139,8 @@ def _places(
 
 
 def at(index: Affine, zero: V, values: Mapping[str | int, V]) -> V:
-    """An index where its names have values."""
-    # Most are one name alone: then there is nothing to compute.
+    """Return the value of an index, given the values of its names."""
+    # Most indices are one name alone, and then there is nothing to compute.
     total = zero + index.constant if index.constant or not index.terms else None
     for name, coefficient in index.terms:
         value = values[name] if coefficient == 1 else values[name] * coefficient
@@ -145,15 +149,15 @@ def at(index: Affine, zero: V, values: Mapping[str | int, V]) -> V:
 
 
 def applies(axis: Axis, statement: Statement, is_grid: bool) -> bool:
-    """Whether the statement has the labels of the index: for the grid, its Func's own ones."""
+    """True if the statement has the labels of the index; a grid axis needs labels of its Func."""
     labels = statement.free if is_grid else statement.labels
     return set(axis.index.labels) <= set(labels)
 
 
 def _aligned(axis: Axis, named: Named, statement: Statement) -> Affine:
-    """The outermost origin from which the same tiles come out.
+    """Return the outermost origin that gives the same tiles.
 
-    Tiles of 16 within tiles of 128 are the tiles of 16: one floor instead of two.
+    Tiles of 16 within tiles of 128 are just tiles of 16, so one floor suffices instead of two.
     """
     outer = named.get(axis.origin.plain or "")
     if outer is None or outer.name in statement.copies or outer.index != axis.index:

@@ -1,4 +1,4 @@
-"""Says how much of a private copy one iteration computes, and how much is computed again.
+"""Computes which part of a private copy one iteration computes, and which part repeats.
 
 `explain` shows both to the user.
 """
@@ -36,8 +36,7 @@ class Needed:
 class Region:
     """The part of a copy that one iteration computes.
 
-    `is_box` is true if the part is a range of each label with all combinations of these, and
-    nothing else.
+    `is_box` is true if the part is a box: a range for each label, with all combinations of these.
     """
 
     needed: tuple[Needed, ...]
@@ -45,7 +44,7 @@ class Region:
 
 
 class Repetition(StrEnum):
-    """Whether iterations that differ on one axis compute the same instances."""
+    """How many instances iterations that differ on one axis have in common."""
 
     NONE = "none"
     SOME = "some"
@@ -53,7 +52,7 @@ class Repetition(StrEnum):
 
 
 def has_place(copy: Statement, path: Path) -> bool:
-    """Whether the way to a copy goes through all axes that it is private to."""
+    """True if the path to a copy goes through all axes to which the copy is private."""
     return set(copy.copies) <= path.named.keys()
 
 
@@ -85,7 +84,7 @@ def region(copy: Statement, axes: Mapping[str, Axis], model: Model) -> Region:
 
 
 def repetition(copy: Statement, axes: Collection[str]) -> Repetition:
-    """How some axes, all those over one label, repeat a copy."""
+    """Return how some axes, all those over one label, repeat a copy."""
     if not any(repeated_by_programs(copy, axis) for axis in axes):
         return Repetition.NONE
     with computing("what is computed again"):
@@ -95,14 +94,14 @@ def repetition(copy: Statement, axes: Collection[str]) -> Repetition:
         places = _freed(copy.domain, len(copy.copies), len(copy.labels))
         if not (alike & places).is_equal(copy.domain):
             return Repetition.SOME
-        # An axis that is known from others repeats nothing by itself.
+        # An axis that follows from other axes repeats nothing by itself.
         others = [dim for dim in copy.dims if dim not in axes]
         is_told = _projected(copy.domain, others).is_injective()
         return Repetition.SOME if is_told else Repetition.ALL
 
 
 def _projected(domain: isl.Set, kept: Collection[str]) -> isl.Map:
-    """`instance -> the dims kept`."""
+    """Return the relation from an instance to those of its dims that are kept."""
     result = domain.identity()
     space = domain.get_space()
     for position in reversed(range(domain.dim(isl.dim_type.set))):
@@ -112,7 +111,7 @@ def _projected(domain: isl.Set, kept: Collection[str]) -> isl.Map:
 
 
 def _filled(of: isl.Set, position: int) -> isl.Set:
-    """The set with everything between its points along a dim."""
+    """Return the set with all points between two of its points along a dim."""
     space = of.get_space().map_from_set()
     beside = isl.Map.universe(space)
     for other in range(of.dim(isl.dim_type.set)):
@@ -123,7 +122,7 @@ def _filled(of: isl.Set, position: int) -> isl.Set:
 
 
 def _freed(of: isl.Set, first: int, count: int) -> isl.Set:
-    """The set with any value for some dims."""
+    """Return the set with any value for some of its dims."""
     space = of.get_space()
     names = [dim_name(space, isl.dim_type.set, i) for i in range(of.dim(isl.dim_type.set))]
     name = of.get_tuple_name() or ""

@@ -19,7 +19,7 @@ from dtpoly.poly.spaces import affs, computing
 
 
 def not_once(model: Model, paths: Iterable[Path]) -> Iterator[Broken]:
-    """Statements that stand nowhere or twice, and pairs of instances that are in one place."""
+    """Find statements that stand nowhere or twice, and pairs of instances in one place."""
     with computing("what a tree computes"):
         found: dict[str, list[Path]] = {}
         inside: set[tuple[int, str, str]] = set()
@@ -41,7 +41,7 @@ def not_once(model: Model, paths: Iterable[Path]) -> Iterator[Broken]:
 
 
 def unlaunched(model: Model, paths: Iterable[Path]) -> Iterator[Broken]:
-    """Statements that wait for the first block of a label that has none, since its size is 0."""
+    """Find statements that wait for the first block of a label that has no block: its size is 0."""
     with computing("what a tree computes"):
         known = by_name(model)
         for path in paths:
@@ -60,7 +60,7 @@ def unlaunched(model: Model, paths: Iterable[Path]) -> Iterator[Broken]:
 
 
 def unreached_by(statement: Statement, path: Path, paths: Iterable[Path], model: Model) -> isl.Set:
-    """The instances that some axis on the way does not reach."""
+    """Return the instances that some axis on the path does not reach."""
     known = by_name(model)
     owners = {
         (one.kernel, axis.name, known[one.statement].func)
@@ -72,15 +72,19 @@ def unreached_by(statement: Statement, path: Path, paths: Iterable[Path], model:
 
 
 def doubled(statement: Statement, path: Path) -> isl.Map:
-    """`instance -> place`, lanes too: two of one image are in one place."""
+    """Return the relation from an instance to its place, with the lanes.
+
+    Two instances with one image are in one place.
+    """
     names = tuple(axis.name for axis in (*path.walked, *several(path.lanes)))
     return coordinate_map(path, statement, names).intersect_domain(statement.domain)
 
 
 def _given(statement: Statement, path: Path, inside: Set[tuple[int, str, str]]) -> Set[str]:
-    """Axes whose value a statement is given: it is a copy for each, or in the one tile of each.
+    """Return the axes whose value does not depend on the statement's own index.
 
-    The latter are single axes of the Funcs that read it.
+    They are the axes for which the statement has a private copy, and the single axes of the Funcs
+    that read it, which have only one tile.
     """
     owned = zip((*path.grid, *path.loops), path.owners, strict=True)
     return set(statement.copies) | {
@@ -91,7 +95,7 @@ def _given(statement: Statement, path: Path, inside: Set[tuple[int, str, str]]) 
 
 
 def _nowhere(statement: Statement, path: Path, given: Set[str]) -> isl.Map | None:
-    """Instances that some axis does not reach, each paired with itself."""
+    """Return the instances that some axis does not reach, each paired with itself."""
     of = affs(statement.domain.get_space())
     found = [statement.domain & beyond for beyond in unreached(path, statement, of, given)]
     missing = [one for one in found if not one.is_empty()]
@@ -100,7 +104,7 @@ def _nowhere(statement: Statement, path: Path, given: Set[str]) -> isl.Map | Non
 
 def _in_one_place(statement: Statement, path: Path) -> isl.Map | None:
     names = tuple(axis.name for axis in (*path.walked, *several(path.lanes)))
-    # The common case, without isl: every label is an axis that goes in steps of one.
+    # In most cases isl is not needed: every label has an axis with steps of one.
     named = path.named
     absolute = {
         axis.name: axis

@@ -1,8 +1,8 @@
-"""Finds the dependences of a Model: pairs of instances that meet on an element that one writes.
+"""Finds the dependences of a Model: pairs of instances that touch an element that one writes.
 
 Statements are in defining order, and every instance of one comes before those of the next. So the
-dependences of two accesses of an array are a composition of maps; `flow` finds the same ones in
-isl's slow way, for a test.
+dependences of two accesses of an array are a composition of relations. `flow` finds the same ones
+by isl's own, slower analysis, for a test.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dtpoly.poly.spaces import computing
 
 
 class DependenceKind(StrEnum):
-    """Which of the two writes."""
+    """The kinds of dependences, by which of the two instances writes."""
 
     FLOW = "flow"  # written, then read
     ANTI = "anti"  # read, then overwritten
@@ -28,7 +28,7 @@ class DependenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """`relation: source instance -> target instance`, which must stay in this order."""
+    """A relation from source instances to target instances that must run after them."""
 
     kind: DependenceKind
     array: str
@@ -37,7 +37,7 @@ class Dependence:
     relation: isl.Map
 
     def __str__(self) -> str:
-        """In words."""
+        """Describe the dependence in words."""
         match self.kind:
             case DependenceKind.FLOW:
                 return f"{self.target} reads what {self.source} wrote to {self.array}"
@@ -51,11 +51,11 @@ class Dependence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Place:
-    """The elements of one array that a statement touches by one access, reads or writes."""
+    """The elements of one array that a statement touches by one access, as a read or a write."""
 
     position: int
     statement: Statement
-    relation: isl.Map  # on the statement's domain
+    relation: isl.Map  # on the domain of the statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,15 @@ class _Touch:
 
 
 def dependences(model: Model) -> tuple[Dependence, ...]:
-    """All of them; those between the steps of one reduction are a kind apart."""
+    """Return all dependences; those between the steps of one reduction have a kind of their own."""
     with computing("dependences"):
         return once(_pairs(model))
 
 
 def _pairs(model: Model) -> Iterable[Dependence]:
     for array, touches in _touches(model).items():
-        # A statement that adds to an element reads it where it writes it.
+        # A statement that adds to an element reads and writes it by one access, so pairs are
+        # computed once.
         met = cache(_met)
         for before in touches:
             for after in touches:
@@ -87,9 +88,12 @@ def _pairs(model: Model) -> Iterable[Dependence]:
 
 
 def _met(before: _Place, after: _Place) -> isl.Map | None:
-    """The pairs of instances that touch one element, the earlier one first, if there are any."""
+    """Return the pairs of instances that touch one element, the earlier one first.
+
+    None if none do.
+    """
     is_same = after.position == before.position
-    # As a rule each instance has an element of its own, which is quicker to see.
+    # Usually each instance has an element of its own, which can be seen more quickly.
     is_alone = before is after and before.statement.role is not Role.UPDATE
     if is_alone and _is_injective(before.relation):
         return None
@@ -100,10 +104,10 @@ def _met(before: _Place, after: _Place) -> isl.Map | None:
 
 
 def _is_injective(relation: isl.Map) -> bool:
-    """Whether no two instances have one image.
+    """True if no two instances have the same image.
 
-    It is asked of a larger relation first, without the conditions that some number exists, since
-    these take isl long: where a private copy is computed, they say which elements are read.
+    First a larger relation is asked, without the conditions that some number exists. isl needs long
+    for these, and private copies have them, because they say which elements are read.
     """
     larger = relation.remove_unknown_divs()
     if larger.is_injective():
@@ -135,7 +139,7 @@ def _kind(
 
 
 def once(found: Iterable[Dependence]) -> tuple[Dependence, ...]:
-    """One dependence for each kind, array and pair of statements."""
+    """Join the dependences that have the same kind, array, source and target."""
     kept: dict[tuple[DependenceKind, str, str, str], Dependence] = {}
     for one in found:
         key = (one.kind, one.array, one.source, one.target)

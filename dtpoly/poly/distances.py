@@ -10,9 +10,10 @@ Bounds = tuple[int, int]
 
 
 def distances(relation: isl.Map, source: Statement, target: Statement) -> dict[str, Bounds]:
-    """The smallest and the largest distance for labels that both have, where sizes do not matter.
+    """Return the smallest and the largest distance along each label that both statements have.
 
-    Target minus source: of two equal numbers the distance is constant.
+    A distance is target minus source; if both numbers are equal, it is constant. Labels whose
+    distance depends on the sizes are left out.
     """
     with computing("the distances of a dependence"):
         before = [f"source {dim}" for dim in source.dims]

@@ -1,4 +1,4 @@
-"""Asks isl a question with a limit on its work, and returns None where the limit does not suffice.
+"""Asks isl a question with a limit on its work; the answer is None if the limit is reached.
 
 The work is counted in isl's own operations, so that the answer does not depend on the machine.
 """
@@ -19,20 +19,20 @@ T = TypeVar("T")
 
 @contextmanager
 def limited(operations: int) -> Generator[None]:
-    """At most so many operations within, of which 1.5 million take about a second.
+    """Allow isl at most this many operations inside; 1.5 million take about a second.
 
-    All that is asked afterwards fails at once; so ask through `answered`.
+    After the limit every further question fails at once, so questions are asked through `answered`.
     """
     with counted(isl.DEFAULT_CONTEXT, operations):
         yield
 
 
 def answered(ask: Callable[[], T]) -> T | None:
-    """The answer, or None if the operations that are allowed did not suffice."""
+    """Return the answer, or None if the allowed operations did not suffice."""
     try:
         return ask()
     except (PolyError, isl.Error, TypeError, ValueError, AttributeError, AssertionError):
-        # What isl does not answer is missing somewhere: islpy says so in many ways.
+        # If isl does not answer, a part of the result is missing, which islpy reports in many ways.
         if _is_spent():
             forget()
             return None

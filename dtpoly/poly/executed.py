@@ -1,8 +1,7 @@
-"""Computes which tiles really run inside of given loops and conditions, for all sizes and programs.
+"""Computes which tiles really run inside given loops and conditions, for all sizes and programs.
 
 A set here has a dim for each loop around, outermost first. It is built from our own loop nodes,
-after isl has made its tree, so that the loops which isl made can be compared with the tiles that
-were asked for.
+after isl has made its tree. So the loops of isl can be compared with the tiles that were asked for.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from dtpoly.poly.spaces import Affs, affs, to_aff
 
 
 def outside(context: isl.Set) -> isl.Set:
-    """Return what holds of sizes and programs before any loop."""
+    """Return the facts about sizes and programs that hold before any loop."""
     return context.from_params()
 
 
 def in_loop(around: isl.Set, name: str, start: Bound, stop: Bound, step: int) -> isl.Set:
-    """The iterations of a loop."""
+    """Return the iterations of a loop, inside the loops around it."""
     return remembered(
         lambda: ("in loop", str(around), name, start, stop, step),
         lambda: _in_loop(around, name, start, stop, step),
@@ -43,14 +42,14 @@ def _in_loop(around: isl.Set, name: str, start: Bound, stop: Bound, step: int) -
 
 
 def once(around: isl.Set, name: str, value: Bound) -> isl.Set:
-    """A loop of one iteration."""
+    """Return the iteration of a loop that has only one."""
     inner = _with_dim(around, name)
     of = _named(inner)
     return inner & isl.PwAff.from_aff(of[name]).eq_set(_value(value, of))
 
 
 def where(around: isl.Set, conditions: Iterable[Condition]) -> isl.Set:
-    """Where every condition holds as well."""
+    """Return the part of a set where every condition holds."""
     all_of = tuple(conditions)
     return remembered(
         lambda: ("where", str(around), all_of), lambda: around & _all(all_of, _named(around))
@@ -58,8 +57,8 @@ def where(around: isl.Set, conditions: Iterable[Condition]) -> isl.Set:
 
 
 def tiles_here(around: isl.Set, start: Mapping[str, Bound], asked: isl.Set) -> isl.Set:
-    """The tiles that start there, of those that a statement has."""
-    # Of what statement they are has no part in it.
+    """Return the tiles of a statement that start at the given place."""
+    # The answer is the same for every statement, so the question does not have its name.
     tiles, starts = asked.reset_tuple_id(), tuple(start.values())
     here = remembered(
         lambda: ("tiles here", str(around), starts, str(tiles)),
@@ -78,7 +77,7 @@ def _tiles_here(around: isl.Set, starts: Sequence[Bound], asked: isl.Set) -> isl
 
 
 def is_all(found: Sequence[isl.Set], asked: isl.Set) -> bool:
-    """Whether every tile that was asked for is somewhere."""
+    """True if every tile that was asked for is in one of the sets."""
     if not found:
         return asked.is_empty()
     return remembered(
@@ -93,7 +92,7 @@ def _with_dim(around: isl.Set, name: str) -> isl.Set:
 
 
 def _named(here: isl.Set) -> Affs:
-    """Loops and parameters by name; grid axes by their own."""
+    """Return the functions of loops and parameters by name; grid axes have their own names."""
     return {str(n).removesuffix("@") if n else 0: aff for n, aff in affs(here.get_space()).items()}
 
 
@@ -129,7 +128,7 @@ def _combined(operation: str, left: isl.PwAff, right: isl.PwAff) -> isl.PwAff:
         case "*":
             return left.mul(right)
         case "//":
-            return left.tdiv_q(right)  # as Triton's, which rounds to 0
+            return left.tdiv_q(right)  # Triton's division rounds to 0 in the same way
         case "%":
             return left.tdiv_r(right)
         case _:
@@ -146,7 +145,7 @@ def _holds(condition: Condition, of: Affs) -> isl.Set:
         case Compared(left=left, right=right, is_equal=is_equal):
             one, two = _value(left, of), _value(right, of)
             if isinstance(left, Combined) and left.operation == "%" and right == Affine((), 1):
-                return one.ne_set(_number(0, of))  # a rest may be negative
+                return one.ne_set(_number(0, of))  # a remainder may be negative
             return one.eq_set(two) if is_equal else one.ge_set(two)
         case Either(ways=ways):
             return reduce(lambda a, b: a | b, (_all(way, of) for way in ways))

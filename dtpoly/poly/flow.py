@@ -1,6 +1,6 @@
 """Finds the dependences of a Model by isl's own flow analysis.
 
-It is slow. A test compares it with `dependences`, which is the fast way.
+It is slow. A test compares its result with that of `dependences`, which is the fast way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from dtpoly.poly.spaces import affs, to_map
 
 
 def flow_analysis(model: Model) -> tuple[Dependence, ...]:
-    """All dependences. Sources are *may*: a must-source would hide all updates but the last."""
+    """Return all dependences.
+
+    Sources are *may*: a must-source would hide all updates but the last.
+    """
     order = _union(_defining_order(model))
     steps = {s.name for s in model.statements if s.role is Role.UPDATE}
     found: list[Dependence] = []

@@ -25,10 +25,10 @@ from dtpoly.poly.spaces import (
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """`iteration -> instances` that readers need, by statement.
+    """For each statement the relation from an iteration to the instances that its readers need.
 
-    Where reads are skew that is more than what they need, a box with what lies between: isl finds
-    no loops over what they need and nothing else, however long one waits.
+    If reads are skew, these are more than the readers need: a box around them. isl finds no loops
+    over exactly those instances in any reasonable time.
     """
 
     instances: Mapping[str, isl.Map]
@@ -40,7 +40,10 @@ def needed(
     readers: tuple[tuple[Statement, Path], ...],
     place: tuple[Axis, ...],
 ) -> Needed:
-    """Find which instances of each of my statements its readers need in an iteration."""
+    """Find which instances of each statement in `mine` the readers need in an iteration.
+
+    The statements in `mine` are also readers of each other.
+    """
     own = {s.writes.array for s in mine}
     elements: dict[str, isl.Map] = {}
 
@@ -69,7 +72,10 @@ def needed(
 def _skew(
     own: Set[str], readers: tuple[tuple[Statement, Path], ...], place: tuple[Axis, ...]
 ) -> dict[str, list[Use]]:
-    """All reads of those arrays of which one is skew, apart from copies of them."""
+    """Return all reads of each array that has a skew read.
+
+    Private copies of arrays are left out.
+    """
     reads = [(read, *one) for one in readers for read in one[0].reads if read.array in own]
     plain = {r.array for r, *_ in reads if len(r.indices) == r.relation.dim(isl.dim_type.out)}
     skew = {read.array for read, *_ in reads if may_be_skew(read)} & plain
@@ -84,19 +90,19 @@ def _skew(
 
 
 def iteration_map(reader: Statement, path: Path, place: tuple[Axis, ...]) -> isl.Map:
-    """`instance -> iteration`: the coordinates of the axes of a place."""
+    """Return the relation `instance -> iteration`: the coordinates of the axes of a place."""
     space = reader.domain.get_space()
     value = aff_coordinates(path, reader, affs(space))
     names = [axis.name for axis in place]
     result = to_map(space, "", names, [value[name] for name in names])
-    # Known, but not to isl: a multiple of 16 that is more than -16 is not negative.
+    # isl does not find these facts: a multiple of 16 that is more than -16 is not negative.
     target = result.get_space().range()
     of = affs(target)
     inside = isl.Set.universe(target)
     named = path.named
     for axis in place:
         origin = resolved(axis.origin, named)
-        # One that lies outside of what it divides counts from there.
+        # An axis that lies outside the axis that it divides counts from there.
         if axis.index.plain is None or not is_absolute(axis, path):
             continue
         if not set(origin.labels) <= set(names):
@@ -107,7 +113,8 @@ def iteration_map(reader: Statement, path: Path, place: tuple[Axis, ...]) -> isl
         if outer is None or outer.index != axis.index or outer.name in reader.copies:
             continue
         if axis.step and outer.step and outer.step % axis.step:
-            # Tiles of 2 within blocks of 3: said again without rounding twice.
+            # The last tile of a block is short if, say, tiles of 2 divide blocks of 3. This says so
+            # without rounding twice.
             step = isl.Val(axis.step)
             offset = of[axis.name] - start
             whole = offset.scale_down_val(step).floor().scale_val(step)
@@ -117,7 +124,7 @@ def iteration_map(reader: Statement, path: Path, place: tuple[Axis, ...]) -> isl
 
 
 def _tile_around(space: isl.Space, axis: Axis, names: list[str]) -> isl.Map:
-    """`instance -> iteration`: where the index is inside of the axis's tile."""
+    """Return the relation `instance -> iteration` with the index inside the tile of the axis."""
     at = names.index(axis.name)
     target = set_space("", names, param_names(space)).align_params(space)
     pair = isl.Map.universe(space.map_from_domain_and_range(target)).wrap()
@@ -132,14 +139,14 @@ def _tile_around(space: isl.Space, axis: Axis, names: list[str]) -> isl.Map:
 
 
 def ranges(value: Statement, instances: isl.Map, place: tuple[Axis, ...]) -> dict[str, Range]:
-    """The range of each label of a Func's value."""
+    """Return the range of each label of a Func's value."""
     return _ranges(value.labels, instances, place)
 
 
 def _ranges(
     labels: tuple[str, ...], instances: isl.Map, place: tuple[Axis, ...], first: int = 0
 ) -> dict[str, Range]:
-    """The range of each of these labels, which instances have from a dim on."""
+    """Return the range of each of these labels; `first` is the dim of the first one."""
     names = tuple(axis.name for axis in place)
     found: dict[str, Range] = {}
     count = instances.dim(isl.dim_type.out)
@@ -151,14 +158,15 @@ def _ranges(
 
 
 def _range(along: isl.Map, names: tuple[str, ...]) -> Range:
-    """The smallest index as an affine function of the iteration, and the largest span."""
+    """Return the smallest index as an affine function of the iteration, and the largest span."""
     bounds = tuple(dict.fromkeys(_lower_bounds(along, names)))
-    is_one = along.n_basic_map() == 1  # of which each bound holds
+    is_one = along.n_basic_map() == 1  # so that each bound holds for all of it
     for bound in bounds:
         is_needed = _graph(bound, along, names).is_subset(along)
         if is_needed and (is_one or _holds(along, bound, names)):
             return Range(bound, _span(along, bound, names))
-    # At the edge of the label the bound is below it; tiles may start there all the same.
+    # At the edge of a label the bound lies below the first index. Tiles may start there all the
+    # same.
     known = [
         (bound, span)
         for bound in bounds
@@ -176,7 +184,7 @@ def _span(along: isl.Map, lowest: Affine, names: tuple[str, ...]) -> int | None:
 
 
 def _holds(along: isl.Map, lowest: Affine, names: tuple[str, ...]) -> bool:
-    """Whether no index is below; a bound of one read need not be one of all reads."""
+    """True if no index lies below a bound; the bound of one read need not be one of all reads."""
     flat = named_dims(along.wrap().flatten(), "", (*names, "index"))
     of = affs(flat.get_space())
     return (flat & of["index"].lt_set(to_aff(lowest, of))).is_empty()
@@ -192,7 +200,7 @@ def _graph(bound: Affine, along: isl.Map, names: tuple[str, ...]) -> isl.Map:
 
 
 def _lower_bounds(along: isl.Map, names: tuple[str, ...]) -> Iterator[Affine]:
-    """Each `index >= affine(iteration)` among the constraints."""
+    """Yield the bound of each constraint of the form `index >= affine(iteration)`."""
     for basic in along.get_basic_maps():
         for one in basic.get_constraints():
             scale = one.get_coefficient_val(isl.dim_type.out, 0).to_python()

@@ -1,4 +1,4 @@
-"""Finds the iterations of a loop in which no lane is idle along the loop's label."""
+"""Finds the iterations of a loop in which no lane is idle along the label of the loop."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from dtpoly.poly.tiles import Tiles
 
 
 def full_iterations(tiles: Sequence[Tiles], times: Sequence[isl.Map], label: str) -> isl.Set | None:
-    """Where every tile is full along a label; None if lanes go along it nowhere.
+    """Return the iterations in which every tile is full along a label.
 
-    `times` gives for each statement `tile -> iteration`, outer loops first, the loop's own last.
+    None if no lanes go along it. `times` gives for each statement the relation `tile -> iteration`,
+    with outer loops first and the loop itself last.
     """
     full: isl.Set | None = None
     partial: isl.Set | None = None
@@ -32,7 +33,7 @@ def full_iterations(tiles: Sequence[Tiles], times: Sequence[isl.Map], label: str
 
 
 def _not_full(tiles: Tiles, label: str) -> isl.Set:
-    """The tiles with a lane along a label that is idle, without their name."""
+    """Return the tiles that have an idle lane along a label, without the name of the statement."""
     active, domain = active_lanes(tiles), tiles.domain.reset_tuple_id()
     return remembered(
         lambda: ("not full", str(active), str(domain), tiles.dims, shape(tiles), label),
@@ -42,7 +43,8 @@ def _not_full(tiles: Tiles, label: str) -> isl.Set:
 
 def _with_idle_lanes(tiles: Tiles, active: isl.Set, domain: isl.Set, label: str) -> isl.Set:
     wanted = addressed_lanes(tiles)
-    # Only the loop's own label counts: what other labels leave idle is idle in every tile.
+    # Only the label of the loop counts: lanes that are idle along other labels are so in every
+    # tile.
     others = [i for i, dim in enumerate(lane_dims(tiles)) if dim.label != label]
     for position in reversed(others):
         at = len(tiles.dims) + position

@@ -1,4 +1,4 @@
-"""Makes the loops of one program from its tiles: isl makes them, and the result is checked.
+"""Makes the loops of one program from its tiles by isl, and checks the result.
 
 isl loses some tiles where the set of full tiles has holes. So the tiles of its loops are compared
 with those that were asked for.
@@ -27,15 +27,16 @@ from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import PolyError, affs, computing, set_space
 from dtpoly.poly.tiles import Tiles
 
-AXIS = "axis "  # begins the names of axes among the names of iterators
+AXIS = "axis "  # this prefix marks the names of axes among the names of iterators
 
 
 def loop_ast(
     model: Model, tiles: Sequence[Tiles], flat: frozenset[str] = frozenset()
 ) -> tuple[LoopNode, ...]:
-    """The loops of one program of a kernel; those over `flat` labels have no others for full tiles.
+    """Return the loops of one program of a kernel.
 
-    They are those for sizes of at least 1, unless these do too much where a size is 0.
+    Loops over `flat` labels have none for full tiles. The loops are those for sizes of at least 1,
+    unless these compute too much where a size is 0.
     """
     with computing("the loops of a kernel"):
         params = reduce(lambda a, b: a | b, (one.domain.params() for one in tiles))
@@ -48,11 +49,11 @@ def loop_ast(
 def _loops(
     model: Model, tiles: Sequence[Tiles], context: isl.Set, flat: frozenset[str]
 ) -> tuple[LoopNode, ...]:
-    """Full tiles have a loop of their own where that is possible.
+    """Return the loops; full tiles have a loop of their own where that is possible.
 
-    isl loses some tiles where the set of full ones has holes; so what it made is compared with what
-    was asked for. Or it looks for the tiles that are left one index after another: then one loop
-    for all tiles is better.
+    isl loses some tiles where the set of full ones has holes, so its loops are compared with the
+    tiles that were asked for. It may also search for the remaining tiles index by index. Then one
+    loop over all tiles is better.
     """
     asked = {one.name: one for one in tiles}
     active = {one.name: active_lanes(one) for one in tiles}
@@ -71,7 +72,7 @@ def _loops(
 
 
 def _steps(tiles: Sequence[Tiles]) -> dict[str, int]:
-    """How far apart the tiles of each loop are, where it counts where they are."""
+    """Return the distance between the tiles of each loop that counts its own coordinate."""
     return {
         axis.name: axis.step
         for one in tiles
@@ -81,7 +82,7 @@ def _steps(tiles: Sequence[Tiles]) -> dict[str, int]:
 
 
 def _walks_tiles(nodes: tuple[LoopNode, ...], steps: Mapping[str, int]) -> bool:
-    """Whether each loop goes from tile to tile."""
+    """True if each loop goes from tile to tile, and not from index to index."""
     for node in nodes:
         match node:
             case For(axis=axis, step=step, body=body):
@@ -103,10 +104,11 @@ def _in_order(
     *,
     with_full: bool,
 ) -> tuple[LoopNode, ...]:
-    """The loops of each part, one after the other.
+    """Return the loops of each part, one part after the other.
 
-    isl makes each by itself, so that it may be known from another schedule. Where conditions meet
-    all are made at once: isl puts what these share around them.
+    isl makes the loops of each part alone, so that they may be known from another schedule. If two
+    conditions follow each other, all parts are made together, since isl then puts a condition that
+    they share around both.
     """
     made = [_nodes(_tree(part, context, flat, with_full), place) for part in in_sequence(tiles)]
     meet = (nodes[-1:] + after[:1] for nodes, after in pairwise(made))
@@ -118,7 +120,7 @@ def _in_order(
 def _tree(
     tiles: Sequence[Tiles], context: isl.Set, flat: frozenset[str], with_full: bool
 ) -> isl.AstNode:
-    """isl's loops."""
+    """Return the tree of loops that isl makes."""
 
     def ask() -> isl.AstNode:
         build = isl.AstBuild.from_context(context)
@@ -128,14 +130,14 @@ def _tree(
 
 
 def _known(one: Tiles) -> Hashable:
-    """All that the loops around tiles follow from."""
+    """Return all data that decides which loops are made around tiles."""
     sets = str(one.domain), str(one.instances)
     statement = one.statement
     return one.name, one.dims, statement.labels, statement.is_boxed, one.lanes, one.path, *sets
 
 
 def _context(model: Model, params: isl.Set, programs: isl.Set) -> isl.Set:
-    """Return what holds of sizes and programs; as a rule each program has something to do."""
+    """Return the facts about sizes and programs; usually each program has something to do."""
     of = affs(set_space("", (), model.params))
     sizes = model.context
     for name in model.params:
@@ -145,7 +147,7 @@ def _context(model: Model, params: isl.Set, programs: isl.Set) -> isl.Set:
 
 
 def _is_complete(nodes: tuple[LoopNode, ...], tiles: Sequence[Tiles], context: isl.Set) -> bool:
-    """Whether every tile of every statement is somewhere in the loops."""
+    """True if every tile of every statement is somewhere in the loops."""
     found = {one.name: list[isl.Set]() for one in tiles}
     for one in _tiles(nodes):
         found[one.statement].append(one.occurs)
@@ -163,22 +165,22 @@ def _tiles(nodes: tuple[LoopNode, ...]) -> Iterator[Tile]:
                 yield from _tiles(body)
 
 
-# isl's tree
+# The tree of isl.
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in isl's tree a node stands: in which iterations of which loops."""
+    """The place of a node in isl's tree: the loops around it, and their iterations."""
 
     model: Model
     tiles: Mapping[str, Tiles]
-    active: Mapping[str, isl.Set]  # the lanes of each statement
+    active: Mapping[str, isl.Set]  # the lanes of each statement that compute
     around: isl.Set
     names: Names
-    axis: str = ""  # of the loop that comes next
+    axis: str = ""  # the axis of the next loop
 
     def inside(self, iterator: str, value: Affine, around: isl.Set) -> _Place:
-        """In a loop of the axis that comes next."""
+        """Return the place inside a loop of the next axis."""
         names = {**self.names, iterator: value, f"{AXIS}{self.axis}": value}
         return replace(self, names=names, around=around)
 
@@ -248,5 +250,8 @@ def _for(node: isl.AstNode, place: _Place) -> For:
 
 
 def _fresh(iterator: str, place: _Place) -> str:
-    """isl numbers iterators by depth; `!` keeps them apart from sizes and axes."""
+    """Return a name for an iterator of isl, which numbers them by depth.
+
+    The `!` keeps the name apart from those of sizes and axes.
+    """
     return f"{iterator}!{len(place.names)}"

@@ -12,7 +12,7 @@ Sizes = Mapping[str, int]  # label -> size
 
 
 def labels_needed(model: Model, statement: Statement) -> tuple[str, ...]:
-    """Labels whose sizes decide which instances there are; of those that agree, the first."""
+    """Return the labels whose sizes decide which instances exist; of equal ones, the first."""
     return tuple(
         next(label for label, size in model.size_of.items() if size == param)
         for param in model.params
@@ -21,7 +21,7 @@ def labels_needed(model: Model, statement: Statement) -> tuple[str, ...]:
 
 
 def fit_together(model: Model, sizes: Sizes) -> bool:
-    """Whether a call may have these sizes, whatever the others are."""
+    """True if a call may have these sizes, whatever the other sizes are."""
     given = [
         (model.size_of[label], size) for label, size in sizes.items() if label in model.size_of
     ]
@@ -32,7 +32,7 @@ def fit_together(model: Model, sizes: Sizes) -> bool:
 
 
 def with_known(model: Model, sizes: Sizes) -> dict[str, int]:
-    """These sizes, and those of other labels that they leave no choice."""
+    """Return the sizes, with those of other labels that follow from them."""
     with computing("which sizes follow"):
         given = {model.size_of[label]: size for label, size in sizes.items()}
         left = isl.Set.from_params(_fixed(model.context, given))
@@ -46,11 +46,11 @@ def with_known(model: Model, sizes: Sizes) -> dict[str, int]:
 
 
 def instances(model: Model, statement: Statement, sizes: Sizes) -> list[tuple[int, ...]]:
-    """The values of the dims of each instance, in lexicographic order."""
+    """Return the values of the dims of each instance, in lexicographic order."""
     with computing("the instances of a statement"):
         given = {model.size_of[label]: size for label, size in sizes.items()}
         found: list[isl.Point] = []
-        # isl cannot count while a parameter is open, even one that decides nothing.
+        # isl cannot count while a parameter has no value, even if the parameter decides nothing.
         domain = _fixed(statement.domain, given)
         domain = domain.project_out(isl.dim_type.param, 0, domain.dim(isl.dim_type.param))
         domain.foreach_point(found.append)

@@ -1,4 +1,4 @@
-"""Prints sets and relations as text that isl can read again, one a line, each with a comment."""
+"""Prints sets and relations as text that isl can read, one a line, each with a comment."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Commented = Iterable[tuple[str, "isl.Set | isl.Map"]]
 
 
 def isl_text(model: Model, parts: Commented) -> str:
-    """A union of sets or relations; what holds of all sizes is not said in each of them.
+    """Print a union of sets or relations; facts about all sizes stand once, at the beginning.
 
-    isl has no dots in names: `f.k.update` is `f_k_update`.
+    isl has no dots in names, so `f.k.update` becomes `f_k_update`.
     """
     with computing("a text for isl"):
         params = ", ".join(model.params)
@@ -28,12 +28,12 @@ def isl_text(model: Model, parts: Commented) -> str:
 
 
 def facts_text(model: Model) -> str:
-    """Print the constraints that hold of the size parameters."""
+    """Print the constraints that hold for the size parameters."""
     return _body(model.context)
 
 
 def plain_text(one: isl.Set | isl.Map) -> str:
-    """A set or a relation by itself, with names that isl can read again."""
+    """Print one set or relation, with names that isl can read."""
     if isinstance(one, isl.Set) and one.is_params():
         return str(one.coalesce())
     kinds = (

@@ -1,9 +1,9 @@
-"""Decides how the grid of a kernel is numbered, and computes the set of programs that are launched.
+"""Decides how the programs of a grid are numbered, and computes which programs are launched.
 
-isl is told what holds of a program, and writes neither a bound nor a mask for what follows from
-that. As a rule every program has something to do. A user's primitive may make a tree where some
-programs have nothing to do: with two axes of one label, only those programs work in which both are
-at the same index.
+isl is told the facts about a program, and writes neither a bound nor a mask for a condition that
+follows from them. Usually every program has something to do. A user's primitive may make a tree in
+which some programs do nothing: with two axes of one label, only those programs work in which both
+axes are at the same index.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ Grid = tuple[Axis, ...]
 
 
 def numbered(grid: Grid) -> tuple[tuple[Axis, Axis | None], ...]:
-    """The axes by which programs are numbered, outermost first; of a group also that of its blocks.
+    """Return the axes by which programs are numbered, outermost first.
 
-    A group that stands inside of its own blocks has one value there, so it numbers nothing.
+    The second axis is None unless the first one is a group of blocks. A group that stands inside
+    its own blocks has one value there, so it numbers nothing.
     """
     axes = several(grid)
     found: list[tuple[Axis, Axis | None]] = []
@@ -34,9 +35,10 @@ def numbered(grid: Grid) -> tuple[tuple[Axis, Axis | None], ...]:
 
 
 def unnumbered(grid: Grid) -> Axis | None:
-    """The first axis that is neither the blocks of a label, from index 0 on, nor a group of such.
+    """Return the first axis whose place the number of a program does not tell, or None.
 
-    Only of these a program's number tells where it stands. There are no groups of groups.
+    The number tells it for the blocks of a label from index 0 on, and for a group of such blocks.
+    There are no groups of groups.
     """
     named = {axis.name: axis for axis in grid}
     outer = {label for axis in several(grid) for label in axis.origin.labels}
@@ -59,7 +61,7 @@ def _is_numbered(axis: Axis, named: dict[str, Axis], outer: set[str]) -> bool:
 
 
 def launched(model: Model, path: Path) -> isl.Set:
-    """The programs: every block of each axis."""
+    """Return the programs: every combination of the blocks of each axis."""
     axes = several(finest(path.grid))
     of = affs(set_space("", (), (*model.params, *(grid_param(axis.name) for axis in axes))))
     programs = isl.Set.universe(of[0].get_domain_space())
@@ -67,7 +69,7 @@ def launched(model: Model, path: Path) -> isl.Set:
         label = axis.index.plain
         assert label is not None
         part = model.parts.get(label)
-        # As many parts are launched as begin inside of the label.
+        # As many parts are launched as begin inside the label.
         size = of[model.size_of[part.of if part else label]]
         start, step = of[grid_param(axis.name)], isl.Val(axis.step or 1)
         programs = programs & start.eq_set(start.scale_down_val(step).floor().scale_val(step))
@@ -77,8 +79,8 @@ def launched(model: Model, path: Path) -> isl.Set:
 
 
 def where_launched(known: isl.Set, programs: isl.Set) -> isl.Set:
-    """Return what is known of programs that have something to do, if only these are launched.
+    """Return the facts about programs that have something to do, if only these are launched.
 
-    Otherwise nothing more is known than that a program is launched.
+    Otherwise the only known fact is that a program is launched.
     """
     return known if programs.is_subset(known) else programs

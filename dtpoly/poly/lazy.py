@@ -1,4 +1,4 @@
-"""Loads islpy when it is first used: that takes 50 ms, and most checks end before they need it."""
+"""Loads islpy at its first use, because loading takes 50 ms and most checks never need it."""
 
 import contextlib
 import importlib.util
@@ -16,20 +16,20 @@ from dtpoly.poly.pickled import tell_pickle
 if TYPE_CHECKING:
     from importlib.abc import Loader
 else:
-    Loader = object  # its module loads others
+    Loader = object  # the module of this class loads other modules
 
 METADATA = "importlib.metadata"
 
 
 class _Versions(ModuleType):
-    """In the place of `importlib.metadata` while a package loads that asks for its own version.
+    """Stands in for `importlib.metadata` while a package loads that asks for its own version.
 
-    The folder beside the package that says it is `islpy-2025.2.5.dist-info`. With the module it
-    takes as long as all else that loads with the package.
+    The version is in the name of the folder beside the package, such as `islpy-2025.2.5.dist-info`.
+    The real module takes as long to load as everything else that the package loads.
     """
 
     def version(self, name: str) -> str:
-        """The version of a package."""
+        """Return the version of a package."""
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:
             for entry in os.listdir(os.path.dirname(os.path.dirname(spec.origin))):
@@ -38,7 +38,7 @@ class _Versions(ModuleType):
         return str(self.__getattr__("version")(name))
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else is asked for, the module itself has."""
+        """Return any other member from the real module."""
         if sys.modules.get(METADATA) is self:
             del sys.modules[METADATA]
         return getattr(importlib.import_module(METADATA), name)
@@ -46,7 +46,7 @@ class _Versions(ModuleType):
 
 @contextlib.contextmanager
 def _undisturbed() -> Generator[None]:
-    """An interruption comes afterwards: raised within islpy's own code, it ends the process."""
+    """Delay an interruption until the end, since one inside islpy's own code ends the process."""
     came: list[int] = []
     before = signal.getsignal(signal.SIGINT)
     is_ours = before is signal.default_int_handler
@@ -63,9 +63,9 @@ def _undisturbed() -> Generator[None]:
 
 
 class Quickly(Loader):
-    """A loader of a package that asks for its own version while it loads.
+    """Loads a package that asks for its own version while it loads.
 
-    Once the package is loaded, it is handed to the function `told`.
+    Once the package is loaded, it is passed to the function `told`.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class Quickly(Loader):
         self.told = told
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """As the loader does it."""
+        """Create the module as the original loader does."""
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """As the loader does it, while versions are looked up here."""
+        """Execute the module as the original loader does, while versions are looked up here."""
         versions = _Versions(METADATA)
         known = sys.modules.setdefault(METADATA, versions)
         try:
@@ -92,7 +92,7 @@ class Quickly(Loader):
 
 
 def _lazily(name: str) -> ModuleType:
-    """A module that loads at the first look at what is in it."""
+    """Return a module that loads when its first member is looked up."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.loader is None:
         raise ModuleNotFoundError(f"dtpoly needs {name}: pip install {name}", name=name)

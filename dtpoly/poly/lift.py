@@ -22,7 +22,7 @@ from dtpoly.poly.spaces import computing, in_box, set_space
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A statement before it has sets: what it writes, and over which labels."""
+    """A statement before its sets are built: what it writes, and over which labels."""
 
     name: str
     role: Role
@@ -35,9 +35,9 @@ class Draft:
 def lift(
     program: Program, wanted: Iterable[str] | None = None, sized: Program | None = None
 ) -> Model:
-    """The Model of the wanted Funcs and what they need, producers before consumers.
+    """Return the Model of the wanted Funcs and of those that they need, producers before consumers.
 
-    `sized` is the Program that says what is known of sizes, if that is another one.
+    `sized` is the Program whose reads give the facts about sizes, if that is another one.
     """
     with computing("the statements of the program"):
         sizes = size_parameters(sized or program)
@@ -54,7 +54,7 @@ def lift(
 
 
 def drafts_of(func: Func) -> tuple[Draft, ...]:
-    """The statements of a Func, in order."""
+    """Return the drafts of the statements of a Func, in order."""
     body, drafts = _without_reductions(func.body, func, (), ())
     array = Array(func.name, func.name, func.labels)
     return (*drafts, Draft(func.name, Role.VALUE, array, func.labels, (), body))
@@ -63,9 +63,9 @@ def drafts_of(func: Func) -> tuple[Draft, ...]:
 def _without_reductions(
     expr: Expr, func: Func, bound: tuple[str, ...], drafts: tuple[Draft, ...]
 ) -> tuple[Expr, tuple[Draft, ...]]:
-    """The expression with a read of its accumulator for each reduction, and their drafts.
+    """Return the expression with a read of an accumulator for each reduction, and all drafts.
 
-    `bound` are the labels that reductions around it bind; `drafts` those that came before.
+    `bound` are the labels that outer reductions bind. `drafts` are those that were made before.
     """
     if not isinstance(expr, Reduce | Dot):
         return _with_children(expr, func, bound, drafts)
@@ -136,6 +136,6 @@ def _statement(
 
 
 def without_statements(model: Model, names: Iterable[str]) -> Model:
-    """The Model without the statements of that name."""
+    """Return the Model without the statements of these names."""
     gone = set(names)
     return replace(model, statements=tuple(s for s in model.statements if s.name not in gone))

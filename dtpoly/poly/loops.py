@@ -1,4 +1,4 @@
-"""The nodes of the loops of one program: bounds, conditions, and the tiles of each statement.
+"""Defines the nodes of the loops of one program: bounds, conditions, and tiles of statements.
 
 Lanes were cut out beforehand, so that a tile is one point, and grid axes are parameters. So these
 are loops over tiles and nothing else.
@@ -18,7 +18,7 @@ from dtpoly.poly.masks import Condition as MaskCondition
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """An operation on bounds: `min`, `max`, `+`, `-`, `*`, `//`, `%`."""
+    """An operation on bounds: `min`, `max`, `+`, `-`, `*`, `//` or `%`."""
 
     operation: str
     operands: tuple[Bound, ...]
@@ -26,7 +26,7 @@ class Combined:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One bound where every condition holds, else another."""
+    """A bound that is `left` where every condition holds, and `right` elsewhere."""
 
     conditions: tuple[Condition, ...]
     left: Bound
@@ -38,7 +38,7 @@ Bound = Affine | Combined | Chosen
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """`left >= right`, or `left == right`."""
+    """The condition `left >= right`, or `left == right` if `is_equal` is true."""
 
     left: Bound
     right: Bound
@@ -47,7 +47,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of several conjunctions holds."""
+    """The condition that all conditions of one of the ways hold."""
 
     ways: tuple[tuple[Condition, ...], ...]
 
@@ -57,7 +57,10 @@ Condition = Compared | Either
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`for name in range(start, stop, step)`; `name` is isl's, `axis` the schedule's."""
+    """A loop, `for name in range(start, stop, step)`.
+
+    Isl gave it its name, the schedule its axis.
+    """
 
     name: str
     axis: str
@@ -69,7 +72,7 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """A loop of one iteration whose value is no affine function: a name for it."""
+    """A loop of one iteration whose value is not an affine function, so it needs a name."""
 
     name: str
     axis: str
@@ -79,7 +82,7 @@ class Once:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The body if every condition holds."""
+    """A body that runs if every condition holds."""
 
     conditions: tuple[Condition, ...]
     body: tuple[LoopNode, ...]
@@ -87,14 +90,14 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One tile of a statement, by where it starts; `occurs` is the set of tiles it is here.
+    """One tile of a statement, by its start; `occurs` is the set of tiles that this node runs.
 
     A lane computes where all conditions of one of the `ways` hold.
     """
 
     statement: str
-    start: Mapping[str, Bound]  # dim -> index of its first lane
-    loops: Mapping[str, Affine]  # axis -> what the loop over it counts here
+    start: Mapping[str, Bound]  # from each dim to the index of its first lane
+    loops: Mapping[str, Affine]  # from each axis to the value that the loop over it counts here
     occurs: isl.Set
     ways: tuple[tuple[MaskCondition, ...], ...]
 
@@ -103,7 +106,7 @@ LoopNode = For | Once | Guard | Tile
 
 
 def plus(value: Bound, number: int) -> Bound:
-    """A bound and a number."""
+    """Return the sum of a bound and a number."""
     match value:
         case Affine():
             return value + Affine((), number)

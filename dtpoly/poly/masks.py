@@ -1,7 +1,7 @@
 """Computes the conditions under which the lanes of a tile compute.
 
-A lane is named by the index that it stands for; where several axes go along one label, it is named
-by its number on its own axis.
+A lane is named by its index. Where several axes go along one label, a lane is named by its number
+on its own axis.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dtpoly.poly.tiles import Lanes, Tiles, place_of, programs
 
 @dataclass(frozen=True, slots=True)
 class LaneDim:
-    """A dim of the sets here: the indices, or the numbers, of the lanes of an axis."""
+    """A dim of the sets in this file: the indices, or the numbers, of the lanes of an axis."""
 
     name: str
     label: str
@@ -30,10 +30,10 @@ class LaneDim:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`value >= 0`, over lane dims, starts of tiles (`label^`), grid axes and sizes.
+    """The condition `value >= 0`, over lane dims, starts of tiles (`label^`), grid axes and sizes.
 
-    `multiple` says of which number a size must be a multiple for it to hold anyway; 0 that the
-    lanes must be as many as the label has indices.
+    If the size is a multiple of `multiple`, the condition always holds. A `multiple` of 0 means
+    that it always holds if there are exactly as many lanes as the label has indices.
     """
 
     value: Affine
@@ -41,17 +41,20 @@ class Condition:
     multiple: int | None = None
 
     def over(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Which of these dims it speaks of."""
+        """Return those of these dims that the condition is about."""
         return tuple(name for name in self.value.labels if name in names)
 
 
 def start_name(dim: str) -> str:
-    """The name of the start of a tile in conditions: a label itself names its lanes."""
+    """Return the name of the start of a tile in conditions.
+
+    A label alone names the lanes there.
+    """
     return f"{dim}^"
 
 
 def lane_dims(tiles: Tiles) -> tuple[LaneDim, ...]:
-    """One dim for each axis of lanes."""
+    """Return one dim for each axis of lanes."""
     found: list[LaneDim] = []
     for lanes in tiles.lanes:
         alone = len(tiles.of_label(lanes.label)) == 1
@@ -60,7 +63,7 @@ def lane_dims(tiles: Tiles) -> tuple[LaneDim, ...]:
 
 
 def active_lanes(tiles: Tiles) -> isl.Set:
-    """`[tile, lanes]` for every instance of a program."""
+    """Return `[tile, lanes]` for every instance of a program."""
     return remembered(
         lambda: ("active lanes", *place_of(tiles.statement, tiles.path)),
         lambda: _active_lanes(tiles),
@@ -86,12 +89,12 @@ def _active_lanes(tiles: Tiles) -> isl.Set:
 
 
 def addressed_lanes(tiles: Tiles) -> isl.Set:
-    """`[tile, lanes]` for every lane that there physically is, of every tile."""
+    """Return `[tile, lanes]` for every lane that a tile physically has, of every tile."""
     return addressed_lanes_of(tiles, tiles.domain)
 
 
 def addressed_lanes_of(tiles: Tiles, domain: isl.Set) -> isl.Set:
-    """The same of some tiles."""
+    """Return `[tile, lanes]` for every lane that these tiles physically have."""
     plain = domain.reset_tuple_id()
     return remembered(
         lambda: ("addressed lanes", str(plain), tiles.dims, shape(tiles)),
@@ -134,12 +137,12 @@ def mask(
     size_of: Mapping[str, str],
     dims: Collection[str] | None = None,
 ) -> tuple[tuple[Condition, ...], ...]:
-    """Return what must hold for a lane to compute, beyond what its tile guarantees.
+    """Return the conditions for a lane to compute, beyond those that its tile guarantees.
 
-    `active` are the active lanes of all tiles. The result is a disjunction of conjunctions: of
-    these, one must hold, since a producer may be needed in lanes here and there. If `dims` names
-    some of the lane dims, only what must hold of those is returned, so that some lane of the others
-    computes with them.
+    `active` are the active lanes of all tiles. The result is a disjunction of conjunctions: one of
+    them must hold, since a producer may be needed in scattered lanes. If `dims` names some of the
+    lane dims, the conditions are about these dims only, and hold where a lane along the other dims
+    computes.
     """
     if not tiles.lanes:
         return ((),)
@@ -158,7 +161,10 @@ def mask(
 
 
 def shape(tiles: Tiles) -> tuple[tuple[str, str, int, int | None, bool], ...]:
-    """All that a set of lanes has of their dims: not whose axes they are."""
+    """Return all facts about the dims of lanes that a set of lanes depends on.
+
+    The names of the axes are not among them.
+    """
     return tuple(
         (dim.name, dim.label, dim.lanes.step, dim.lanes.count, dim.is_index)
         for dim in lane_dims(tiles)
@@ -166,12 +172,15 @@ def shape(tiles: Tiles) -> tuple[tuple[str, str, int, int | None, bool], ...]:
 
 
 def _blocks(tiles: Tiles) -> tuple[tuple[str, int | None], ...]:
-    """The labels of the grid, and by how much they go on."""
+    """Return the labels of the grid, and the step of each."""
     return tuple((axis.label, axis.step) for axis in tiles.path.grid)
 
 
 def _written(tiles: Tiles) -> frozenset[str] | None:
-    """The labels by which a private copy is written; None for what is no copy."""
+    """Return the labels by which a private copy is written.
+
+    None if the statement writes no copy.
+    """
     if "@" not in tiles.name:
         return None
     return frozenset(label for one in tiles.statement.writes.indices for label in one.labels)
@@ -208,7 +217,7 @@ def _mask(
 
 
 def _shadow(of: isl.Set, tiles: Tiles, dims: Collection[str]) -> isl.Set:
-    """Return what is known of some lane dims if any lane along the others may be meant."""
+    """Return what holds for some lane dims if the lanes along the others may be any."""
     for position, dim in enumerate(lane_dims(tiles), len(tiles.dims)):
         if dim.name not in dims:
             of = of.eliminate(isl.dim_type.set, position, 1)
@@ -218,7 +227,7 @@ def _shadow(of: isl.Set, tiles: Tiles, dims: Collection[str]) -> isl.Set:
 def _needed(
     found: list[Affine], known: isl.Set, tiles: Tiles, size_of: Mapping[str, str]
 ) -> tuple[Condition, ...]:
-    """The conditions that the others do not imply, and when sizes make one hold."""
+    """Return the conditions that the others do not imply, with multiples that make them hold."""
     of = named_affs(known)
     kept = list(found)
     for one in found:
@@ -234,7 +243,10 @@ def _needed(
 def _with_multiple(
     value: Affine, known: isl.Set, of: Affs, tiles: Tiles, size_of: Mapping[str, str]
 ) -> Condition:
-    """Whether an even size makes a condition hold: tried for `label < size` only."""
+    """Return the condition, with the multiple of a size that makes it hold always, if there is one.
+
+    This is tried for conditions of the form `label < size` only.
+    """
     dims = {dim.name: dim for dim in lane_dims(tiles)}
     for name in value.labels:
         dim = dims.get(name)
@@ -242,7 +254,7 @@ def _with_multiple(
             continue
         size = size_of.get(dim.label)
         if size is None:
-            continue  # blocks of partial results: their number is no parameter
+            continue  # the number of blocks of partial results is not a parameter
         if value != Affine(((name, -1), (size, 1)), -1) and value != Affine(
             ((size, 1), (name, -1)), -1
         ):
@@ -264,7 +276,7 @@ def _with_multiple(
 
 
 def named_affs(of: isl.Set) -> Affs:
-    """Dims and parameters by name; grid axes by their own."""
+    """Return the functions of dims and parameters by name; grid axes have their own names."""
     named = affs(of.get_space())
     return named | {str(n).removesuffix("@"): aff for n, aff in named.items() if n != 0}
 
@@ -272,7 +284,7 @@ def named_affs(of: isl.Set) -> Affs:
 def _conditions(
     part: isl.BasicSet, known: isl.Set, tiles: Tiles
 ) -> tuple[list[Affine], isl.Set | None]:
-    """Return what must hold, and the lanes that compute then if these are more than are needed."""
+    """Return the conditions, and the lanes that then compute if these are more than are needed."""
     found: list[Affine] = []
     computed, is_more = isl.BasicSet.universe(part.get_space()), False
     for one in part.get_constraints():
@@ -280,7 +292,7 @@ def _conditions(
             found.extend(_affines(one))
             computed = computed.add_constraint(one)
             continue
-        # Which tiles there are, which is known: no lane can say otherwise.
+        # This says which tiles exist, which is known: it does not depend on the lane.
         if known.is_subset(isl.BasicSet.from_constraint(one).to_set()):
             continue
         if not _is_about_copy(one, tiles):
@@ -297,7 +309,7 @@ def _beyond(
     size_of: Mapping[str, str],
     dims: Collection[str] | None,
 ) -> Iterator[Affine]:
-    """Yield what must hold of lanes that compute values which nobody reads."""
+    """Yield the conditions for lanes that compute values which nobody reads."""
     every = tuple(dim.name for dim in lane_dims(tiles))
     lanes = every if dims is None else tuple(name for name in every if name in dims)
     inside = within_sizes(tiles, lanes, size_of, computed)
@@ -323,7 +335,7 @@ def _affines(one: isl.Constraint) -> Iterator[Affine]:
 
 
 def _is_about_copy(one: isl.Constraint, tiles: Tiles) -> bool:
-    """Whether a condition only speaks of which elements of a private copy there are."""
+    """True if a condition is only about which elements of a private copy exist."""
     written = _written(tiles)
     if written is None:
         return False

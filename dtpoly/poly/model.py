@@ -1,4 +1,4 @@
-"""The Model: a Program as statements over isl sets, with what each statement reads and writes."""
+"""Defines the Model: a Program as statements over isl sets, with their reads and writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Role(StrEnum):
 class Array:
     """The memory that statements write: a Func, or an accumulator with its reduction's operation.
 
-    A private copy has one more leading dim for each of `copies`, the axes it is private to.
+    A private copy has an additional leading dim for each of `copies`, the axes it is private to.
     """
 
     name: str
@@ -40,23 +40,25 @@ class Array:
 class Access:
     """One element that a statement instance reads or writes.
 
-    `indices` are the source's, without the leading dims of a private copy; `relation` has those.
-    Only instances that are `within` touch one: each index there is from 0 to below a size.
+    `indices` are those of the source, without the leading dims of a private copy, which `relation`
+    has. `within` has pairs of an index and a size: an instance touches the element only if each
+    index is at least 0 and below its size.
     """
 
     array: str
     indices: tuple[Affine, ...]
-    relation: isl.Map  # statement instance -> element
+    relation: isl.Map  # from a statement instance to the element
     within: tuple[tuple[Affine, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`name[dims]` for each point of the domain. Its leading `copies` dims are axes.
+    """A statement `name[dims]`, with an instance for each point of the domain.
 
-    Labels in `bound` are those that a reduction binds, this one's or one around it. The copies
-    that are `relative` count from the origin of their axis. A private copy that `is_boxed` computes
-    a box around what is read of it.
+    The first dims are `copies`, which are axes. The labels in `bound` are those that a reduction
+    binds, that of this statement or one around it. The copies that are `relative` count from the
+    origin of their axis. A private copy that `is_boxed` computes a box around the elements that are
+    read.
     """
 
     name: str
@@ -69,18 +71,18 @@ class Statement:
     writes: Access
     reads: tuple[Access, ...]
     body: Expr | None  # None for init and combine
-    is_atomic: bool = False  # programs may take their steps in any order
+    is_atomic: bool = False  # True if programs may take its steps in any order
     relative: frozenset[str] = frozenset()
     is_boxed: bool = False
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """Every dim of the domain."""
+        """Return every dim of the domain."""
         return self.copies + self.labels
 
     @property
     def free(self) -> tuple[str, ...]:
-        """Labels that no reduction binds."""
+        """Return the labels that no reduction binds."""
         return tuple(label for label in self.labels if label not in self.bound)
 
     def __str__(self) -> str:
@@ -89,7 +91,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A label that numbers the blocks of another one: block p holds `size * p` and up."""
+    """A label that numbers the blocks of another one: block p begins at index `size * p`."""
 
     of: str
     size: int
@@ -97,32 +99,32 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """All statements in defining order; `context` is what holds of the sizes."""
+    """All statements in defining order; `context` has the facts about the sizes."""
 
-    size_of: Mapping[str, str]  # label -> parameter; equal labels share one
+    size_of: Mapping[str, str]  # from a label to its parameter; equal labels share one
     context: isl.Set
     arrays: Mapping[str, Array]
     statements: tuple[Statement, ...]
     parts: Mapping[str, Part]
-    fixed: Mapping[str, int]  # parameter -> size, of labels of which the file says it
+    fixed: Mapping[str, int]  # from a parameter to its size, for labels whose size the file fixes
 
     @property
     def params(self) -> tuple[str, ...]:
-        """Size parameters, each once."""
+        """Return the size parameters, each once."""
         return tuple(dict.fromkeys(self.size_of.values()))
 
     def of_func(self, func: str) -> tuple[Statement, ...]:
-        """The statements of a Func."""
+        """Return the statements of a Func."""
         return tuple(s for s in self.statements if s.func == func)
 
     def with_statements(self, statements: Iterable[Statement], *arrays: Array) -> Model:
-        """The Model with other statements, and with more arrays."""
+        """Return the Model with other statements, and with more arrays."""
         known = {**self.arrays, **{array.name: array for array in arrays}}
         return replace(self, statements=tuple(statements), arrays=known)
 
 
 def by_name(model: Model) -> dict[str, Statement]:
-    """The statements by name."""
+    """Return the statements by name."""
     return {statement.name: statement for statement in model.statements}
 
 
@@ -133,7 +135,7 @@ def access(
     copies: tuple[isl.Aff, ...] = (),
     within: tuple[tuple[Affine, str], ...] = (),
 ) -> Access:
-    """An access of a statement; `copies` says whose private copy."""
+    """Return an access of a statement; `copies` are the coordinates of a private copy."""
     of = affs(space)
     values = [*copies, *(to_aff(index, of) for index in indices)]
     dims = [f"i{position}" for position in range(len(values))]
@@ -147,13 +149,13 @@ def access(
 def read_access(
     space: isl.Space, read: Read, arrays: Mapping[str, Array], size_of: Mapping[str, str]
 ) -> Access:
-    """The access that a read is."""
+    """Return the access that a read makes."""
     within = tuple((index, size_of[label]) for index, label in read.within)
     return access(space, arrays[read.tensor], read.indices, within=within)
 
 
 def renamed_reads(body: Expr, names: Mapping[str, str]) -> Expr:
-    """The expression with reads of some arrays turned into reads of others."""
+    """Return the expression with reads of some arrays turned into reads of others."""
     body = map_children(body, lambda child: renamed_reads(child, names))
     if isinstance(body, Read) and body.tensor in names:
         return replace(body, tensor=names[body.tensor])
@@ -161,10 +163,10 @@ def renamed_reads(body: Expr, names: Mapping[str, str]) -> Expr:
 
 
 def plain(labels: Iterable[str]) -> tuple[Affine, ...]:
-    """Each label as an index."""
+    """Return each label as an index."""
     return tuple(Affine(((label, 1),)) for label in labels)
 
 
 def show_element(one: Access) -> str:
-    """`mm[m, l]`."""
+    """Return the text of the element of an access, such as `mm[m, l]`."""
     return f"{one.array}[{', '.join(map(show_affine, one.indices))}]"

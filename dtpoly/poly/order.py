@@ -1,4 +1,4 @@
-"""Finds the dependences that a schedule breaks; if none, its order is proved for all sizes.
+"""Finds the dependences that a schedule breaks; if there are none, its order is proved.
 
 A dependence is broken if, at some sizes, its target may run before its source or beside it.
 """
@@ -21,7 +21,7 @@ from dtpoly.poly.spaces import affs, computing, set_space, to_multi_aff
 
 
 class ViolationKind(StrEnum):
-    """How a schedule breaks the algorithm."""
+    """The ways in which a schedule breaks the algorithm."""
 
     CROSSES = "crosses program instances"
     LATE = "runs too late"
@@ -32,15 +32,15 @@ class ViolationKind(StrEnum):
     AHEAD = "runs ahead of memory"
 
 
-# Pairs of coordinates at which a source and its target must not be.
+# The pairs of coordinates at which a source and its target must not be.
 Wrong: TypeAlias = "Mapping[ViolationKind, isl.Map]"
-# `instance -> coordinates` of a statement on some axes, by their names.
+# A function from a statement and some axes to the relation from an instance to its coordinates.
 Coordinates: TypeAlias = "Callable[[str, tuple[str, ...]], isl.MultiAff]"
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """One dependence that a schedule does not respect, and for which instances."""
+    """A dependence that a schedule does not respect, and the pairs of instances concerned."""
 
     dependence: Dependence
     kind: ViolationKind
@@ -58,31 +58,34 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Move:
-    """Where the ends of a dependence are on the axes that they share, by name."""
+    """The coordinates of both ends of a dependence on the axes that they share, by name."""
 
     relation: isl.Map
     axes: tuple[str, ...]
-    source: isl.MultiAff  # instance -> coordinates
+    source: isl.MultiAff  # from an instance to its coordinates
     target: isl.MultiAff
 
     @cached_property
     def before(self) -> isl.Map:
-        """Where the source is."""
+        """Return the relation from a source to its coordinates."""
         return isl.Map.from_multi_aff(self.source)
 
     @cached_property
     def after(self) -> isl.Map:
-        """Where the target is."""
+        """Return the relation from a target to its coordinates."""
         return isl.Map.from_multi_aff(self.target)
 
     @cached_property
     def places(self) -> isl.Map:
-        """The dependence between such places."""
+        """Return the dependence as a relation between coordinates."""
         return self.relation.apply_domain(self.before).apply_range(self.after)
 
     @cached_property
     def still(self) -> tuple[int, ...]:
-        """The axes, by number, on which each pair is seen to stay where it is, without a proof."""
+        """Return the numbers of the axes on which both ends of each pair are seen to be equal.
+
+        Nothing is proved for this, so some such axes may be missing.
+        """
         space = self.relation.get_space()
         source = self.source.pullback_multi_aff(isl.MultiAff.domain_map(space))
         target = self.target.pullback_multi_aff(isl.MultiAff.range_map(space))
@@ -107,7 +110,7 @@ class Asked:
     wrong: isl.Map | None = None
 
     def pairs(self, context: isl.Set) -> isl.Map:
-        """The pairs that are broken: none, or a violation."""
+        """Return the pairs that are broken; if there are any, they are a violation."""
         pairs = self.dependence.relation
         if self.move is not None and self.wrong is not None:
             before, after = self.move.before, self.move.after
@@ -118,11 +121,11 @@ class Asked:
 def broken(
     model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]
 ) -> Iterator[Broken]:
-    """Every dependence that is broken at some sizes, in the order of the dependences."""
+    """Yield every dependence that is broken at some sizes, in the order of the dependences."""
     is_right = cache(_is_right)
     with computing("the order of a schedule"):
         for one in asked(model, paths, found):
-            if (  # quick, and the common cases
+            if (  # these tests are quick, and one of them suffices in most cases
                 one.move is not None
                 and one.wrong is not None
                 and (is_right(one.wrong, one.move.still) or _are_apart(one.move.places, one.wrong))
@@ -134,13 +137,13 @@ def broken(
 
 
 def _are_apart(places: isl.Map, wrong: isl.Map) -> bool:
-    """Whether two maps have no pair in common: piece by piece, which isl is quicker to see."""
+    """True if two relations have no pair in common; isl sees this more quickly piece by piece."""
     pieces = (piece.to_map() & wrong for piece in places.get_basic_maps())
     return all(piece.is_empty() for piece in pieces)
 
 
 def _is_right(wrong: isl.Map, still: tuple[int, ...]) -> bool:
-    """Whether pairs that stay where they are on some axes cannot be at wrong places."""
+    """True if pairs whose ends agree on some axes cannot be at wrong places."""
     for position in still:
         wrong = wrong.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
     return wrong.is_empty()
@@ -154,7 +157,7 @@ def asked(model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]) 
     for dependence in merged(found):
         source, target = paths.get(dependence.source), paths.get(dependence.target)
         if source is None or target is None:
-            continue  # what stands nowhere has no instances, or is reported as lost
+            continue  # a statement without a path has no instances, or is reported as lost
         if target.is_beside and source.kernel == target.kernel - 1:
             yield Asked(dependence, ViolationKind.CROSSES)
             continue
@@ -185,7 +188,7 @@ def _asked(dependence: Dependence, on: Coordinates, met: Meeting, wrong: Wrong) 
 
 
 def meeting(one: Path, two: Path) -> Meeting:
-    """The axes with several values that two paths of one kernel share, and how they part."""
+    """Return the axes with several values that two paths of one kernel share, and how they part."""
     time: list[str] = []
     after = 0
     for mine, other in zip(one.steps, two.steps, strict=False):
@@ -202,13 +205,13 @@ def meeting(one: Path, two: Path) -> Meeting:
 
 
 def coordinate_map(path: Path, statement: Statement, names: tuple[str, ...]) -> isl.Map:
-    """`instance -> coordinates of some axes`."""
+    """Return the relation from an instance to its coordinates on some axes."""
     on = coordinates_of({statement.name: statement}, {statement.name: path})
     return isl.Map.from_multi_aff(on(statement.name, names))
 
 
 def coordinates_of(statements: Mapping[str, Statement], paths: Mapping[str, Path]) -> Coordinates:
-    """The same for several statements, of which each is looked at once, as functions."""
+    """Return a function that gives the coordinates of statements; each is computed once."""
 
     @cache
     def values(name: str) -> Mapping[str, isl.Aff]:
@@ -233,7 +236,7 @@ def _dims(count: int) -> list[str]:
 
 
 def _wrong(grid: int, time: int, after: int) -> Wrong:
-    """Pairs of coordinates at which a source and its target must not be."""
+    """Return the pairs of coordinates at which a source and its target must not be."""
     pair = set_space("", _dims(grid + time), ()).map_from_set()
     tied = isl.Map.universe(pair)
     for i in range(grid):
@@ -254,7 +257,10 @@ def _wrong(grid: int, time: int, after: int) -> Wrong:
 
 
 def merged(found: Iterable[Dependence]) -> tuple[Dependence, ...]:
-    """One a pair of statements, under the first of its kinds; reduction pairs apart."""
+    """Join the dependences between two statements, under the first of their kinds.
+
+    Those of reductions are kept apart.
+    """
     kept: dict[tuple[str, str, bool], Dependence] = {}
     for one in found:
         key = (one.source, one.target, one.kind is DependenceKind.REDUCTION)

@@ -1,6 +1,6 @@
-"""Gives each label of a Program its size parameter, and states what holds of these parameters.
+"""Gives each label of a Program its size parameter, and states the facts about these parameters.
 
-Labels that always have one size share a parameter. `sizes.sizes_of` says which sizes a call may
+Labels that always have one size share a parameter. `sizes.sizes_of` decides which sizes a call may
 have; the facts here say the same as a set.
 """
 
@@ -15,17 +15,17 @@ from dtpoly.algorithm.sizes import extent_label, needing_room, size_rules
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.spaces import Affs, affs, set_space
 
-Sizes = Mapping[str, str]  # label -> parameter
+Sizes = Mapping[str, str]  # from a label to its parameter
 Place = tuple[str, int]  # a tensor, and one of its axes
 
 
 def size_parameters(program: Program) -> dict[str, str]:
-    """The parameter of each label that is used; labels that always agree share one."""
+    """Return the parameter of each label that is used; labels that always agree share one."""
     return {label: f"N_{first}" for label, first in equal_sizes(program).items()}
 
 
 def size_facts(program: Program, sizes: Sizes, axes: Collection[Place] | None = None) -> isl.Set:
-    """Return what holds of all sizes: none is negative, and reads are inside of their tensors.
+    """Return the facts about sizes: none is negative, and reads are inside their tensors.
 
     If some axes of tensors are given, only reads of these are used.
     """
@@ -55,7 +55,7 @@ def size_facts(program: Program, sizes: Sizes, axes: Collection[Place] | None = 
             facts = facts & of[sizes[label]].eq_set(of[0] + size)
     for (tensor, axis, index), labels in needing_room(program).items():
         for label in labels if (tensor, axis) in shapes else ():
-            # There is room for the first index of the label, or another one has none.
+            # There is room for the first index of the label, unless another label has no index.
             others = tuple(term for term in index.terms if term[0] != label)
             first = Affine(others, index.constant)
             facts = facts & _inside(first, of[shapes[tensor, axis]], sizes, of)
@@ -73,7 +73,7 @@ def size_facts(program: Program, sizes: Sizes, axes: Collection[Place] | None = 
 
 
 def _inside(index: Affine, extent: isl.Aff, sizes: Sizes, of: Affs) -> isl.Set:
-    """Every read is inside of an axis, or there is none."""
+    """Return the sizes for which every read is inside an axis, or there is no read."""
     low = high = of[0] + index.constant
     empty = isl.Set.empty(of[0].get_domain_space())
     for label, coefficient in index.terms:
@@ -85,7 +85,7 @@ def _inside(index: Affine, extent: isl.Aff, sizes: Sizes, of: Affs) -> isl.Set:
 
 
 def _largest(size: isl.Aff, shape: Shape, extent: isl.Aff) -> isl.Set:
-    """The size is the largest for which all reads of one label are inside."""
+    """Return the sizes for which `size` is the largest at which the reads of a label are inside."""
     space = size.get_domain_space()
     fits, tight = isl.Set.universe(space), isl.Set.empty(space)
     zero = size * 0

@@ -20,22 +20,22 @@ class First:
     name: str
     statements: tuple[str, ...]
     parts: tuple[str, ...]
-    kept: tuple[str, ...]  # the Func's own labels that it has
+    kept: tuple[str, ...]  # the labels of the Func that the kernel has
 
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """The new Model and what its kernels compute, in order."""
+    """The new Model and the statements of its kernels, in order."""
 
     model: Model
-    identity: str | None  # the statement that gives an atomic result its identity
+    identity: str | None  # the statement that sets an atomic result to its identity
     firsts: tuple[First, ...]
     final: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """One reduction of a Func: its statements, those of the reductions inside, its parts."""
+    """One reduction of a Func: its statements, those of the reductions inside it, and its parts."""
 
     init: Statement
     inner: tuple[Statement, ...]
@@ -45,17 +45,17 @@ class Nest:
 
     @property
     def name(self) -> str:
-        """The name of its accumulator."""
+        """Return the name of the accumulator."""
         return self.init.writes.array
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The labels of a partial result."""
+        """Return the labels of a partial result."""
         return (*self.init.labels, *self.parts)
 
 
 def divide_reductions(model: Model, func: str, parts: Mapping[str, Part]) -> Divided:
-    """Each reduction of a Func over labels that parts divide, in two; inner ones first."""
+    """Divide each reduction of a Func over labels that have parts in two; inner ones come first."""
     with computing("partial results"):
         model = replace(model, parts={**model.parts, **parts})
         final = model.of_func(func)
@@ -78,7 +78,10 @@ def divide_reductions(model: Model, func: str, parts: Mapping[str, Part]) -> Div
 
 
 def divide_atomic(model: Model, func: str, parts: Mapping[str, Part]) -> Divided:
-    """The reduction that is a Func's last operation, its parts added in place."""
+    """Divide the reduction that is a Func's last operation.
+
+    Programs add their parts to the result.
+    """
     with computing("atomic results"):
         model = replace(model, parts={**model.parts, **parts})
         statements = model.of_func(func)
@@ -99,14 +102,14 @@ def _with_func(model: Model, func: str, mine: tuple[Statement, ...]) -> Model:
 
 
 def _nest(statements: tuple[Statement, ...], array: str, parts: Mapping[str, Part]) -> Nest | None:
-    """The reduction into an accumulator, if parts divide what it reduces over."""
+    """Return the reduction into an accumulator; None if no part divides a label that it reduces."""
     mine = {s.role: i for i, s in enumerate(statements) if s.writes.array == array}
     if set(mine) != {Role.INIT, Role.UPDATE, Role.COMBINE}:
         return None
     begin, end = mine[Role.INIT], mine[Role.UPDATE]
     body = statements[end].body
     assert isinstance(body, Reduce | Dot)
-    # In the order of the reduction's labels: directives are a set.
+    # The parts stand in the order of the labels of the reduction, since directives are a set.
     divided = {new: part for k in body.labels for new, part in parts.items() if part.of == k}
     if not divided:
         return None
@@ -115,7 +118,7 @@ def _nest(statements: tuple[Statement, ...], array: str, parts: Mapping[str, Par
 
 
 def _partial(model: Model, nest: Nest) -> tuple[Model, tuple[Statement, ...]]:
-    """The reduction of one block, into an accumulator of its own."""
+    """Make the statements that reduce one block into an accumulator of its own."""
     old = model.arrays[nest.name]
     array = replace(old, name=f"{old.name}.part", dims=nest.kept)
     model = model.with_statements(model.statements, array)
@@ -135,7 +138,7 @@ def _partial(model: Model, nest: Nest) -> tuple[Model, tuple[Statement, ...]]:
 
 
 def _seen(nest: Nest, inner: Statement) -> Mapping[str, Part]:
-    """The parts of labels that no reduction in the operand binds again around a statement."""
+    """Return the parts of labels that no reduction in the operand binds again around `inner`."""
     at = nest.inner.index(inner)
     begun = {s.writes.array for s in nest.inner[:at] if s.role is Role.INIT}
     again: set[str] = set()
@@ -147,7 +150,7 @@ def _seen(nest: Nest, inner: Statement) -> Mapping[str, Part]:
 
 
 def _in_block(model: Model, inner: Statement, parts: Mapping[str, Part]) -> Statement:
-    """A statement inside the operand: the block that it belongs to becomes one of its labels."""
+    """Return a statement inside the operand, with its block as an additional label."""
     mine = tuple(new for new, part in parts.items() if part.of in inner.bound)
     array = model.arrays[inner.writes.array]
     own = tuple(x for x in mine if parts[x].of in array.dims)
@@ -155,7 +158,7 @@ def _in_block(model: Model, inner: Statement, parts: Mapping[str, Part]) -> Stat
 
 
 def _result(model: Model, nest: Nest) -> tuple[Model, Statement]:
-    """The partial result, where the second kernel reads it."""
+    """Make the statement that stores the partial result for the second kernel."""
     name = f"{nest.name}.partial"
     array = Array(name, nest.init.func, nest.kept)
     model = model.with_statements(model.statements, array)
@@ -169,7 +172,7 @@ def _result(model: Model, nest: Nest) -> tuple[Model, Statement]:
 
 
 def _last_step(model: Model, nest: Nest) -> Statement:
-    """One step of the reduction over partial results."""
+    """Return a step of the reduction over partial results."""
     step = _over_parts(model, nest, f"{nest.name}.partial")
     labels = (*nest.init.labels, *nest.parts)
     bound = (*nest.init.bound, *nest.parts)
@@ -178,7 +181,7 @@ def _last_step(model: Model, nest: Nest) -> Statement:
 
 
 def _atomic(model: Model, nest: Nest, value: Statement) -> tuple[Model, Statement, Statement]:
-    """The result's identity, and the step that adds a partial result into it."""
+    """Make the statement that sets the result to the identity, and the one that adds to it."""
     func = replace(model.arrays[value.func], reduction=model.arrays[nest.name].reduction)
     model = model.with_statements(model.statements, func)
     identity = replace(value, name=f"{func.name}.init", role=Role.INIT, body=None)
@@ -202,7 +205,10 @@ def _over_parts(model: Model, nest: Nest, array: str) -> Reduce:
 
 
 def _made(model: Model, statement: Statement, labels: tuple[str, ...], array: Array) -> Statement:
-    """The statement over other labels, writing another array; all that follows from its body."""
+    """Return the statement over other labels and with another array to write.
+
+    The domain and the reads are made again to match.
+    """
     space = set_space(statement.name, labels, model.params)
     of = affs(space)
     domain = in_box(space, (x for x in labels if x not in model.parts), model.size_of)

@@ -1,7 +1,7 @@
-"""Finds the values that pass from statement to statement through memory, and says why.
+"""Finds the values that pass from statement to statement through memory, and the reasons.
 
-A tile of registers is seen by what follows it in the same iteration, lane by lane. All other values
-that pass between statements of a kernel pass through memory.
+A tile in registers can be used, lane by lane, by a statement that follows it in the same iteration.
+All other values that pass between statements of a kernel pass through memory.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,12 +15,12 @@ Rounded = tuple[int, int | None]
 
 
 def in_memory(model: Model, paths: Mapping[str, Path]) -> dict[str, str]:
-    """The arrays whose values pass through memory inside of a kernel, and why."""
+    """Return the arrays whose values pass through memory inside a kernel, each with the reason."""
     found: dict[str, str] = {}
     for array in model.arrays:
         writers = [s for s in model.statements if s.writes.array == array and s.name in paths]
         if any(writer.is_atomic for writer in writers):
-            continue  # programs add to it; none reads it
+            continue  # programs add to it, and none reads it
         kernels = {paths[writer.name].kernel for writer in writers}
         readers = [
             (s, read)
@@ -47,7 +47,7 @@ def in_memory(model: Model, paths: Mapping[str, Path]) -> dict[str, str]:
 def reasons_for_memory(
     writer: Statement, path: Path, reader: Statement, path_of_reader: Path, read: Access
 ) -> Iterator[str]:
-    """Why no tile of registers holds what one statement writes until another one reads it."""
+    """Yield the reasons why a value cannot stay in registers from its writer to its reader."""
     dims = {label for index in writer.writes.indices for label in index.labels}
     for axis in _own_loops(path, path_of_reader):
         if axis.label in dims or axis.name in writer.copies:
@@ -64,23 +64,23 @@ def reasons_for_memory(
 
 
 def kept_beyond(writer: Statement, path: Path, path_of_reader: Path) -> str | None:
-    """The label of a loop of which a private copy is still to be read after the next is written.
+    """Return the label of a loop that overwrites a private copy before all of it is read, or None.
 
-    A copy belongs to an iteration: only a tree that a user's primitive made reads it in another
-    loop than the one that it is written in.
+    A copy belongs to an iteration. Only a tree that a user's primitive made reads it in another
+    loop than the one in which it is written.
     """
     loops = _own_loops(path, path_of_reader)
     return next((axis.label for axis in loops if axis.name in writer.copies), None)
 
 
 def _is_padded(reader: Statement, array: str) -> bool:
-    """Whether a statement reads an array at indices that may be outside."""
+    """True if a statement reads an array at indices that may be outside."""
     found = () if reader.body is None else reads(reader.body)
     return any(read.tensor == array and read.padding is not None for read in found)
 
 
 def _own_loops(path: Path, other: Path) -> tuple[Axis, ...]:
-    """Loops of several iterations that only the first path is in."""
+    """Return the loops with several iterations that only the first path is in."""
     common = 0
     for one, two in zip(path.steps, other.steps, strict=False):
         if one != two:
@@ -91,7 +91,7 @@ def _own_loops(path: Path, other: Path) -> tuple[Axis, ...]:
 
 
 def _position(label: str, statement: Statement, path: Path) -> tuple[Affine, tuple[Rounded, ...]]:
-    """Where a tile starts along a label, and its lanes: how far apart, and how many."""
+    """Return where a tile starts along a label, and the distance and number of its lanes."""
     named = path.named
     lanes = [axis for axis in several(path.lanes) if axis.index.plain == label]
     axes = axes_along(label, statement, path)
@@ -103,7 +103,8 @@ def _position(label: str, statement: Statement, path: Path) -> tuple[Affine, tup
     if start == Affine() and axes:
         start = resolved(axes[0].origin, named)
     if any(not is_absolute(named[name], path) for name in start.labels if name in named):
-        # It counts from what it divides: the same name may mean another place elsewhere.
+        # The start counts from the axis that it divides, so the same name may mean another place
+        # elsewhere.
         start = start + Affine(((statement.name, 1),))
     return start, tuple(_lanes(lane) for lane in lanes)
 
@@ -114,7 +115,7 @@ def _lanes(axis: Axis) -> Rounded:
 
 
 def axes_along(label: str, statement: Statement, path: Path) -> list[Axis]:
-    """A statement's own loops and lanes along a label."""
+    """Return a statement's own loops and lanes along a label."""
     owned = zip((*path.grid, *path.loops), path.owners, strict=True)
     loops = [axis for axis, owner in owned if owner == statement.func and axis not in path.grid]
     axes = (*loops, *path.lanes)

@@ -1,8 +1,7 @@
-"""How sets and maps of isl are copied and sent to other processes: by a text that isl can read.
+"""Copies sets and relations of isl, and sends them to other processes, as text that isl can read.
 
-islpy sends the text that isl prints. isl does not read names with a dot or an @ in them, which
-those of our statements and loops have. So the text that is sent has numbers for names, and the
-names follow it.
+islpy sends the text that isl prints. isl cannot read names that have a dot or an @, as the names of
+our statements and loops do. So the text has numbers for names, and the names follow it.
 """
 
 from __future__ import annotations
@@ -15,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import islpy as isl
 
-# For each part of a space: what its dimensions are called in the text, and their names.
+# For each part of a space: the word for its dims in the text, their names, and the name of its
+# tuple.
 Part = tuple[str, tuple[str | None, ...], str | None]
 
 
 def tell_pickle(islpy: Any) -> None:
-    """Have `copy` and `pickle` ask here about sets and maps of this package."""
+    """Make `copy` and `pickle` use this file for the sets and relations of islpy."""
     for kind in (islpy.Set, islpy.Map):
         copyreg.pickle(kind, _taken_apart)
 
@@ -40,14 +40,14 @@ def _taken_apart(one: isl.Set | isl.Map) -> tuple[Callable[..., Any], tuple[Any,
         for i, name in enumerate(names):
             if name is not None:
                 plain = plain.set_dim_name(of, i, f"{word}{i}")
-        # A set has one tuple, which nobody has to name; parameters are none.
+        # A set has only one tuple, which needs no word to select it; parameters have none.
         which = () if word == "set" else (of,)
         is_named = word != "param" and plain.has_tuple_name(*which)
         tuple_name = plain.get_tuple_name(*which) if is_named else None
         if is_named:
             plain = plain.set_tuple_name(*which, word)
         parts.append((word, names, tuple_name))
-    # The class itself would be looked up before its package is loaded.
+    # The class itself is not named, since it would be looked up before its package is loaded.
     return _put_together, (type(one).__name__, str(plain), tuple(parts))
 
 

@@ -1,7 +1,7 @@
-"""Finds labels that have an index in no call, and the axes whose reads say so.
+"""Finds labels that cannot all have an index in any call, and the axes whose reads show this.
 
-Where isl makes loops and masks it is told that sizes are at least 1. Where no call can have such
-sizes, everything follows from that, and no code is right; so such a Program is refused.
+isl makes loops and masks for sizes of at least 1. If no call can have such sizes, everything
+follows from that assumption, and no code is right. So such a Program is refused.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """Labels that have no index together, and the axes of tensors that leave no room for them."""
+    """Labels that cannot all have an index, and the axes of tensors that leave no room for them."""
 
     labels: tuple[str, ...]
     axes: tuple[Place, ...]
 
 
 def impossible(program: Program) -> Impossible | None:
-    """Why no call has an index of each label; nothing if there is such a call."""
+    """Return why no call has an index of each label; None if there is such a call."""
     sizes = size_parameters(program)
     with computing("whether there are sizes"):
         facts = size_facts(program, sizes)
@@ -48,7 +48,7 @@ def impossible(program: Program) -> Impossible | None:
 
 
 def _is_without(facts: isl.Set, params: Iterable[str]) -> bool:
-    """Whether not all of these sizes can be at least 1."""
+    """True if not all of these sizes can be at least 1."""
     of = affs(facts.get_space())
     names = {str(facts.get_dim_name(isl.dim_type.param, i)) for i in range(len(of) - 1)}
     there = facts
@@ -59,7 +59,10 @@ def _is_without(facts: isl.Set, params: Iterable[str]) -> bool:
 
 
 def _needed(all_of: tuple[T, ...], holds: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:
-    """As few as will do for something that holds of all of them; all, if it does not."""
+    """Remove items as long as the property still holds for the rest, and return the rest.
+
+    If it does not hold for all items, all are returned.
+    """
     kept = all_of
     for one in all_of:
         fewer = tuple(other for other in kept if other != one)

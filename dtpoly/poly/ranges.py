@@ -1,6 +1,6 @@
-"""Computes between which numbers the indices of reads lie, from the ranges of their labels.
+"""Computes the range of the indices of reads, from the ranges of their labels.
 
-If the reads of a Func are skew, the copy of it computes the box that this gives.
+If the reads of a Func are skew, the private copy of the Func computes the box of these ranges.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dtpoly.poly.spaces import Affs, affs, affs_of_pairs, to_aff
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The part of a label that one iteration needs: from an origin, so many at most."""
+    """The part of a label that one iteration needs: at most `extent` indices from an origin on."""
 
     origin: Affine
     extent: int | None
@@ -26,7 +26,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A read, the iterations that have it, and the range of each label of its reader in one."""
+    """A read, the iterations that make it, and the ranges of its labels in an iteration."""
 
     iterations: isl.Set
     read: Access
@@ -34,11 +34,11 @@ class Use:
 
     @property
     def is_skew(self) -> bool:
-        """Whether some index adds up labels of which none has the smallest possible step.
+        """True if some index adds up labels none of which has the smallest possible step.
 
-        `3 * x + 5 * y` takes some of the numbers between its least and its largest one, and which
-        is told by roundings only. `2 * x + 4 * y` takes every second one, `x + 9 * y` has runs. A
-        label that stays where it is within an iteration has no part in it.
+        `3 * x + 5 * y` takes some of the numbers between its least and its largest value, and only
+        roundings tell which. `2 * x + 4 * y` takes every second number, and `x + 9 * y` takes runs
+        of numbers. A label that does not change within an iteration does not count.
         """
         return any(
             _is_skew([c for label, c in index.terms if self.ranges[label].extent != 1])
@@ -47,7 +47,7 @@ class Use:
 
 
 def may_be_skew(read: Access) -> bool:
-    """Whether a read is skew if all of its labels go on within an iteration."""
+    """True if a read is skew when all of its labels change within an iteration."""
     return any(_is_skew([c for _, c in index.terms]) for index in read.indices)
 
 
@@ -56,10 +56,10 @@ def _is_skew(coefficients: Sequence[int]) -> bool:
 
 
 def covering(uses: Sequence[Use], place: tuple[str, ...]) -> isl.Map:
-    """`iteration -> elements`: a plain box around all that these reads of one array need.
+    """Return the relation from an iteration to a box around all elements that these reads need.
 
-    Each of its sides is one affine function of the iteration. Where there is none that is known to
-    hold for all reads the box is open: the array itself ends there.
+    The reads are of one array. Each side of the box is one affine function of the iteration. If no
+    function is known to bound all reads, the box is open there, and the array itself ends it.
     """
     iterations = reduce(lambda a, b: a | b, (use.iterations for use in uses)).coalesce()
     anything = isl.Set.universe(uses[0].read.relation.get_space().range())
@@ -80,7 +80,7 @@ def covering(uses: Sequence[Use], place: tuple[str, ...]) -> isl.Map:
 
 
 def _bounds(index: Affine, ranges: Mapping[str, Range]) -> tuple[Affine | None, Affine | None]:
-    """The least value of an index and its largest one, if there are such."""
+    """Return the least and the largest value of an index; None where there is no bound."""
     ends = [_ends(coefficient, ranges[label]) for label, coefficient in index.terms]
     constant = Affine((), index.constant)
     return _sum([low for low, _ in ends], constant), _sum([high for _, high in ends], constant)
@@ -107,9 +107,9 @@ def _bound(
     iterations: isl.Set,
     place: tuple[str, ...],
 ) -> Affine | None:
-    """One side of all boxes: of each coefficient the least or the largest, if that holds.
+    """Return one side of all boxes: the least or largest of each coefficient, if that is a bound.
 
-    It does where no coordinate is negative. Bounds of one slope are not compared in any other way.
+    It is a bound where no coordinate is negative. Bounds are not compared in any other way.
     """
     known = [bound for bound in bounds if bound is not None]
     if len(known) < len(bounds):

@@ -10,7 +10,7 @@ from dtpoly.poly.spaces import computing
 
 
 def repeated_in_loop(statement: Statement, grid: frozenset[str], context: isl.Set) -> Broken | None:
-    """The pairs of iterations of one program that compute one instance, each for itself."""
+    """Return the pairs of iterations of one program that both compute the same instance."""
     same = told_apart(statement, grid)
     if same is None:
         return None
@@ -26,9 +26,10 @@ def repeated_in_loop(statement: Statement, grid: frozenset[str], context: isl.Se
 
 
 def told_apart(statement: Statement, grid: frozenset[str]) -> isl.Map | None:
-    """`instance -> its labels and its program`: two of one image repeat one computation in a loop.
+    """Return the relation from an instance to its labels and its program.
 
-    None of a copy that is private to programs alone.
+    Two instances with one image repeat one computation in a loop. A copy that is private only to
+    programs has no such pairs, and the result is None.
     """
     if set(statement.copies) <= grid:
         return None
@@ -38,7 +39,7 @@ def told_apart(statement: Statement, grid: frozenset[str]) -> isl.Map | None:
 
 
 def repeated_by_programs(statement: Statement, axis: str) -> bool:
-    """Whether programs that differ on a grid axis compute one instance, each for itself."""
+    """True if programs that differ on a grid axis compute the same instance, each for itself."""
     with computing("what several programs compute"):
         labels = frozenset(statement.labels)
         along = _without(statement, labels | {axis}).range()
@@ -47,7 +48,7 @@ def repeated_by_programs(statement: Statement, axis: str) -> bool:
 
 
 def _without(statement: Statement, kept: frozenset[str]) -> isl.Map:
-    """`instance -> the dims kept`."""
+    """Return the relation from an instance to those of its dims that are kept."""
     result = statement.domain.identity().reset_tuple_id(isl.dim_type.out)
     for position in reversed(range(len(statement.dims))):
         if statement.dims[position] not in kept:
@@ -56,6 +57,6 @@ def _without(statement: Statement, kept: frozenset[str]) -> isl.Map:
 
 
 def alike(statement: Statement, same: isl.Map) -> isl.Map:
-    """The pairs of instances with one image, the earlier iteration first."""
+    """Return the pairs of instances with one image, the earlier iteration first."""
     pairs = same.apply_range(same.reverse())
     return pairs & isl.Map.lex_lt(statement.domain.get_space())

@@ -8,7 +8,7 @@ from dtpoly.poly.spaces import computing
 
 
 def read_pairs(value: Statement, reader: Statement, context: isl.Set) -> isl.Map:
-    """`instance of the value -> instance that reads what it writes`."""
+    """Return the relation from an instance of the value to the instances that read its element."""
     with computing("what a statement reads"):
         written = value.writes.relation.intersect_domain(value.domain)
         pairs = isl.Map.empty(

@@ -1,11 +1,11 @@
-"""Remembers isl's answers, since schedules of one space ask isl mostly the same questions.
+"""Keeps isl's answers, since the schedules of one space ask isl mostly the same questions.
 
-The statements of one schedule ask the same questions among themselves, too. A question is known by
-plain data that says all that the answer follows from. A set or a map stands in it as its text,
-which has its names, its parameters and its constraints, in order.
+The statements of one schedule ask the same questions among themselves, too. A question is plain
+data that has everything the answer depends on. A set or a relation is in it as its text, which has
+the names, the parameters and the constraints, in order.
 
-isl simplifies a set in place when something is asked of it, and may then write what follows from it
-in another way. So nobody gets the object that is kept: each caller gets it as it was at first.
+isl simplifies a set in place when it answers a question about it, and may then print the set in
+another way. So nobody gets the object that is kept: each caller gets it as it was at first.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from dtpoly.poly.lazy import isl
 
 T = TypeVar("T")
 
-MOST = 20_000  # the last ones are kept, at some kilobytes each
+MOST = 20_000  # the latest answers are kept; each takes some kilobytes
 
 
 @dataclass(slots=True)
 class Answers:
-    """The answers to the last questions, by kind and question."""
+    """The answers to the latest questions, by question."""
 
     most: int = MOST
     known: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
@@ -34,7 +34,7 @@ class Answers:
     found: int = 0
 
     def of(self, question: Hashable, ask: Callable[[], T]) -> T:
-        """Return the answer that is known, or ask now and keep the answer. An error is not kept."""
+        """Return the known answer, or ask and keep the answer. An error is not kept."""
         self.asked += 1
         if question in self.known:
             self.found += 1
@@ -48,12 +48,15 @@ class Answers:
 
 
 def anew(one: T) -> T:
-    """A set or a map that is not simplified where another one is; any other answer as it is."""
+    """Copy a set or a relation, so that isl does not simplify both.
+
+    Return any other answer unchanged.
+    """
     if not isinstance(one, (isl.Set, isl.Map)):
         return one
     for kind in (isl.dim_type.param, isl.dim_type.out):
         if one.dim(kind) and (name := one.get_dim_name(kind, 0)) is not None:
-            # With a name given again, even the same, isl no longer shares what is inside.
+            # After a dim gets a name, even the same one, isl no longer shares the inner data.
             same: Any = one.set_dim_name(kind, 0, name)
             return cast(T, same)
     return one
@@ -64,7 +67,7 @@ _REMEMBERED: ContextVar[Answers | None] = ContextVar("remembered", default=None)
 
 @contextmanager
 def remembering(answers: Answers) -> Generator[None]:
-    """Questions asked within have the answers that are known, and leave theirs."""
+    """Use the known answers for the questions that are asked inside, and keep the new ones."""
     before = _REMEMBERED.set(answers)
     try:
         yield
@@ -73,13 +76,16 @@ def remembering(answers: Answers) -> Generator[None]:
 
 
 def remembered(question: Callable[[], Hashable], ask: Callable[[], T]) -> T:
-    """The answer to a question. Outside of `remembering` it is asked, and not even told."""
+    """Return the answer to a question, from the kept answers inside `remembering`.
+
+    Outside `remembering` the question is asked each time, and its data is not even built.
+    """
     answers = _REMEMBERED.get()
     return ask() if answers is None else answers.of(question(), ask)
 
 
 def forget() -> None:
-    """No answer is known any more: where isl has stopped working, what it said last is in doubt."""
+    """Drop all answers: once isl has stopped working, its last answers cannot be trusted."""
     answers = _REMEMBERED.get()
     if answers is not None:
         answers.known.clear()

@@ -1,6 +1,6 @@
 """Makes a private copy of producers for each iteration of a place in the tree.
 
-The readers inside of the place read the copy instead of the original.
+The readers inside the place read the copy instead of the original.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Readers = tuple[tuple[Statement, Path], ...]
 
 @dataclass(frozen=True, slots=True)
 class Replicated:
-    """The new Model, the copies in it, and the range that each iteration needs of each label."""
+    """The new Model, its copies, and the range of each label that an iteration needs."""
 
     model: Model
     copies: tuple[Statement, ...]
@@ -37,11 +37,11 @@ def replicate(
     place: tuple[Axis, ...],
     suffix: str,
 ) -> Replicated:
-    """Every iteration of a place gets the instances of mine that its readers need.
+    """Give every iteration of a place a copy of the instances that its readers need.
 
-    These are no others, unless reads are skew.
-    Copies and what they write have a suffix in their names; those that the Model has already
-    are replaced. The last one of mine is what the readers read.
+    The copy has no other instances, unless reads are skew. The names of the copies and of their
+    arrays get a suffix; copies that the Model already has are replaced. The readers read what
+    the last statement in `mine` writes.
     """
     with computing("private copies"):
         names = tuple(axis.name for axis in place)
@@ -74,7 +74,7 @@ def _placed(
     copies: tuple[Statement, ...],
     mine: tuple[Statement, ...],
 ) -> tuple[Statement, ...]:
-    """Copies stand where what they are copies of stood, or after it if that is still there."""
+    """Put the copies where the copied statements stood, or after them if these remain."""
     by_name = {copy.name: copy for copy in copies}
     if all(s.name in by_name for s in mine):
         return tuple(by_name.get(s.name, s) for s in statements)
@@ -103,7 +103,7 @@ def _copy(
     body = statement.body
     if body is not None:
         body = renamed_reads(body, {old: array.name for old, array in private.items()})
-    # What adds to an element reads where it writes: that stays one access.
+    # A statement that adds to an element reads and writes it by one access, which stays one.
     made = {id(one): anew(one) for one in (statement.writes, *statement.reads)}
     return replace(
         statement,
@@ -117,7 +117,7 @@ def _copy(
 
 
 def _on_labels(relation: isl.Map, space: isl.Space, count: int) -> isl.Map:
-    """An access as one of a statement that has so many more leading dims."""
+    """Return the access of a statement that has this many more leading dims."""
     moved = relation.reset_tuple_id(isl.dim_type.in_).insert_dims(isl.dim_type.in_, 0, count)
     for position in range(moved.dim(isl.dim_type.in_)):
         name = space.get_dim_name(isl.dim_type.set, position)
@@ -129,7 +129,7 @@ def _on_labels(relation: isl.Map, space: isl.Space, count: int) -> isl.Map:
 def _redirect(
     reader: Statement, path: Path, names: tuple[str, ...], private: Mapping[str, Array]
 ) -> Statement:
-    """The reader reads the copy of its own iteration."""
+    """Return the reader with reads of the copy of its own iteration."""
     space = reader.domain.get_space()
     value = aff_coordinates(path, reader, affs(space))
     iteration = tuple(value[name] for name in names)

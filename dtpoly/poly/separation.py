@@ -15,7 +15,7 @@ from dtpoly.poly.spaces import computing
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """By how many steps of a loop a target comes after its source; None is without bound."""
+    """By how many steps of a loop a target comes after its source; None means without bound."""
 
     axis: str
     label: str
@@ -24,11 +24,11 @@ class Distance:
 
     @property
     def is_zero(self) -> bool:
-        """True if both are always in one iteration."""
+        """True if both ends are always in one iteration."""
         return (self.least, self.most) == (0, 0)
 
     def __str__(self) -> str:
-        """`0`, `1 to 3`, `1 or more`, `any`."""
+        """Return the text, such as `0`, `1 to 3`, `1 or more` or `any`."""
         match self.least, self.most:
             case None, None:
                 return "any"
@@ -42,10 +42,10 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """How the two ends of a dependence stand to each other in a schedule.
+    """The relative position of the two ends of a dependence in a schedule.
 
-    `distances` are along the loops with several steps that both are in, outermost first.
-    `carriers` are those of them that put some pairs in order, outer loops being equal.
+    `distances` are along the loops with several steps that both ends are in, outermost first.
+    `carriers` are those of these loops that order some pairs whose outer loops are equal.
     """
 
     dependence: Dependence
@@ -58,7 +58,7 @@ class Separation:
 def separations(
     model: Model, ways: Mapping[str, Path], found: Iterable[Dependence]
 ) -> Iterator[Separation]:
-    """The separation of each dependence that exists at some sizes; `ways` leads to statements."""
+    """Yield the separation of each dependence that exists at some sizes; `ways` are the paths."""
     statements = by_name(model)
     for one in found:
         with computing("distances"):
@@ -88,7 +88,7 @@ def _in_kernel(
     axes = source.named
     distances: list[Distance] = []
     carriers: list[str] = []
-    together = program  # so far in one iteration
+    together = program  # the pairs that are in one iteration of the loops so far
     for position, name in enumerate(met.time, len(met.grid)):
         origin = axes[name].origin.plain
         is_inner = origin in met.time and is_absolute(axes[name], source)
@@ -110,7 +110,7 @@ def _zero(apart: isl.Set, positions: Iterable[int]) -> isl.Set:
 
 
 def _distance(apart: isl.Set, position: int, start: int | None, axis: Axis) -> Distance:
-    """In steps; those of a loop that divides another one count from where that one is."""
+    """Return the distance in steps; a loop that divides another one counts from there."""
     step = 1 if axis.time is not None else axis.step or 1
     space = isl.LocalSpace.from_space(apart.get_space())
     way = isl.Aff.var_on_domain(space, isl.dim_type.set, position)

@@ -1,4 +1,4 @@
-"""Builds isl objects from index expressions; dims have names here and nowhere else."""
+"""Builds isl objects from index expressions; only this file knows the positions of dims."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from typing import TypeAlias
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.lazy import isl
 
-# 0 is the zero; a dim, a parameter or a loop by name.
+# the function of each dim, parameter or loop by name, and the zero as 0
 Affs: TypeAlias = "Mapping[str | int, isl.Aff]"
 
 
 class PolyError(Exception):
-    """isl gave up; says what was being computed. Its own words name only a C file."""
+    """Raised if isl gave up; the message says what was being computed.
+
+    isl's own message names only a file of C.
+    """
 
 
 @contextmanager
 def computing(what: str) -> Generator[None]:
-    """Say what was being computed if isl fails."""
+    """Say what was being computed if isl fails inside."""
     try:
         yield
     except isl.Error as error:
@@ -27,13 +30,13 @@ def computing(what: str) -> Generator[None]:
 
 
 def set_space(name: str, dims: Sequence[str], params: Sequence[str]) -> isl.Space:
-    """A named set space."""
+    """Return a set space with a name, dims and parameters."""
     space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=list(dims), params=list(params))
     return space.set_tuple_name(isl.dim_type.set, name) if name else space
 
 
 def affs(space: isl.Space) -> dict[str | int, isl.Aff]:
-    """Each dim and parameter of a set space by name, and the zero as 0."""
+    """Return the function of each dim and parameter of a set space by name, and the zero as 0."""
     local = isl.LocalSpace.from_space(space)
     named: dict[str | int, isl.Aff] = {0: isl.Aff.zero_on_domain(local)}
     # `isl.affs_from_space` gives PwAffs, which a MultiAff does not take.
@@ -44,8 +47,8 @@ def affs(space: isl.Space) -> dict[str | int, isl.Aff]:
 
 
 def to_aff(index: Affine, of: Affs) -> isl.Aff:
-    """The expression over what the names stand for."""
-    # Most are one name alone: then there is nothing to compute.
+    """Return an index as a function, given the functions of its names."""
+    # Most indices are one name alone, and then there is nothing to compute.
     total = of[0] + index.constant if index.constant or not index.terms else None
     for name, coefficient in index.terms:
         value = of[name] if coefficient == 1 else of[name] * coefficient
@@ -54,14 +57,14 @@ def to_aff(index: Affine, of: Affs) -> isl.Aff:
 
 
 def to_map(domain: isl.Space, name: str, dims: Sequence[str], values: Iterable[isl.Aff]) -> isl.Map:
-    """`domain -> name[values]`."""
+    """Return the relation `domain -> name[values]`."""
     return isl.Map.from_multi_aff(to_multi_aff(domain, name, dims, values))
 
 
 def to_multi_aff(
     domain: isl.Space, name: str, dims: Sequence[str], values: Iterable[isl.Aff]
 ) -> isl.MultiAff:
-    """The same as a function."""
+    """Return the function `domain -> name[values]`."""
     target = set_space(name, dims, param_names(domain)).align_params(domain)
     result = isl.MultiAff.zero(domain.map_from_domain_and_range(target))
     for position, value in enumerate(values):
@@ -70,26 +73,26 @@ def to_multi_aff(
 
 
 def dim_name(space: isl.Space, kind: isl.dim_type, position: int) -> str:
-    """The name of a dim, which must have one."""
+    """Return the name of a dim, which must have one."""
     name = space.get_dim_name(kind, position)
     assert name is not None
     return name
 
 
 def param_names(space: isl.Space) -> list[str]:
-    """The names of the parameters, in order."""
+    """Return the names of the parameters, in order."""
     return [dim_name(space, isl.dim_type.param, i) for i in range(space.dim(isl.dim_type.param))]
 
 
 def named_dims(of: isl.Set, name: str, dims: Sequence[str]) -> isl.Set:
-    """The set with its tuple and its dims named anew."""
+    """Return the set with new names for its tuple and its dims."""
     for position, dim in enumerate(dims):
         of = of.set_dim_name(isl.dim_type.set, position, dim)
     return of.set_tuple_name(name) if name else of.reset_tuple_id()
 
 
 def in_box(space: isl.Space, dims: Iterable[str], sizes: Mapping[str, str]) -> isl.Set:
-    """`0 <= dim < size` for each dim of a space; sizes name parameters."""
+    """Return the set `0 <= dim < size` for each dim of a space; `sizes` names parameters."""
     of = affs(space)
     result = isl.Set.universe(space)
     for dim in dims:
@@ -98,7 +101,7 @@ def in_box(space: isl.Space, dims: Iterable[str], sizes: Mapping[str, str]) -> i
 
 
 def point(coordinates: isl.Point, kind: isl.dim_type) -> tuple[int, ...]:
-    """The coordinates of a point, of its parameters or of its set dims."""
+    """Return the coordinates of a point: of its parameters, or of its set dims."""
     return tuple(
         coordinates.get_coordinate_val(kind, i).to_python()
         for i in range(coordinates.get_space().dim(kind))
@@ -106,7 +109,7 @@ def point(coordinates: isl.Point, kind: isl.dim_type) -> tuple[int, ...]:
 
 
 def affs_of_pairs(pairs: isl.Set) -> list[isl.Aff]:
-    """Zero, then each dim of a wrapped map in order."""
+    """Return the zero, then the function of each dim of a wrapped relation, in order."""
     local = isl.LocalSpace.from_space(pairs.get_space())
     dims = range(pairs.dim(isl.dim_type.set))
     zero = isl.Aff.zero_on_domain(local)
@@ -114,11 +117,11 @@ def affs_of_pairs(pairs: isl.Set) -> list[isl.Aff]:
 
 
 def plainer(relation: isl.Map) -> isl.Map:
-    """The relation without what it says by rounding and says without as well.
+    """Return the relation without each rounding that other constraints make superfluous.
 
-    isl's loops come out wrong where a rounding remains that nothing needs.
+    isl's loops come out wrong where a superfluous rounding remains.
     """
-    # Only what has a definition may be looked at one constraint at a time.
+    # Constraints may be looked at one by one only if each integer division has a definition.
     parts = [_plainer(part) for part in relation.compute_divs().get_basic_maps()]
     if not parts:
         return relation

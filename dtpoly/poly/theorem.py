@@ -25,11 +25,11 @@ from dtpoly.poly.unwritten import reads_of_copies
 
 
 class Made(StrEnum):
-    """How a set is made of its parts."""
+    """How a set is made from its parts."""
 
-    BROKEN = "broken"  # pairs, where their ends are, the places that are wrong
-    ALIKE = "alike"  # a map: pairs of instances with one image
-    UNCOVERED = "uncovered"  # readers, what they read, what is written, what that is a copy of
+    BROKEN = "broken"  # pairs, the coordinates of both ends, and the places that are wrong
+    ALIKE = "alike"  # a relation: the pairs of instances with one image
+    UNCOVERED = "uncovered"  # readers, what they read, what is written, and what that is a copy of
     GIVEN = "given"  # the set itself
 
 
@@ -37,17 +37,17 @@ class Made(StrEnum):
 class Claim:
     """A set that must be empty: what it is about, and its parts as text for isl.
 
-    `found` is what is in it: None, and the claim is proved.
+    `found` is the violation that the set contains. If it is None, the claim is proved.
     """
 
     kind: ViolationKind
-    source: str  # statements, by name
+    source: str  # the names of statements
     target: str
     made: Made
     parts: tuple[str, ...]
     dependence: DependenceKind | None = None
-    axes: tuple[str, ...] = ()  # that both ends are told apart by
-    array: str = ""  # of what is read
+    axes: tuple[str, ...] = ()  # the axes by which both ends are told apart
+    array: str = ""  # the array that is read
     found: Broken | None = field(default=None, compare=False)
 
 
@@ -59,7 +59,7 @@ def claims(
     copies: Collection[str],
     grid: frozenset[str],
 ) -> Iterator[Claim]:
-    """Everything that is asked of some copies in a kernel, whose programs `grid` tells apart."""
+    """Yield every question about some copies in a kernel whose programs `grid` tells apart."""
     with computing("what a fusion must not break"):
         yield from _ordered(model, ways, found, copies)
         yield from _covered(lifted, model, copies)
@@ -110,7 +110,7 @@ def _covered(lifted: Model, model: Model, copies: Collection[str]) -> Iterator[C
 
 
 def _once(copy: Statement, ways: Mapping[str, Path], model: Model) -> Iterator[Claim]:
-    """No instance of a copy is left out, no two are in one place."""
+    """Yield the claims that no instance of a copy is left out and that no two are in one place."""
     if copy.name not in ways:
         return
     path = ways[copy.name]
@@ -126,7 +126,7 @@ def _once(copy: Statement, ways: Mapping[str, Path], model: Model) -> Iterator[C
 
 
 def _again(copy: Statement, grid: frozenset[str], model: Model) -> Iterator[Claim]:
-    """No two iterations of one program compute one instance."""
+    """Yield the claim that no two iterations of one program compute the same instance."""
     same = told_apart(copy, grid)
     if same is None:
         return
@@ -157,7 +157,7 @@ def _texts(model: Model, parts: Iterable[isl.Set | isl.Map]) -> tuple[str, ...]:
 
 
 def needed_text(copy: Statement, model: Model) -> str:
-    """`iteration -> the instances that it computes`."""
+    """Print the relation from an iteration to the instances that it computes."""
     with computing("what an iteration needs"):
         domain = copy.domain.gist_params(model.context)
         pairs = isl.Map.from_range(domain.reset_tuple_id())
@@ -166,13 +166,13 @@ def needed_text(copy: Statement, model: Model) -> str:
 
 
 def domain_text(statement: Statement, model: Model) -> str:
-    """The instances of a statement."""
+    """Print the instances of a statement."""
     with computing("the instances of a statement"):
         return plain_text(statement.domain.gist_params(model.context))
 
 
 def relation_text(one: Dependence, model: Model) -> str:
-    """The pairs of a dependence."""
+    """Print the pairs of a dependence."""
     with computing("a dependence"):
         return plain_text(one.relation.gist_params(model.context))
 

@@ -1,8 +1,8 @@
 """Computes the tiles of a statement, and which lanes of a tile compute.
 
-A tile is named by where it starts: by the index of each label in its first lane. Grid axes are
-parameters, so everything here is about one program instance. `axis@` is the parameter of a grid
-axis, because a private copy has a dim of the axis's own name.
+A tile is named by its start: the index of each label in its first lane. Grid axes are parameters,
+so everything here is about one program instance. The parameter of a grid axis is named `axis@`,
+because a private copy has a dim with the name of the axis.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from dtpoly.poly.spaces import Affs, PolyError, affs, param_names, set_space, to
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """The lanes of one axis of a leaf: `count` of them, each `step` indices after the other.
+    """The lanes of one axis of a leaf: `count` of them, each `step` indices after the one before.
 
-    The count is None for as many as the label has indices, rounded up to a power of two.
+    A count of None means as many as the label has indices, rounded up to a power of two.
     """
 
     axis: str
@@ -41,7 +41,7 @@ class Lanes:
 
     @property
     def span(self) -> int | None:
-        """How many indices they span."""
+        """Return how many indices the lanes span."""
         return None if self.count is None else self.count * self.step
 
 
@@ -49,44 +49,45 @@ class Lanes:
 class Tiles:
     """The tiles of one statement in one program.
 
-    Loops in `extra` tell tiles apart too: those of which the last tile of an inner axis is short.
+    The loops in `extra` also tell tiles apart: in each of them the last tile of an inner axis is
+    short.
     """
 
     statement: Statement
     path: Path
     extra: tuple[str, ...]
     lanes: tuple[Lanes, ...]
-    instances: isl.Set  # those of one program
-    tile_of: isl.Map  # instance -> tile
+    instances: isl.Set  # the instances of one program
+    tile_of: isl.Map  # from an instance to its tile
     domain: isl.Set  # the tiles
 
     @property
     def name(self) -> str:
-        """The statement's name."""
+        """Return the name of the statement."""
         return self.statement.name
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """The dims of a tile: whose copy, which extra loops, and where each label starts."""
+        """Return the dims of a tile: the copy, the extra loops, and the start of each label."""
         return (*self.statement.copies, *self.extra, *self.statement.labels)
 
     def of_label(self, label: str) -> tuple[Lanes, ...]:
-        """The lanes along a label."""
+        """Return the lanes along a label."""
         return tuple(lanes for lanes in self.lanes if lanes.label == label)
 
 
 def grid_param(axis: str) -> str:
-    """The parameter that is a grid axis."""
+    """Return the name of the parameter that stands for a grid axis."""
     return f"{axis}@"
 
 
 def grid_names(path: Path) -> tuple[str, ...]:
-    """The grid axes that have several programs, each known from its block."""
+    """Return the names of the grid axes that tell programs apart and have several blocks."""
     return tuple(axis.name for axis in several(finest(path.grid)))
 
 
 def unnamed(tiles: Tiles) -> tuple[isl.Set, isl.Map, isl.Set]:
-    """The instances, their tiles and the domain, without the name of their statement."""
+    """Return the instances, their tiles and the domain, without the name of the statement."""
     tile_of = _without_names(tiles.tile_of)
     return tiles.instances.reset_tuple_id(), tile_of, tiles.domain.reset_tuple_id()
 
@@ -96,16 +97,17 @@ def _without_names(relation: isl.Map) -> isl.Map:
 
 
 def rounded(count: int) -> int:
-    """The next power of two, which is what a vector has lanes for."""
+    """Return the next power of two, since a vector has that many lanes."""
     return 1 << (count - 1).bit_length()
 
 
 def tiles_of(statement: Statement, path: Path) -> Tiles:
-    """The tiles of a statement on its path."""
+    """Return the tiles of a statement on its path."""
     found = remembered(
         lambda: ("tiles", *place_of(statement, path)), lambda: _tiles_of(statement, path)
     )
-    # What it computes has no part in them.
+    # The kept answer may be from another statement with the same place, so its statement is
+    # replaced.
     return replace(
         found,
         statement=statement,
@@ -143,14 +145,14 @@ def _tiles_of(statement: Statement, path: Path) -> Tiles:
 
 
 def _tiles(instances: isl.Set, tile_of: isl.Map, offsets: Sequence[isl.Aff]) -> isl.Set:
-    """The tiles in which some lane computes: told from their first lanes alone, if that will do.
+    """Return the tiles in which some lane computes, from the first lanes alone if that is enough.
 
-    "There is a lane such that" is a rounding to isl, which makes all that follows slow.
+    For isl, "there is a lane such that" is a rounding, which makes all later questions slow.
     """
     first = instances
     for offset in offsets:
         first = first & offset.eq_set(offset - offset)
-    # Of what statement they are has no part in it.
+    # The answer is the same for every statement, so the question does not have its name.
     both, bare = (instances.reset_tuple_id(), first.reset_tuple_id()), _without_names(tile_of)
     found = remembered(
         lambda: ("tiles of lanes", *map(str, both), str(bare)), lambda: _reached(*both, bare)
@@ -164,7 +166,10 @@ def _reached(instances: isl.Set, first: isl.Set, tile_of: isl.Map) -> isl.Set:
 
 
 def _loops_of_short_tiles(statement: Statement, path: Path) -> tuple[str, ...]:
-    """Loops of which tiles are divided unevenly: how much of one is left depends on the loop."""
+    """Return the loops whose tiles are divided unevenly.
+
+    How much of a part is left depends on the loop.
+    """
     named = path.named
     loops = {axis.name for axis in several(path.loops)} - set(statement.copies)
     found: dict[str, None] = {}
@@ -178,12 +183,12 @@ def _loops_of_short_tiles(statement: Statement, path: Path) -> tuple[str, ...]:
 
 
 def programs(path: Path, of: Affs) -> dict[str | int, isl.Aff]:
-    """Grid axes as their parameters: what they divide is then told without a second rounding."""
+    """Return grid axes as their parameters; axes that divide them then need no second rounding."""
     return {name: of[grid_param(name)] for name in grid_names(path)}
 
 
 def coordinate(tiles: Tiles, name: str) -> isl.Aff:
-    """The coordinate of an axis, of the instances of one program."""
+    """Return the coordinate of an axis, for the instances of one program."""
     of = affs(tiles.instances.get_space())
     known = programs(tiles.path, of)
     return aff_coordinates(tiles.path, tiles.statement, of, known)[name]
@@ -197,7 +202,7 @@ def _lanes(axis: Axis) -> Lanes:
 
 
 def _in_program(statement: Statement, path: Path) -> isl.Set:
-    """The instances that one program runs."""
+    """Return the instances that one program runs."""
     names = grid_names(path)
     space = statement.domain.get_space()
     params = (*param_names(space), *map(grid_param, names))
@@ -211,14 +216,17 @@ def _in_program(statement: Statement, path: Path) -> isl.Set:
 
 
 def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.Set:
-    """The tiles, with what isl does not find: a multiple of 16 above -16 is not negative."""
+    """Return the tiles with facts that isl does not find.
+
+    For example, a multiple of 16 that is more than -16 is not negative.
+    """
     of = affs(domain.get_space())
     known = dict(of)
     for name in grid_names(path):
         known[name] = of[grid_param(name)]
     named = path.named
     owned = zip((*path.grid, *path.loops), path.owners, strict=True)
-    # Axes of a reader say nothing of the labels of a copy that is made for it.
+    # The axes of a reader give no facts about the labels of a copy that is made for it.
     walked = (axis for axis, owner in owned if not statement.copies or owner == statement.func)
     for axis in several((*walked, *path.lanes)):
         label = axis.index.plain
@@ -236,10 +244,10 @@ def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.
 def axis_value(
     tiles: Tiles, name: str, counted: frozenset[str], private: tuple[str, ...]
 ) -> Affine:
-    """Where an axis of the path is, over starts of tiles (by label), copies, programs and sizes.
+    """Return the value of an axis, over starts of tiles (by label), copies, programs and sizes.
 
-    Loops in `counted` are known by what they count, by the name of their axis. Those in `private`
-    are meant so too: private copies are told apart by what loops count.
+    A loop in `counted` is known by the value that it counts, under the name of its axis. For loops
+    in `private` this value is meant itself, since private copies are told apart by it.
     """
     named = tiles.path.named
     axis = named[name]
@@ -265,7 +273,10 @@ def axis_value(
 
 
 def _absolute(value: Affine, axis: Axis, tiles: Tiles, counted: frozenset[str]) -> Affine:
-    """The value counted from 0: a loop outside of what it divides counts from there."""
+    """Return the value counted from 0.
+
+    A loop outside the axis that it divides counts from there.
+    """
     if is_absolute(axis, tiles.path):
         return value
     total = value + Affine((), axis.origin.constant)

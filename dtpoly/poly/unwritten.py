@@ -1,7 +1,7 @@
 """Finds reads of private copies that nothing fills, by comparing the Model before and after.
 
-Where nothing is written there is no dependence, so the order of a schedule says nothing of such a
-read.
+Where nothing is written there is no dependence, so the check of the order of a schedule does not
+find such a read.
 """
 
 from __future__ import annotations
@@ -18,25 +18,28 @@ from dtpoly.poly.spaces import computing
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """One question: what do the `readers` of an array read that is not `written`.
+    """One question: which elements that are not `written` the `readers` of an array read.
 
-    Of a private copy only what is `defined` counts, elements of the Func that is copied:
-    `original` says which element of that an element of the copy is.
+    For a private copy only the elements count that are `defined` in the Func that is copied.
+    `original` maps an element of the copy to that of the Func.
     """
 
     statement: str
     array: str
     readers: isl.Set
-    read: isl.Map  # reader -> element
+    read: isl.Map  # from a reader to the element
     written: isl.Set
     original: isl.Map | None = None
     defined: isl.Set | None = None
 
     def uncovered(self, context: isl.Set) -> isl.Set:
-        """The readers that find something missing: none, or a violation."""
+        """Return the readers that find an element missing.
+
+        If there are any, they are a violation.
+        """
         readers = self.readers
         served = self.read.intersect_range(self.written).domain()
-        if readers.is_subset(served):  # the common case
+        if readers.is_subset(served):  # the usual case
             return isl.Set.empty(readers.get_space())
         missing = self.read.intersect_domain(readers - served).intersect_params(context)
         if self.original is not None and self.defined is not None:
@@ -45,10 +48,11 @@ class Covered:
 
 
 def never_written(lifted: Model, model: Model) -> Iterator[Broken]:
-    """Instances that read an element that is defined but not computed, each paired with itself.
+    """Find the instances that read an element that is defined but not computed.
 
-    Of a private copy or a partial result that is what no statement writes to that very copy.
-    What is undefined to begin with, beyond the end of a Func, is not this question.
+    Each is paired with itself. For a private copy or a partial result, an element is missing if no
+    statement writes it to that very copy. Elements that are not defined, beyond the end of a Func,
+    are another question.
     """
     with computing("what is written before it is read"):
         for one in reads_of_copies(lifted, model):
@@ -60,7 +64,7 @@ def never_written(lifted: Model, model: Model) -> Iterator[Broken]:
 
 
 def reads_of_copies(lifted: Model, model: Model) -> Iterator[Covered]:
-    """Each read of what statements write, but for what a statement reads of its own result."""
+    """Yield each read of what statements write, except reads of a statement's own result."""
     defined, written = _written(lifted), _written(model)
     for statement in model.statements:
         own = (statement.writes.array, statement.writes.indices)
@@ -92,7 +96,7 @@ def _written(model: Model) -> Mapping[str, isl.Set]:
 
 
 def _original(array: Array, copy: isl.Space, original: isl.Space) -> isl.Map:
-    """`element of a private copy -> element of what it is a copy of`."""
+    """Return the relation from an element of a private copy to the element that it copies."""
     result = isl.Map.universe(copy.map_from_domain_and_range(original.align_params(copy)))
     for at in range(original.dim(isl.dim_type.set)):
         result = result.equate(isl.dim_type.in_, len(array.copies) + at, isl.dim_type.out, at)

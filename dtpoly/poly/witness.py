@@ -22,9 +22,9 @@ class Pair:
 
 
 def first_pair(model: Model, pairs: isl.Map) -> Pair:
-    """The pair with the smallest sum of sizes, then the lexicographically first.
+    """Return the pair with the smallest sum of sizes, and among these the lexicographically first.
 
-    Sizes are at least 1 if that is possible: a size of 0 is a strange example.
+    Sizes are at least 1 if that is possible, because a size of 0 makes a strange example.
     """
     with computing("a counterexample"):
         wrapped = pairs.wrap()
@@ -48,7 +48,7 @@ def _smallest(params: isl.Set, names: tuple[str, ...]) -> dict[str, int]:
     for name in names:
         total = total + of[name]
     found = moved & total.eq_set(of["total"])
-    # Less is to be looked through near 0, and there is one, unless indices have large numbers.
+    # The search near 0 is faster, and it finds a pair unless indices have large numbers.
     near = found & of["total"].lt_set(of[0] + LARGEST_SUM)
     found = found if near.is_empty() else near
     some = found
@@ -59,12 +59,15 @@ def _smallest(params: isl.Set, names: tuple[str, ...]) -> dict[str, int]:
 
 
 def _first(points: isl.Set) -> tuple[int, ...]:
-    """The lexicographically first point, dim by dim: `lexmin` fails on some sets with divisions."""
+    """Return the lexicographically first point, dim by dim.
+
+    `lexmin` fails on some sets with divisions.
+    """
     values: list[int] = []
     local = isl.LocalSpace.from_space(points.get_space())
     for position in range(points.dim(isl.dim_type.set)):
         dim = isl.Aff.var_on_domain(local, isl.dim_type.set, position)
-        # Of an empty part isl takes 0 for the minimum.
+        # isl returns 0 as the minimum of an empty part.
         parts = (part for part in points.get_basic_sets() if not part.is_empty())
         least = min(isl.Set.from_basic_set(p).min_val(dim).to_python() for p in parts)
         points = points.fix_val(isl.dim_type.set, position, isl.Val(least))

@@ -23,6 +23,7 @@ from dtpoly.runtime.load import load_module
 from dtpoly.runtime.tolerance import Outcome, compared, computed, multiplies, share_lost
 from dtpoly.schedule.program_id import program_index
 from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import launch_of
 
 
 class Refused(Exception):
@@ -93,7 +94,7 @@ def _check_program_ids(state: State, code: Code) -> None:
 
 def has_rough_products(state: State) -> bool:
     """Whether a kernel's products may lose what tf32 loses."""
-    return any(kernel.options.precision == "tf32" for kernel in state.kernels)
+    return any(launch_of(kernel).precision == "tf32" for kernel in state.kernels)
 
 
 def outputs(code: Code) -> tuple[str, ...]:

@@ -6,12 +6,10 @@ A cost is what several programs compute, each for itself.
 from collections.abc import Iterator
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
-from dtpoly.directives.block import Block
-from dtpoly.directives.fuse_at import FuseAt
+from dtpoly.schedule.facts import Blocked
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.state import State
-from dtpoly.schedule.values import Divided, Sized
 from dtpoly.schedule.verdict import Note as Repeated
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Span
@@ -76,18 +74,12 @@ def _fusion(state: State, note: Repeated, chosen: tuple[Primitive, ...]) -> Span
 
 def _is_told(state: State, note: Repeated, primitive: Primitive) -> bool:
     """Whether a directive made the fusion that a note is about."""
-    return isinstance(primitive, FuseAt) and any(
-        (fusion.func, fusion.kernel) == (note.func, note.kernel)
-        and (fusion.func, fusion.consumer, fusion.label)
-        == (primitive.func, primitive.consumer.text, primitive.label.text)
-        for fusion in state.fusions
-    )
+    of = (one for one in state.fusions if (one.func, one.kernel) == (note.func, note.kernel))
+    return any(fusion.is_stated_by(primitive.facts()) for fusion in of)
 
 
-def _blocks(
-    state: State, note: Repeated, chosen: tuple[Primitive, ...]
-) -> Iterator[Sized | Divided]:
+def _blocks(state: State, note: Repeated, chosen: tuple[Primitive, ...]) -> Iterator[Blocked]:
     funcs = {kernel.func for kernel in state.kernels if kernel.name == note.kernel}
-    for primitive in chosen:
-        if isinstance(primitive, Block) and primitive.func in funcs:
-            yield from primitive.blocks
+    for fact in (fact for primitive in chosen for fact in primitive.facts()):
+        if isinstance(fact, Blocked) and fact.func in funcs:
+            yield fact

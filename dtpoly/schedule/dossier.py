@@ -1,4 +1,4 @@
-"""Writes out, for each `fuse_at`, the theorem that was proved or is false: in words and for isl.
+"""Writes out, for each fusion, the theorem that was proved or is false: in words and for isl.
 
 Nothing is proved here: these are the sets that the checker asked about.
 """
@@ -6,7 +6,6 @@ Nothing is proved here: these are the sets that the checker asked about.
 from collections.abc import Iterable, Iterator, Mapping
 
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path
 from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
@@ -30,7 +29,7 @@ from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.recomputed import recomputed
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import Fusion, State
-from dtpoly.schedule.tree import Kernel, paths
+from dtpoly.schedule.tree import Kernel, launch_of, paths
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Span
 
@@ -91,27 +90,20 @@ class Dossier:
 
 
 def dossiers(verdict: Verdict, primitives: Primitives = PRIMITIVES) -> tuple[Dossier, ...]:
-    """One for each `fuse_at` and each kernel that it concerns, in source order."""
+    """One for each directive that fuses and each kernel that it concerns, in source order."""
     state = verdict.scheduled
     chosen = bind(state.sized.directives, primitives).primitives
     found: list[Dossier] = []
     pairs = dependences(state.model)
     for one in chosen:
-        if not isinstance(one, FuseAt):
-            continue
-        mine = [fusion for fusion in state.fusions if _is_of(fusion, one)]
+        mine = [fusion for fusion in state.fusions if fusion.is_stated_by(one.facts())]
         if mine:
             before = _without(state, chosen, one)
             found += [_dossier(state, one, fusion, pairs, before) for fusion in mine]
     return tuple(found)
 
 
-def _is_of(fusion: Fusion, one: FuseAt) -> bool:
-    wanted = (one.func, one.consumer.text, one.label.text)
-    return (fusion.func, fusion.consumer, fusion.label) == wanted
-
-
-def _without(state: State, chosen: tuple[Primitive, ...], one: FuseAt) -> State | None:
+def _without(state: State, chosen: tuple[Primitive, ...], one: Primitive) -> State | None:
     """Resolve the same schedule without a fusion; None where a user's primitive needs it."""
     try:
         return resolve(state.sized, tuple(other for other in chosen if other is not one))
@@ -121,7 +113,7 @@ def _without(state: State, chosen: tuple[Primitive, ...], one: FuseAt) -> State 
 
 def _dossier(
     state: State,
-    one: FuseAt,
+    one: Primitive,
     fusion: Fusion,
     pairs: tuple[Dependence, ...],
     before: State | None,
@@ -178,7 +170,7 @@ def _asked(
 ) -> Iterator[Claim]:
     grid = frozenset(axis.name for axis in kernel.grid)
     yield from claims(state.lifted, state.model, ways, pairs, fusion.copies, grid)
-    if (kernel.options.num_stages or 1) > 1:
+    if launch_of(kernel).runs_ahead:
         at = state.kernels.index(kernel)
         inside = {name: path for name, path in ways.items() if path.kernel == at}
         yield from ahead(state.model, inside, fusion.copies)

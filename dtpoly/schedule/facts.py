@@ -3,6 +3,7 @@
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.values import Divided, Name
 from dtpoly.source import Span
 
 
@@ -23,10 +24,11 @@ class Inlined:
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """A Func is computed inside a loop of a consumer."""
+    """A Func is computed inside a loop of a consumer, the one over `label`."""
 
     func: str
     consumer: str
+    label: str
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -57,6 +59,17 @@ class NewName:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbered:
+    """Programs of a Func are numbered as a nest of loops passes their blocks, outermost first.
+
+    A label that is divided stands for groups of its blocks, and the new name for those of a group.
+    """
+
+    func: str
+    loops: tuple[Name | Divided, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RowsApart:
     """Groups of warps of a Func's kernel have rows of their own, as the directive `by` says."""
 
@@ -75,4 +88,4 @@ class Described:
 
 
 OfLaunch = RowsApart | Described  # they say nothing of loops
-Fact = Compiled | Inlined | Fused | Blocked | NewName | RowsApart | Described
+Fact = Compiled | Inlined | Fused | Blocked | NewName | Numbered | RowsApart | Described

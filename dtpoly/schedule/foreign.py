@@ -50,8 +50,9 @@ def _check_edit(asked: Asked, kernel: Kernel) -> None:
     if is_foreign(type(asked)):
         with at_work(type(asked), asked.span):
             edited = cast(object, asked.edit(Launch(kernel.name), kernel))
-        is_launch = isinstance(edited, Launch)
-        why = wrong_field(edited) if is_launch else f"edit returns {type(edited).__name__}"
+        why: str | None = f"edit returns {type(edited).__name__}"
+        if isinstance(edited, Launch):
+            why = wrong_field(edited) or edited.flaw()
         if why is not None:
             raise DtpolyError([no_such(asked, "launch", why, type(asked).edit)])
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, reads
-from dtpoly.directives.split import split_loops
-from dtpoly.directives.tensorize import tile_loops, tile_sizes
 from dtpoly.poly.axes import Axis, Path, finest, resolved, several
 from dtpoly.poly.model import Statement, by_name
 from dtpoly.poly.ranges import Range
 from dtpoly.poly.replicate import Readers, replicate
+from dtpoly.schedule.dividing import split_loops
 from dtpoly.schedule.nesting import nest, reordered
 from dtpoly.schedule.state import Fusion, State
+from dtpoly.schedule.tiling import tile_loops, tile_sizes
 from dtpoly.schedule.tree import (
     Kernel,
     Loop,

@@ -17,6 +17,7 @@ from dtpoly.schedule.facts import (
     Fused,
     Inlined,
     NewName,
+    Numbered,
     RowsApart,
 )
 from dtpoly.schedule.placement import Placement, place
@@ -135,6 +136,8 @@ def _stated(facts: Iterable[Fact]) -> _Stated:
                 found.blocked.setdefault(func, {}).setdefault(label, fact)
             case NewName(func=func, name=name):
                 found.names.setdefault(func, {}).setdefault(name, fact)
+            case Numbered():
+                pass  # no check looks at it
             case RowsApart(func=func):
                 found.rows_apart.setdefault(func, fact)
             case Described(func=func):

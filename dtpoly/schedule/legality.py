@@ -11,7 +11,6 @@ from itertools import chain
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 from dtpoly.diagnostics import Note as Remark
-from dtpoly.directives.num_stages import NumStages
 from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.coverage import not_once, unlaunched
@@ -28,7 +27,7 @@ from dtpoly.schedule.primitive import Primitive, Stage
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import paths
+from dtpoly.schedule.tree import asking_for, launch_of, paths
 from dtpoly.schedule.verdict import Note, Verdict, Violation
 
 # How many operations isl may take: for a verdict, more for each Func, and to find who is to blame.
@@ -57,9 +56,9 @@ def judge(program: Program, primitives: Primitives = PRIMITIVES) -> Verdict:
             return False  # a user's own primitive fails without the others
 
     first = verdict.violations[0]
-    stages = _stages(verdict.scheduled, first, chosen)
-    if stages is not None:
-        return replace(verdict, blame=stages)
+    lets_run_ahead = _lets_run_ahead(verdict.scheduled, first, chosen)
+    if lets_run_ahead is not None:
+        return replace(verdict, blame=lets_run_ahead)
     with limited(BLAME):
         culprits = to_blame(chosen, first.source, first.target, is_broken)
     return replace(verdict, blame=next(iter(culprits), None), accomplices=culprits[1:])
@@ -79,7 +78,9 @@ def _undecided(chosen: tuple[Primitive, ...]) -> Diagnostic:
     )
 
 
-def _stages(state: State, violation: Violation, chosen: tuple[Primitive, ...]) -> Primitive | None:
+def _lets_run_ahead(
+    state: State, violation: Violation, chosen: tuple[Primitive, ...]
+) -> Primitive | None:
     """Find the directive that lets loads run ahead.
 
     It is always to blame, but never wrong alone.
@@ -87,8 +88,9 @@ def _stages(state: State, violation: Violation, chosen: tuple[Primitive, ...]) -
     place = violation.witness.target.place
     if violation.kind is not ViolationKind.AHEAD or place is None:
         return None
-    func = next(kernel.func for kernel in state.kernels if kernel.name == place.kernel)
-    return next((p for p in chosen if isinstance(p, NumStages) and p.func == func), None)
+    kernel = next(kernel for kernel in state.kernels if kernel.name == place.kernel)
+    found = tuple(asking_for(kernel, lambda launch: launch.runs_ahead))
+    return next((one for one in chosen if one in found), None)
 
 
 def is_broken_in(state: State, violation: Violation) -> bool:
@@ -158,7 +160,7 @@ def ahead(state: State) -> Iterator[Broken]:
 
 def _ahead(state: State, ways: tuple[Path, ...]) -> Iterator[Broken]:
     for at, kernel in enumerate(state.kernels):
-        if (kernel.options.num_stages or 1) > 1:
+        if launch_of(kernel).runs_ahead:
             yield from run_ahead(state.model, {w.statement: w for w in ways if w.kernel == at})
 
 

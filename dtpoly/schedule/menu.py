@@ -24,7 +24,7 @@ from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.settings import settings
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import paths
+from dtpoly.schedule.tree import launch_of, paths
 from dtpoly.schedule.values import Divided, Name, Sized
 from dtpoly.schedule.variants import with_directive
 
@@ -112,7 +112,7 @@ def _carried_out(state: State) -> tuple[object, ...]:
 
 def _order(state: State) -> tuple[object, ...]:
     """Collect all that legality comes from."""
-    is_ahead = tuple((kernel.options.num_stages or 1) > 1 for kernel in state.kernels)
+    is_ahead = tuple(launch_of(kernel).runs_ahead for kernel in state.kernels)
     return (state.program.funcs, paths(state.kernels), state.fusions, is_ahead)
 
 

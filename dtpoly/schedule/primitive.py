@@ -11,6 +11,7 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import Kind, Word
+from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.state import State
@@ -100,6 +101,8 @@ class Primitive:
     is_joined: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = True  # it is about the Func's own kernel
+    # Whether it does the same to schedules that differ in the sizes of blocks and tiles alone.
+    ignores_sizes: ClassVar[bool] = False
     # Says how it keeps the order, where no dependence is concerned.
     order: ClassVar[str] = "it changes no order"
 
@@ -107,8 +110,21 @@ class Primitive:
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def facts(self) -> Iterator[Fact]:
-        """State the facts that other directives build on."""
+        """State the facts that other directives and other stages build on."""
         yield from ()
+
+    @classmethod
+    def saying(cls, fact: Fact) -> "Self | None":
+        """The directive that states a fact; None if this one states no such fact."""
+        return None
+
+    def instead(self) -> Iterator[Fact]:
+        """Yield what `why-not` may offer in its place, as facts that other directives state."""
+        yield from ()
+
+    def moved(self, label: str) -> Self:
+        """The same at the loop over another label, if it says where a Func is computed."""
+        return self
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Find what is wrong with the directive, apart from dependences."""
@@ -132,6 +148,17 @@ class Primitive:
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
         """Report that the code would be the same without it, or without some of its arguments."""
         yield from ()
+
+    def depends(self) -> Depends | None:
+        """Say what of it a verdict can depend on, if the algorithm is aligned.
+
+        None, if that may be everything that a schedule says.
+        """
+        return Depends((self,)) if self.ignores_sizes else None
+
+    def ahead(self) -> Self | None:
+        """The same such that loads run ahead; None if it does not decide about that."""
+        return None
 
     @property
     def may_be_refused(self) -> bool:

@@ -5,7 +5,7 @@ what is wrong with them.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -65,6 +65,14 @@ def bind(directives: Iterable[Directive], primitives: Primitives = PRIMITIVES) -
         else:
             bound.append(one)
     return Bound(tuple(bound), tuple(found), wrong)
+
+
+def saying(fact: Fact, primitives: Primitives) -> Iterator[Primitive]:
+    """Yield the directives that state a fact."""
+    for cls in primitives:
+        one = cls.saying(fact)
+        if one is not None:
+            yield one
 
 
 def _primitive(directive: Directive, cls: type[Primitive]) -> Primitive | tuple[Diagnostic, ...]:

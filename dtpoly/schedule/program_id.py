@@ -1,7 +1,7 @@
 """Numbers the program instances of a scheduled Func, in pure Python, from its directives.
 
-This is the meaning of `block` and `map`, not how kernels compute it: the reference executor uses it
-to give `program_id` a value.
+This is the meaning of blocks and of their numbering, not how kernels compute it: the reference
+executor uses it to give `program_id` a value.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,9 +10,8 @@ from math import prod
 from typing import Any
 
 from dtpoly.algorithm.program import Program, reduced_labels
-from dtpoly.directives.block import Block
-from dtpoly.directives.map import Map
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.facts import Blocked, Numbered
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.values import Divided, Name
 
@@ -62,16 +61,13 @@ def program_index(
     then the program is that of the partial result, else that of the final kernel.
     """
     func = program.func(func_name)
-    primitives = bind(d for d in program.directives if d.func == func_name).primitives
-    block_of = {
-        item.label: item.size
-        for primitive in reversed(primitives)
-        if isinstance(primitive, Block)
-        for item in reversed(primitive.blocks)
-    }
+    mine = bind(d for d in program.directives if d.func == func_name).primitives
+    facts = [fact for one in mine for fact in one.facts()]
+    blocked = [fact for fact in facts if isinstance(fact, Blocked)]
+    block_of = {fact.label: fact.size for fact in reversed(blocked)}
     labels = dict.fromkeys((*func.labels, *reduced_labels(func)))
     default = [Name(label) for label in reversed(labels) if label in block_of]
-    order = next((p.loops for p in primitives if isinstance(p, Map)), default)
+    order = next((fact.loops for fact in facts if isinstance(fact, Numbered)), default)
     groups = {item.label: item for item in order if isinstance(item, Divided)}
     blocks = {
         label: Blocks(-(-sizes[label] // size), size, groups[label].size if label in groups else 1)

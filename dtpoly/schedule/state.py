@@ -1,11 +1,12 @@
 """The state that primitives rewrite: the Model, its schedule tree, and the fusions so far."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
+from dtpoly.schedule.facts import Fact, Fused
 from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite
 
 
@@ -24,6 +25,12 @@ class Fusion:
     copies: tuple[str, ...]
     outside: tuple[str, ...] = ()
     recompute: bool = False
+
+    def is_stated_by(self, facts: Iterable[Fact]) -> bool:
+        """Whether it was made because one of these facts is stated."""
+        here = (self.func, self.consumer, self.label)
+        fused = (fact for fact in facts if isinstance(fact, Fused))
+        return any((one.func, one.consumer, one.label) == here for one in fused)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,9 +83,6 @@ class Asked(Protocol):
 class Options:
     """Options of a kernel: they do not change the tree."""
 
-    num_warps: int | None = None
-    num_stages: int | None = None
-    precision: str | None = None
     atomic: tuple[str, ...] = ()  # labels
     asked: tuple[Asked, ...] = ()  # directives that edit its launch, in their order
 
@@ -125,18 +122,17 @@ def asking(kernel: Kernel, directive: Asked) -> Kernel:
 
 
 def launch_of(kernel: Kernel) -> Launch:
-    """The launch of a kernel, as its options and the directives that edit it have it."""
-    options = kernel.options
-    launch = Launch(
-        name=kernel.name,
-        func=kernel.func,
-        precision=options.precision,
-        num_warps=options.num_warps,
-        num_stages=options.num_stages,
-    )
-    for one in options.asked:
+    """The launch of a kernel, as the directives that edit it have it."""
+    launch = Launch(name=kernel.name, func=kernel.func)
+    for one in kernel.options.asked:
         launch = replace(one.edit(launch, kernel), name=kernel.name, func=kernel.func)
     return launch
+
+
+def asking_for(kernel: Kernel, does: Callable[[Launch], object]) -> Iterator[Asked]:
+    """Yield the directives that make something true of the launch of a kernel."""
+    empty = Launch(kernel.name)
+    yield from (one for one in kernel.options.asked if does(one.edit(empty, kernel)))
 
 
 def paths(kernels: tuple[Kernel, ...]) -> tuple[Path, ...]:

@@ -10,17 +10,16 @@ from typing import Any
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
-from dtpoly.directives.fuse_at import FuseAt
-from dtpoly.directives.inline import Inline
 from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import dependences
 from dtpoly.schedule.arguments import FuncName, Integer, OneOf
 from dtpoly.schedule.check import check_schedule, view_of
+from dtpoly.schedule.facts import Fused
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label, SizedLabel
 from dtpoly.schedule.legality import found, judge
 from dtpoly.schedule.primitive import Count, Parameter, Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind, saying
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.values import Divided, Name, Sized
 from dtpoly.schedule.verdict import Verdict
@@ -155,7 +154,7 @@ def neighbours(
     """
     old = as_written(program, primitive, primitives)
     view = view_of(program, bind(program.directives, primitives))
-    for new in islice(_others(primitive, view), MOST):
+    for new in islice(_others(primitive, view, primitives), MOST):
         directive = new.directive()
         variant = replaced(program, old, directive)
         if not has_errors(check_schedule(variant, primitives)):
@@ -173,23 +172,25 @@ def legal_neighbours(
 
 
 def moved_together(
-    program: Program, primitive: FuseAt, primitives: Primitives = PRIMITIVES
+    program: Program, primitive: Primitive, primitives: Primitives = PRIMITIVES
 ) -> Iterator[tuple[Program, Changes]]:
     """Move all that is fused where a Func is to another loop of that consumer.
 
-    Yields Programs that pass the static checks, and what stands for what in them.
+    Yields Programs that pass the static checks, and what stands for what in them. It yields none
+    for a directive that fuses nothing.
     """
+    place = _place(primitive)
+    if place is None:
+        return
     bound = bind(program.directives, primitives)
-    place = (primitive.consumer, primitive.label)
-    fusions = [p for p in bound.primitives if isinstance(p, FuseAt)]
-    mine = [p for p in fusions if (p.consumer, p.label) == place]
+    mine = [p for p in bound.primitives if _place(p) == place]
     for label in _labels(primitive, view_of(program, bound)):
-        if label == primitive.label.text or len(mine) < 2:
+        if label == place[1] or len(mine) < 2:
             continue
         changes = tuple(
             (
                 as_written(program, one, primitives),
-                replace(one, label=Name(label, one.label.span)).directive(),
+                one.moved(label).directive(),
             )
             for one in mine
         )
@@ -200,8 +201,14 @@ def moved_together(
             yield variant, changes
 
 
-def _others(primitive: Primitive, view: View) -> Iterator[Primitive]:
-    """The primitive with other arguments, those with fewer changes first."""
+def _place(primitive: Primitive) -> tuple[str, str] | None:
+    """The consumer in which a directive fuses a Func, and the label of the loop there."""
+    fused = (fact for fact in primitive.facts() if isinstance(fact, Fused))
+    return next(((fact.consumer, fact.label) for fact in fused), None)
+
+
+def _others(primitive: Primitive, view: View, primitives: Primitives) -> Iterator[Primitive]:
+    """The primitive with other arguments, those with fewer changes first, then other primitives."""
     labels = _labels(primitive, view)
     choices = [
         [getattr(primitive, p.name), *_choices(p, getattr(primitive, p.name), labels, view)]
@@ -212,8 +219,8 @@ def _others(primitive: Primitive, view: View) -> Iterator[Primitive]:
     others = [(len(_differing(primitive, new)), new) for new in made if new != primitive]
     for _, new in sorted(others, key=lambda one: one[0]):
         yield new
-    if isinstance(primitive, FuseAt):
-        yield Inline(primitive.func, span=primitive.span)
+    for fact in primitive.instead():
+        yield from saying(fact, primitives)
 
 
 def _differing(one: Primitive, two: Primitive) -> list[Parameter]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dtpoly.algorithm.program import Argument, Directive, Program
 from dtpoly.algorithm.show import show_argument, show_directive
 from dtpoly.diagnostics import Edit
-from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.frozen import dataclass
 from dtpoly.poly.effort import answered, limited
 from dtpoly.schedule.arguments import listed
@@ -90,7 +89,7 @@ def _asked(
     labels = [v for v in good if _is_elsewhere(v, blame)]
     near = [v for v in good if v.changes == 1 and v not in labels]
     moved: Changes = ()
-    if isinstance(blame, FuseAt) and not good:
+    if not good:
         together = moved_together(program, blame, primitives)
         moved = next((changes for left, changes in together if is_legal(left)), ())
     return _Legal(

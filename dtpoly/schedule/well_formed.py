@@ -75,11 +75,7 @@ def _in_form(kernel: Kernel) -> Iterator[str]:
     where = f"in the tree of '{kernel.name}'"
     if not _are_axes(kernel.grid):
         yield f"the grid of '{kernel.name}' is not a tuple of axes"
-    options = kernel.options
-    for word, number in (("num_warps", options.num_warps), ("num_stages", options.num_stages)):
-        if number is not None and not _is_count(number):
-            yield f"the {word} of '{kernel.name}' is no number that a kernel can have"
-    asked = cast(object, options.asked)
+    asked = cast(object, kernel.options.asked)
     if not isinstance(asked, tuple) or not all(map(_edits, cast("tuple[object, ...]", asked))):
         yield f"what is asked of the launch of '{kernel.name}' is no tuple of primitives"
         return

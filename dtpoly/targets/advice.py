@@ -13,7 +13,7 @@ from dtpoly.algorithm.sizes import Sizes
 from dtpoly.code_map import MappedLine
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.ir.kernel import Accumulate, Product
-from dtpoly.origins import Origin, find_option
+from dtpoly.origins import Origin, find_edit
 from dtpoly.poly.model import by_name
 from dtpoly.source import Span
 from dtpoly.targets.arguments import BYTES, dtype_of
@@ -100,7 +100,8 @@ def _shared(subject: Subject, binary: Binary, fitting: Binary | None) -> Iterato
     largest, most = _largest(subject), kib(binary.target.limits.block_shared)
     place, hint = _blamed(subject, largest), "take smaller tiles with tensorize"
     if fitting is not None:
-        place = find_option(subject.state, subject.node, "num_stages").part or place
+        said = find_edit(subject.state, subject.node, lambda launch: launch.num_stages)
+        place = said.part or place
         fewer = f"{subject.node.func}.num_stages({fitting.num_stages})"
         hint = f"take {fewer}, with which it needs {kib(fitting.shared)}, or smaller tiles"
     yield Diagnostic(
@@ -196,7 +197,7 @@ def _products(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
 def _slow_product(subject: Subject, origin: str, product: Product) -> Diagnostic:
     func = subject.node.func
     is_exact = subject.call.dtype is DType.F32 and product.precision in (None, "ieee")
-    place = find_option(subject.state, subject.node, "precision").part
+    place = find_edit(subject.state, subject.node, lambda launch: launch.precision).part
     return Diagnostic(
         "DT305",
         Severity.WARNING,

@@ -1,6 +1,6 @@
 """The data that the symbolic execution of a kernel takes and gives.
 
-A wrapper is read into `Launch`es (which kernel, with which arguments and grid). The machine runs
+A wrapper is read into `Launch`es (which kernel, with which arguments and grid). `running` runs
 each of them and gives a `Ran`: the loads, stores and barriers of the kernel in their order, and
 what holds of the names in them. The layers of the proof look at these.
 """
@@ -122,6 +122,15 @@ class Shift:
     first: Whole
     stride: str
     unit: int
+
+
+@dataclass(frozen=True, slots=True)
+class OverPrograms:
+    """A loop over programs: the id it starts at, the number of accesses in it, and its line."""
+
+    program: str
+    accesses: int
+    line: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ loaded value: which store it sees is found later (see memory).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds, shifts, wrapping
 from dtpoly.verify.access import Access, Array, Barrier
 from dtpoly.verify.axes import shape_of
 from dtpoly.verify.casts import brought
 from dtpoly.verify.residues import settled
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.strides import indices_of
 from dtpoly.verify.terms import Element, Literal, Term, choose
 from dtpoly.verify.tiles import aligned
@@ -22,24 +22,23 @@ from dtpoly.verify.typed import meaning, of_tile
 from dtpoly.verify.values import Item, Pointer, Tile, Unread, as_term, is_truth, lanes_of
 from dtpoly.verify.whole import TRUE, Truth, Whole, both, compare, name, names_of, number
 
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
-
-def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None, line: int) -> Tile:
+def load(
+    state: KernelState, pointer: Tile, mask: Tile | None, other: Tile | None, line: int
+) -> Tile:
     """Record a load and return its value at each lane.
 
     Where the mask is false, the value is `other`, or undefined if there is no `other`.
     """
     given = [one for one in (pointer, mask, other) if one is not None]
-    axes, items = aligned(machine, given, line)
+    axes, items = aligned(state, given, line)
     address = items[0]
     if not isinstance(address, Pointer):
         raise Unread(line, "a load from what is not an address")
     # Triton broadcasts addresses along the axes of the mask. It does not broadcast the mask along
     # the axes of 'other', and a single address cannot have a mask with axes.
     spread = (pointer,) if mask is None or not pointer.axes else (pointer, mask)
-    if shape_of(machine, axes) != shape_of(machine, aligned(machine, spread, line)[0]):
+    if shape_of(state, axes) != shape_of(state, aligned(state, spread, line)[0]):
         raise Unread(line, "a load whose mask, or 'other', has lanes that its addresses lack")
     where = TRUE if mask is None else _mask(items[1], line)
     inside = wrapping.unwrapped(address.offset)
@@ -47,12 +46,12 @@ def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None,
         # The index is a remainder by a size. Beyond the end the loaded element does not matter,
         # but the tensor must have one: so that is recorded as a load of its own.
         there = replace(address, offset=inside.outside)
-        _remember(machine, "load", there, both(where, wrapping.beyond(inside)), axes, None, line)
+        _remember(state, "load", there, both(where, wrapping.beyond(inside)), axes, None, line)
         address = replace(address, offset=inside.inside)
     here = both(where, inside.where)
-    number_of_load = len(machine.accesses) + 1
-    array, indices = _remember(machine, "load", address, here, axes, None, line)
-    at = tuple(name(one) for one in (*lanes_of(axes), *machine.loops))
+    number_of_load = len(state.accesses) + 1
+    array, indices = _remember(state, "load", address, here, axes, None, line)
+    at = tuple(name(one) for one in (*lanes_of(axes), *state.loops))
     element: Term = Element(array.name, indices, number_of_load, at)
     if inside.where != TRUE:
         element = choose(inside.where, element, Literal("undefined"))
@@ -70,22 +69,20 @@ def load(machine: Machine, pointer: Tile, mask: Tile | None, other: Tile | None,
 
 
 def store(
-    machine: Machine, kind: str, pointer: Tile, value: Tile, mask: Tile | None, line: int
+    state: KernelState, kind: str, pointer: Tile, value: Tile, mask: Tile | None, line: int
 ) -> None:
     """Remember a store or an atomic operation."""
     given = [one for one in (pointer, value, mask) if one is not None]
-    axes, items = aligned(machine, given, line)
-    if shape_of(machine, axes) != shape_of(machine, pointer.axes) or not isinstance(
-        items[0], Pointer
-    ):
+    axes, items = aligned(state, given, line)
+    if shape_of(state, axes) != shape_of(state, pointer.axes) or not isinstance(items[0], Pointer):
         raise Unread(line, "a store to what is not an address")
     where = TRUE if mask is None else _mask(items[2], line)
-    held = machine.arrays[items[0].tensor].kind
+    held = state.arrays[items[0].tensor].kind
     meaning(kind, (held, _beside(held, value)), line)
     left = brought(as_term(items[1], line), value.kind, held)
     if kind in ("atomic_max", "atomic_min"):
         left = settled(held, left)
-    _remember(machine, kind, items[0], where, axes, left, line)
+    _remember(state, kind, items[0], where, axes, left, line)
 
 
 def _beside(held: str, tile: Tile) -> str:
@@ -97,14 +94,14 @@ def _beside(held: str, tile: Tile) -> str:
     return "bool" if is_bit and held == kinds.BOOL and tile.kind == kinds.WEAK else of_tile(tile)
 
 
-def barrier(machine: Machine, line: int) -> None:
+def barrier(state: KernelState, line: int) -> None:
     """Record a barrier."""
-    time = (*machine.time, machine.tick())
-    machine.barriers.append(Barrier(machine.where, machine.loops, time, line))
+    time = (*state.time, state.tick())
+    state.barriers.append(Barrier(state.where, state.loops, time, line))
 
 
 def _remember(
-    machine: Machine,
+    state: KernelState,
     kind: str,
     address: Pointer,
     where: Truth,
@@ -116,25 +113,25 @@ def _remember(
 
     While a loop is being tried out, nothing is recorded and the indices are zeros.
     """
-    array = machine.arrays[address.tensor]
-    if machine.trials:
+    array = state.arrays[address.tensor]
+    if state.trials:
         return array, tuple(number(0) for _ in array.strides)
-    offset = shifts.along_strides(machine.shifts, array, address.offset)
+    offset = shifts.along_strides(state.shifts, array, address.offset)
     indices = indices_of(array, offset, line)
-    time = (*machine.time, machine.tick())
-    wraps = (one for index in indices for one in names_of(index) if one in machine.wraps)
-    machine.accesses.append(
+    time = (*state.time, state.tick())
+    wraps = (one for index in indices for one in names_of(index) if one in state.wraps)
+    state.accesses.append(
         Access(
             kind,
             array.name,
             indices,
-            both(machine.where, where),
+            both(state.where, where),
             (*lanes_of(axes), *dict.fromkeys(wraps)),
-            machine.loops,
+            state.loops,
             time,
             line,
             value,
-            len(machine.accesses) + 1 if kind == "load" else 0,
+            len(state.accesses) + 1 if kind == "load" else 0,
             address.parts,
         )
     )

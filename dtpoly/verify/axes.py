@@ -9,13 +9,9 @@ in `laid_out`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.values import TOGETHER, lanes_of
 from dtpoly.verify.whole import Whole, number
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 Extents = tuple[Whole, ...]
 Axes = tuple[str | None, ...]
@@ -30,30 +26,30 @@ class LaidOutAnewError(Exception):
         self.factors = factors
 
 
-def axis_of(machine: Machine, extent: Whole) -> str | None:
+def axis_of(state: KernelState, extent: Whole) -> str | None:
     """Make a new axis of lanes, with a name for each factor of its extent; None for one lane."""
-    factors = machine.laid_out.get(extent) or _factors(extent)
+    factors = state.laid_out.get(extent) or _factors(extent)
     if len(factors) < 2:
-        return machine.lane(extent)
-    return _axis(machine, extent, factors)
+        return state.lane(extent)
+    return _axis(state, extent, factors)
 
 
-def like(machine: Machine, axis: str) -> str | None:
+def like(state: KernelState, axis: str) -> str | None:
     """Make a new axis with the factors of another one."""
-    factors = extents_of(machine, axis)
+    factors = extents_of(state, axis)
     if len(factors) < 2:
-        return machine.lane(machine.extents[axis])
-    return _axis(machine, machine.extents[axis], factors)
+        return state.lane(state.extents[axis])
+    return _axis(state, state.extents[axis], factors)
 
 
-def extents_of(machine: Machine, axis: str) -> Extents:
+def extents_of(state: KernelState, axis: str) -> Extents:
     """Return the factors of an axis, the outermost first."""
-    return tuple(machine.extents[one] for one in lanes_of((axis,)))
+    return tuple(state.extents[one] for one in lanes_of((axis,)))
 
 
-def shape_of(machine: Machine, axes: Axes) -> tuple[Whole, ...]:
+def shape_of(state: KernelState, axes: Axes) -> tuple[Whole, ...]:
     """Return how many lanes there are along each axis."""
-    return tuple(number(1) if one is None else machine.extents[one] for one in axes)
+    return tuple(number(1) if one is None else state.extents[one] for one in axes)
 
 
 def merged(extents: Extents) -> Extents:
@@ -67,11 +63,11 @@ def merged(extents: Extents) -> Extents:
     return tuple(found)
 
 
-def _axis(machine: Machine, extent: Whole, factors: Extents) -> str:
-    names = [one for factor in factors if (one := machine.lane(factor)) is not None]
+def _axis(state: KernelState, extent: Whole, factors: Extents) -> str:
+    names = [one for factor in factors if (one := state.lane(factor)) is not None]
     axis = TOGETHER.join(names)
-    machine.extents[axis] = extent
-    machine.bound_lanes(extent)
+    state.extents[axis] = extent
+    state.bound_lanes(extent)
     return axis
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dtpoly.verify import accessing, descriptors, kinds, methods
 from dtpoly.verify.access import Divided
 from dtpoly.verify.axes import axis_of, shape_of
 from dtpoly.verify.building import applied
 from dtpoly.verify.casts import as_kind, brought, cast, cut, full
-from dtpoly.verify.compiled import doubt
 from dtpoly.verify.digits import programs_of
 from dtpoly.verify.domains import ranged
 from dtpoly.verify.functions import called, dot, permuted, reduced, reduced_by
@@ -28,11 +26,13 @@ from dtpoly.verify.operators import (
     value_of,
     widened,
 )
+from dtpoly.verify.reader import Reader
 from dtpoly.verify.regions import set_of
 from dtpoly.verify.reshaping import halves, reshaped
 from dtpoly.verify.residues import leaving, settled
 from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.signatures import check_written
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import Literal, Term
 from dtpoly.verify.tiles import aligned
 from dtpoly.verify.typed import meaning, of_tile
@@ -53,9 +53,6 @@ from dtpoly.verify.values import (
 )
 from dtpoly.verify.whole import TRUE, Whole, both, extreme, name, names_of, negation, number
 
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
-
 UNARY = {
     *("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sqrt_rn", "sin", "cos", "erf", "abs"),
     *("ceil", "floor", "sigmoid"),
@@ -67,26 +64,27 @@ MOST = 2**31
 ALL_NANS, NO_NANS = Type("tl.PropagateNan.ALL"), Type("tl.PropagateNan.NONE")
 
 
-def call(machine: Machine, node: ast.Call) -> Value:
+def call(read: Reader, node: ast.Call) -> Value:
     """Return the value of a call, and record what it does."""
+    state = read.state
     match node.func:
         case ast.Attribute(value=ast.Name(id="tl"), attr=word):
-            return _triton(machine, word, node.args, node)
+            return _triton(read, word, node.args, node)
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="tl"), attr="math"), attr=word):
-            return _triton(machine, word, node.args, node)
+            return _triton(read, word, node.args, node)
         case ast.Attribute(value=ast.Name(id="triton"), attr="cdiv"):
             # This is a function of Python, which cannot be called with a tensor.
-            if any(machine.tile(arg).kind != kinds.WEAK for arg in node.args):
+            if any(read.tile(arg).kind != kinds.WEAK for arg in node.args):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of what may be a tensor: tl.cdiv")
-            return _triton(machine, "cdiv", node.args, node)
+            return _triton(read, "cdiv", node.args, node)
         case ast.Attribute(value=ast.Name(id=one), attr=("load" | "store") as word) if isinstance(
-            found := machine.names.get(one), Descriptor
+            found := state.names.get(one), Descriptor
         ):
-            return descriptors.call(machine, found, word, node)
+            return descriptors.call(read, found, word, node)
         case ast.Attribute(value=value, attr=word):
-            return _method(machine, value, word, node)
+            return _method(read, value, word, node)
         case ast.Name(id="min" | "max" as word) if not node.keywords:
-            chosen = _triton(machine, f"{word}imum", node.args, node)
+            chosen = _triton(read, f"{word}imum", node.args, node)
             if isinstance(chosen, Tile) and chosen.axes:
                 # Some versions of Triton's interpreter compare tiles as a whole, as Python does.
                 raise Unread(node.lineno, f"'{word}' of several lanes: write tl.{word}imum")
@@ -98,143 +96,146 @@ def call(machine: Machine, node: ast.Call) -> Value:
                 case _:
                     raise Unread(node.lineno, f"'{ast.unparse(node)}'")
         case ast.Name(id=one):
-            found = machine.look(one, node.lineno)
+            found = state.look(one, node.lineno)
             if not isinstance(found, Function) or node.keywords:
                 raise Unread(node.lineno, f"a call of '{one}'")
-            values = [machine.value(arg) for arg in node.args]
-            return called(machine, found.name, values, node.lineno)
+            values = [read.value(arg) for arg in node.args]
+            return called(read, found.name, values, node.lineno)
         case _:
             raise Unread(node.lineno, f"a call of '{ast.unparse(node.func)}'")
 
 
-def _method(machine: Machine, of: ast.expr, word: str, node: ast.Call) -> Value:
+def _method(read: Reader, of: ast.expr, word: str, node: ast.Call) -> Value:
     """Evaluate a method of a tensor as the function of that name, with the tensor put first."""
-    tile = machine.tile(of, stays=True)
+    state = read.state
+    tile = read.tile(of, stays=True)
     methods.check(tile, word, node.lineno)
     # The tensor is evaluated only once; for the call it is bound to a name that no text can have.
     own = f".{node.lineno}.{node.col_offset}.{node.end_col_offset}"
-    machine.names[own] = tile
+    state.names[own] = tile
     given = ast.copy_location(ast.Name(own, ast.Load()), of)
     try:
-        return _triton(machine, "cast" if word == "to" else word, [given, *node.args], node)
+        return _triton(read, "cast" if word == "to" else word, [given, *node.args], node)
     finally:
-        del machine.names[own]
+        del state.names[own]
 
 
-def _triton(machine: Machine, word: str, args: list[ast.expr], node: ast.Call) -> Value:
+def _triton(read: Reader, word: str, args: list[ast.expr], node: ast.Call) -> Value:
+    state = read.state
     named = {str(k.arg): k.value for k in node.keywords}
     line = node.lineno
     check_written(word, args, named, node)
     match word:
         case "program_id" | "num_programs" | "arange" | "full" | "zeros" | "cdiv":
-            return _made(machine, word, args, named, node)
+            return _made(read, word, args, named, node)
         case "cast" if len(args) == 2:
-            before = machine.tile(args[0], stays=True)
-            to = _type(machine, args[1])
+            before = read.tile(args[0], stays=True)
+            to = _type(read, args[1])
             if not isinstance(before.item, Pointer):
                 meaning("cast", (of_tile(before), to), line)
             changed = cast(before, to, line)
             if changed.kind != before.kind:
-                machine.leaves(before, line, is_widened=changed.kind == "tl.int64")
+                state.leaves(before, line, is_widened=changed.kind == "tl.int64")
             if before.kind in kinds.MAY_BE_LONG and to == "tl.int32":
                 changed = cut(changed)
             else:
-                machine.computed(changed.item, changed.kind, line)
+                state.computed(changed.item, changed.kind, line)
             if before.is_cut and changed.kind == "tl.int64":
                 # From here on it has 64 bits again, so up to here 32 bits must have held it.
-                machine.computed(before.item, before.kind, line, is_cut=True)
+                state.computed(before.item, before.kind, line, is_cut=True)
                 return replace(changed, is_cut=False, is_counter=False)
             return replace(changed, is_cut=before.is_cut or changed.is_cut, is_counter=False)
         case "load":
             given = dict(zip(("mask", "other"), args[1:], strict=False)) | named
-            mask = machine.tile(given["mask"]) if "mask" in given else None
-            other = machine.tile(given["other"]) if "other" in given else None
+            mask = read.tile(given["mask"]) if "mask" in given else None
+            other = read.tile(given["other"]) if "other" in given else None
             if mask is None and other is not None:
-                doubt(machine, line, f"'{ast.unparse(node)}': 'other' without 'mask'")
-            return accessing.load(machine, machine.tile(args[0]), mask, other, line)
+                state.doubt(line, f"'{ast.unparse(node)}': 'other' without 'mask'")
+            return accessing.load(state, read.tile(args[0]), mask, other, line)
         case "store" | "atomic_add" | "atomic_max" | "atomic_min":
             given = dict(zip(("mask",), args[2:], strict=False)) | named
-            mask = machine.tile(given["mask"]) if "mask" in given else None
-            value = machine.tile(args[1])
-            accessing.store(machine, word, machine.tile(args[0]), value, mask, line)
+            mask = read.tile(given["mask"]) if "mask" in given else None
+            value = read.tile(args[1])
+            accessing.store(state, word, read.tile(args[0]), value, mask, line)
             return Nothing()
         case "make_tensor_descriptor":
-            return descriptors.made(machine, args, named, node)
+            return descriptors.made(read, args, named, node)
         case "debug_barrier":
-            accessing.barrier(machine, line)
+            accessing.barrier(state, line)
             return Nothing()
         case "static_assert" if len(args) in (1, 2):
-            if machine.truth(args[0]) != TRUE or machine.tile(args[0]).kind != kinds.WEAK:
+            if read.truth(args[0]) != TRUE or read.tile(args[0]).kind != kinds.WEAK:
                 raise Unread(line, f"'{ast.unparse(args[0])}' is not sure to be true")
             return Nothing()
         case "assume" if len(args) == 1:
             # Triton compiles only for calls for which this is true, so it must be true of all.
-            claimed = negation(machine.truth(args[0]))
-            there = both(machine.facts, machine.here(), claimed)
-            ranges = ranged(machine.digits.ranges, machine.ranges, names_of(there))
+            claimed = negation(read.truth(args[0]))
+            there = both(state.facts, state.here(), claimed)
+            ranges = ranged(state.digits.ranges, state.ranges, names_of(there))
             if not set_of(both(there, ranges)).is_empty():
                 raise Unread(line, f"'{ast.unparse(args[0])}' is not sure to be true")
             return Nothing()
         case _ if word in HINTS:
-            hinted, hint = machine.tile(args[0], stays=True), args[1]
+            hinted, hint = read.tile(args[0], stays=True), args[1]
             count = len(hint.elts) if isinstance(hint, ast.Tuple | ast.List) else 1
             if count != max(len(hinted.axes), 1):
                 raise Unread(line, f"'tl.{word}' of another number of axes")
             return hinted
         case "dot":
-            return dot(machine, args, named, line)
+            return dot(read, args, named, line)
         case "sum" | "max" | "min":
             if len(args) < 2 and "axis" not in named:
                 raise Unread(line, f"'{ast.unparse(node)}' of all axes at once")
-            axis = machine.whole(args[1] if len(args) > 1 else named["axis"]).constant
-            tile = machine.tile(args[0])
+            axis = read.whole(args[1] if len(args) > 1 else named["axis"]).constant
+            tile = read.tile(args[0])
             found = meaning(word, [of_tile(tile)], line)
             brought_to = in_type(tile.item, tile.kind, found.within, REDUCED[word], line)
             tile = replace(tile, item=brought_to, kind=found.kind)
-            operation = _of_floats(machine, REDUCED[word], tile.kind, None)
-            return reduced(machine, tile, axis, operation, line)
+            operation = _of_floats(state, REDUCED[word], tile.kind, None)
+            return reduced(state, tile, axis, operation, line)
         case "reduce" if len(args) == 3:
-            function = machine.value(args[2])
-            axis = machine.whole(args[1]).constant
+            function = read.value(args[2])
+            axis = read.whole(args[1]).constant
             if not isinstance(function, Function):
                 raise Unread(line, f"'{ast.unparse(node)}'")
-            return reduced_by(machine, machine.value(args[0]), axis, function.name, line)
+            return reduced_by(read, read.value(args[0]), axis, function.name, line)
         case "expand_dims" if len(args) == 2:
-            tile, at = machine.tile(args[0], stays=True), machine.whole(args[1]).constant
+            tile, at = read.tile(args[0], stays=True), read.whole(args[1]).constant
             if at is None or not 0 <= at <= len(tile.axes):
                 raise Unread(line, f"'{ast.unparse(node)}'")
             return replace(tile, axes=(*tile.axes[:at], None, *tile.axes[at:]))
         case "trans" | "permute":
-            return permuted(machine, machine.tile(args[0], stays=True), args[1:], line)
+            return permuted(read, read.tile(args[0], stays=True), args[1:], line)
         case "reshape" if len(args) == 2:
-            shape = _shape(machine, machine.value(args[1]), node)
-            return reshaped(machine, machine.tile(args[0], stays=True), shape, line)
+            shape = _shape(state, read.value(args[1]), node)
+            return reshaped(state, read.tile(args[0], stays=True), shape, line)
         case "split" if len(args) == 1:
-            return Group(halves(machine, machine.tile(args[0], stays=True), line))
+            return Group(halves(state, read.tile(args[0], stays=True), line))
         case "broadcast_to" if len(args) == 2:
-            tile = machine.tile(args[0], stays=True)
-            shape = _shape(machine, machine.value(args[1]), node)
-            result, (item, _) = aligned(machine, (tile, Tile(shape, number(0))), line)
-            is_new = shape_of(machine, result) == shape_of(machine, shape)
+            tile = read.tile(args[0], stays=True)
+            shape = _shape(state, read.value(args[1]), node)
+            result, (item, _) = aligned(state, (tile, Tile(shape, number(0))), line)
+            is_new = shape_of(state, result) == shape_of(state, shape)
             if not is_new or len(tile.axes) not in (0, len(shape)) or tile.kind in methods.PYTHONS:
                 raise Unread(line, f"'{ast.unparse(node)}'")
             return replace(tile, axes=result, item=item)
         case _:
-            return _elementwise(machine, word, args, named, node)
+            return _elementwise(read, word, args, named, node)
 
 
 def _elementwise(
-    machine: Machine,
+    read: Reader,
     word: str,
     args: list[ast.expr],
     named: dict[str, ast.expr],
     node: ast.Call,
 ) -> Value:
+    state = read.state
     line = node.lineno
     match word:
         case "where" if len(args) == 3:
-            tiles = [machine.tile(arg) for arg in args]
-            axes, items = aligned(machine, tiles, line)
+            tiles = [read.tile(arg) for arg in args]
+            axes, items = aligned(state, tiles, line)
             of = [kinds.BOOL, *map(of_tile, tiles[1:])]
             kind, is_cut = meaning("where", of, line).kind, any(t.is_cut for t in tiles)
             ends = any(_is_end(item, kind) for item in items[1:])
@@ -250,10 +251,10 @@ def _elementwise(
             )
             return Tile(axes, chosen(items[0], yes, no, line), kind)
         case "maximum" | "minimum":
-            tiles = [machine.tile(arg) for arg in args[:2]]
-            axes, (a, b) = aligned(machine, tiles, line)
+            tiles = [read.tile(arg) for arg in args[:2]]
+            axes, (a, b) = aligned(state, tiles, line)
             given = args[2] if len(args) > 2 else named.get("propagate_nan")
-            nans = None if given is None else machine.value(given)
+            nans = None if given is None else read.value(given)
             if nans not in (None, ALL_NANS, NO_NANS):
                 raise Unread(line, f"'{ast.unparse(node)}'")
             kind = meaning(_extreme(word, node, nans), list(map(of_tile, tiles)), line).kind
@@ -270,28 +271,28 @@ def _elementwise(
                 settled(kind, typed(as_term(item, line), tile, kind))
                 for item, tile in zip(left, tiles, strict=True)
             ]
-            return Tile(axes, applied(_of_floats(machine, word, kind, nans), operands), kind)
+            return Tile(axes, applied(_of_floats(state, word, kind, nans), operands), kind)
         case "fma" if len(args) == 3:
-            tiles = [machine.tile(arg) for arg in args]
-            axes, (a, b, c) = aligned(machine, tiles, line)
+            tiles = [read.tile(arg) for arg in args]
+            axes, (a, b, c) = aligned(state, tiles, line)
             kind = meaning("fma", list(map(of_tile, tiles)), line).kind
             a, b, c = (
                 in_type(item, tile.kind, kind, word, line)
                 for item, tile in zip((a, b, c), tiles, strict=True)
             )
-            product = joined(machine, "mul", a, b, line)
+            product = joined(state, "mul", a, b, line)
             return Tile(
-                axes, in_kind(joined(machine, "add", product, c, line), kind, word, line), kind
+                axes, in_kind(joined(state, "add", product, c, line), kind, word, line), kind
             )
         case _ if word in UNARY and len(args) == 1:
-            tile = machine.tile(args[0])
+            tile = read.tile(args[0])
             kind = meaning(word, [of_tile(tile)], line).kind
             operand = settled(tile.kind, typed(as_term(tile.item, line), tile, kind))
-            item = in_kind(value_of(machine, word, [operand]), kind, word, line)
+            item = in_kind(value_of(state, word, [operand]), kind, word, line)
             return replace(tile, item=item, kind=kind)
         case _ if word in BINARY and len(args) == 2:
-            tiles = [machine.tile(arg) for arg in args]
-            axes, (a, b) = aligned(machine, tiles, line)
+            tiles = [read.tile(arg) for arg in args]
+            axes, (a, b) = aligned(state, tiles, line)
             of = list(map(of_tile, tiles))
             if not all(kinds.is_float(MADE.get(one, one)) for one in of):
                 raise Unread(line, f"'tl.{word}' of what is no float, which Triton 3.6 refuses")
@@ -331,7 +332,7 @@ def _is_end(item: Item, kind: str) -> bool:
     return constant is not None and kinds.extreme(constant, kind) is not None
 
 
-def _of_floats(machine: Machine, word: str, kind: str, nans: Value | None) -> str:
+def _of_floats(state: KernelState, word: str, kind: str, nans: Value | None) -> str:
     """Return the operation, marked as one without nan if a nan may lose in it.
 
     The `maximum` and `minimum` of the language let a nan win. Triton's do so only where
@@ -339,31 +340,32 @@ def _of_floats(machine: Machine, word: str, kind: str, nans: Value | None) -> st
     """
     if word == "add" or nans == ALL_NANS or kinds.is_whole(kind) or kind == kinds.BOOL:
         return word
-    if machine.launch.is_finite:
+    if state.launch.is_finite:
         return word
     return f"{word}{kinds.WITHOUT_NAN}"
 
 
-def _type(machine: Machine, node: ast.expr) -> str:
-    kind = machine.value(node)
+def _type(read: Reader, node: ast.expr) -> str:
+    kind = read.value(node)
     if not isinstance(kind, Type):
         raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a type")
     return kind.name
 
 
 def _made(
-    machine: Machine,
+    read: Reader,
     word: str,
     args: list[ast.expr],
     named: dict[str, ast.expr],
     node: ast.Call,
 ) -> Value:
     """Evaluate the functions that make numbers and tiles: program ids, aranges, zeros, cdiv."""
+    state = read.state
     match word:
         case "program_id" | "num_programs":
-            axis = machine.whole(args[0] if args else named["axis"]).constant
-            grid = machine.launch.grid
-            if machine.launch.before or (machine.launch.is_part and word == "num_programs"):
+            axis = read.whole(args[0] if args else named["axis"]).constant
+            grid = state.launch.grid
+            if state.launch.before or (state.launch.is_part and word == "num_programs"):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of several kernels")
             if axis is None or not 0 <= axis < 3:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
@@ -371,54 +373,54 @@ def _made(
             if word == "num_programs":
                 # It has 32 bits, even if the sizes that it is computed from have more.
                 return replace(scalar(programs_of(extents), "tl.int32"), is_cut=True)
-            return scalar(machine.digits.of(f"program_{axis}", extents), "tl.int32")
+            return scalar(state.digits.of(f"program_{axis}", extents), "tl.int32")
         case "arange":
-            if any(machine.tile(arg).kind != kinds.WEAK for arg in args):
+            if any(read.tile(arg).kind != kinds.WEAK for arg in args):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of what is no constexpr")
-            low, high = machine.whole(args[0]), machine.whole(args[1])
+            low, high = read.whole(args[0]), read.whole(args[1])
             count = (high - low).constant
             if not all(0 <= (end.constant or 0) < MOST for end in (low, high)):
-                doubt(machine, node.lineno, f"'{ast.unparse(node)}' of what 32 bits do not hold")
+                state.doubt(node.lineno, f"'{ast.unparse(node)}' of what 32 bits do not hold")
             if count is not None and (count <= 0 or count & (count - 1)):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of what is no power of two")
-            lane = machine.lane(high - low)
+            lane = state.lane(high - low)
             return Tile((lane,), (name(lane) if lane else number(0)) + low, "tl.int32")
         case "cdiv":
-            value, by = machine.tile(args[0]), machine.whole(args[1]).constant
+            value, by = read.tile(args[0]), read.whole(args[1]).constant
             if by is None or by <= 0 or not isinstance(value.item, Whole):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}'")
             raised = value.item + by - 1
-            machine.computed(raised, value.kind, node.lineno)
+            state.computed(raised, value.kind, node.lineno)
             if value.is_cut:
-                machine.computed(raised, value.kind, node.lineno, is_cut=True)
-            machine.divided.append(Divided(raised, by, machine.here(), node.lineno))
+                state.computed(raised, value.kind, node.lineno, is_cut=True)
+            state.divided.append(Divided(raised, by, state.here(), node.lineno))
             return replace(value, item=raised.floor(by))
         case _:
-            value = machine.tile(args[1]) if word == "full" else scalar(number(0))
+            value = read.tile(args[1]) if word == "full" else scalar(number(0))
             dtype = args[-1] if len(args) > 1 + (word == "full") else named.get("dtype")
             if dtype is None:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' without a type")
-            sides = machine.value(args[0])
+            sides = read.value(args[0])
             if not isinstance(sides, Group):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}': a shape is written in brackets")
-            shape = _shape(machine, sides, node)
-            to = _type(machine, dtype)
+            shape = _shape(state, sides, node)
+            to = _type(read, dtype)
             if value.axes:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of several lanes")
             meaning(
                 "full" if value.kind == kinds.WEAK else "cast", (of_tile(value), to), node.lineno
             )
             made = full(value, to, node.lineno)
-            machine.computed(made.item, to, node.lineno)
+            state.computed(made.item, to, node.lineno)
             return replace(made, axes=shape)
 
 
-def _shape(machine: Machine, shape: Value, node: ast.expr) -> tuple[str | None, ...]:
+def _shape(state: KernelState, shape: Value, node: ast.expr) -> tuple[str | None, ...]:
     parts = shape.parts if isinstance(shape, Group) else (shape,)
     axes: list[str | None] = []
     for part in parts:
         is_size = isinstance(part, Tile) and part.kind == kinds.WEAK and not part.axes
         if not isinstance(part, Tile) or not isinstance(part.item, Whole) or not is_size:
             raise Unread(node.lineno, f"a shape in '{ast.unparse(node)}'")
-        axes.append(axis_of(machine, part.item))
+        axes.append(axis_of(state, part.item))
     return tuple(axes)

@@ -12,12 +12,12 @@ import ast
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
 from dtpoly.verify.building import plain
 from dtpoly.verify.casts import brought
 from dtpoly.verify.residues import RING, settled
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import (
     EXTREMES,
     Apply,
@@ -47,9 +47,6 @@ from dtpoly.verify.whole import (
     one_of,
     put_truth,
 )
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 # Operations that may be done in any order, each with the value that changes nothing.
 IDENTITY: dict[str, Term] = {
@@ -269,7 +266,7 @@ def _carries(term: Term, loop: str) -> bool:
 
 
 def merged(
-    machine: Machine,
+    state: KernelState,
     condition: Truth,
     yes: Mapping[str, Value],
     no: Mapping[str, Value],
@@ -284,22 +281,22 @@ def merged(
         elif first == second:
             result[one] = first
         elif isinstance(first, Tile) and isinstance(second, Tile):
-            result[one] = _either(machine, condition, first, second, line)
+            result[one] = _either(state, condition, first, second, line)
         else:
             result[one] = Lost("is one of two things after a branch")
     return result
 
 
-def _either(machine: Machine, condition: Truth, first: Tile, second: Tile, line: int) -> Value:
+def _either(state: KernelState, condition: Truth, first: Tile, second: Tile, line: int) -> Value:
     if len(first.axes) != len(second.axes) or any(
-        (a is None) != (b is None) or (a and b and machine.extents[a] != machine.extents[b])
+        (a is None) != (b is None) or (a and b and state.extents[a] != state.extents[b])
         for a, b in zip(first.axes, second.axes, strict=True)
     ):
         return Lost("has one of two shapes after a branch")
-    axes, (a, b) = aligned(machine, (first, second), line)
+    axes, (a, b) = aligned(state, (first, second), line)
     if not (isinstance(a, Whole) and isinstance(b, Whole) and first.kind == second.kind):
-        machine.leaves(first, line)
-        machine.leaves(second, line)
+        state.leaves(first, line)
+        state.leaves(second, line)
     if isinstance(a, Whole) and isinstance(b, Whole):
         kind, is_cut = kinds.met(first.kind, second.kind), first.is_cut or second.is_cut
         return Tile(axes, either(condition, a, b), kind, is_cut)

@@ -14,63 +14,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
 from dtpoly.verify.axes import shape_of
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import Apply, Carried, Choose, Element, Literal, Stored, Term, Total
 from dtpoly.verify.typed import UNKNOWN, of_tile
-from dtpoly.verify.values import MOST_LANES, Function, Text, Tile, Unread, Value
-from dtpoly.verify.whole import Atom, Either, Extreme, Whole
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
+from dtpoly.verify.values import Function, Text, Tile, Unread, Value
 
 # Operations that a compiler may fold away: they leave a value as it is beside some number, such as
 # 1, or if they are done twice.
 FOLDED = ("mul", "div", "sub", "maximum", "minimum", "neg", "round", "may")
-POWERS = ("next_power_of_2(", "lanes(")  # the names of numbers that are powers of two begin so
 # Kinds of values that are no tensors yet, and the types that they have in a compiled kernel.
 BECOMES = {kinds.NUMBER: "tl.float32", kinds.TRUTH: kinds.BOOL, kinds.SIZE: "tl.int32"}
-
-
-def doubt(machine: Machine, line: int, what: str) -> None:
-    """Note that Triton may not compile something: nothing is proved of such a kernel."""
-    machine.doubts.append((line, what))
-
-
-def check_side(machine: Machine, count: int) -> None:
-    """Note a doubt if Triton makes no tile with so many lanes along an axis."""
-    if count > MOST_LANES or count < 1 or count & (count - 1):
-        doubt(machine, machine.line, f"a tile of {count} lanes, which Triton does not compile")
-
-
-def check_lanes(machine: Machine, extent: Whole) -> None:
-    """Note a doubt if the number of lanes along an axis may be no power of two.
-
-    This is for an extent that is not a constant.
-    """
-    if not _is_power(extent):
-        doubt(machine, machine.line, "a tile of a number of lanes that may be no power of two")
-
-
-def _is_power(of: Whole) -> bool:
-    """Whether a number is a product of powers of two."""
-    match of.terms:
-        case ((monomial, times),):
-            return times > 0 and times & (times - 1) == 0 and all(map(_is_power_too, monomial))
-        case _:
-            return False
-
-
-def _is_power_too(factor: Atom) -> bool:
-    match factor:
-        case str():
-            return factor.startswith(POWERS)
-        case Extreme(left=left, right=right) | Either(yes=left, no=right):
-            return _is_power(left) and _is_power(right)
-        case _:
-            return False
 
 
 def check_named(target: ast.Name, value: Value) -> None:
@@ -81,7 +37,7 @@ def check_named(target: ast.Name, value: Value) -> None:
 
 
 def check_carried(
-    machine: Machine,
+    state: KernelState,
     before: Mapping[str, Value],
     after: Mapping[str, Value],
     names: Iterable[str],
@@ -94,15 +50,15 @@ def check_carried(
     """
     for one in names:
         first, second = before[one], after[one]
-        if first == machine.launch.arguments.get(one) and _may_be_one(first):
+        if first == state.launch.arguments.get(one) and _may_be_one(first):
             what = f"'{one}', of which Triton makes a constant where it is 1, is set in a loop"
-            doubt(machine, line, what)
-        if not _are_alike(machine, first, second):
-            doubt(machine, line, f"'{one}' has another type after an iteration than before")
+            state.doubt(line, what)
+        if not _are_alike(state, first, second):
+            state.doubt(line, f"'{one}' has another type after an iteration than before")
 
 
 def check_combined(
-    machine: Machine, after: Mapping[str, Value], names: Iterable[str], loop: str, line: int
+    state: KernelState, after: Mapping[str, Value], names: Iterable[str], loop: str, line: int
 ) -> None:
     """Note a doubt if a loop combines reductions of loaded values by another operation.
 
@@ -117,26 +73,26 @@ def check_combined(
         if not any(isinstance(part, Carried) and part.loop == loop for part in operands):
             continue
         for part in operands:
-            inner = _reduced_by(machine, part)
+            inner = _reduced_by(state, part)
             if inner not in ("", outer):
                 what = f"'{inner}' of what was loaded, put to '{one}' by '{outer}' in a loop"
                 why = "Triton takes both for one operation: add 0.0 to what was loaded"
-                doubt(machine, line, f"{what}: {why}")
+                state.doubt(line, f"{what}: {why}")
 
 
-def note_reduced(machine: Machine, operation: str, body: Term, lanes: Iterable[str]) -> None:
+def note_reduced(state: KernelState, operation: str, body: Term, lanes: Iterable[str]) -> None:
     """Remember by which operation lanes were reduced, if Triton may see that they were loaded."""
     if _is_loaded(body):
-        machine.reduced |= dict.fromkeys(lanes, operation)
+        state.reduced |= dict.fromkeys(lanes, operation)
 
 
-def _reduced_by(machine: Machine, term: Term) -> str:
+def _reduced_by(state: KernelState, term: Term) -> str:
     """Return the operation by which loaded lanes were reduced to this term; empty for others."""
     match term:
         case Apply(operation=operation, operands=(inner,)) if operation.startswith("round "):
-            return _reduced_by(machine, inner)
+            return _reduced_by(state, inner)
         case Total(bound=bound):
-            return next((machine.reduced[one] for one in bound if one in machine.reduced), "")
+            return next((state.reduced[one] for one in bound if one in state.reduced), "")
         case _:
             return ""
 
@@ -162,21 +118,21 @@ def _is_loaded(term: Term) -> bool:
 
 
 def check_sides(
-    machine: Machine, yes: Mapping[str, Value], no: Mapping[str, Value], line: int
+    state: KernelState, yes: Mapping[str, Value], no: Mapping[str, Value], line: int
 ) -> None:
     """Note a doubt for each name that has another type after one side of a branch than else."""
     for one in yes.keys() & no.keys():
-        if not _are_alike(machine, yes[one], no[one]):
-            doubt(machine, line, f"'{one}' has another type in one side of a branch than else")
+        if not _are_alike(state, yes[one], no[one]):
+            state.doubt(line, f"'{one}' has another type in one side of a branch than else")
 
 
-def _are_alike(machine: Machine, first: Value, second: Value) -> bool:
+def _are_alike(state: KernelState, first: Value, second: Value) -> bool:
     """Whether two values have one type and one shape, as far as that is known."""
     if not isinstance(first, Tile) or not isinstance(second, Tile):
         return True  # values other than tiles cannot be read after that
     types = {BECOMES.get(one.kind, one.kind) for one in (first, second)}
     is_known = kinds.LOST not in types
-    shapes = {shape_of(machine, one.axes) for one in (first, second)}
+    shapes = {shape_of(state, one.axes) for one in (first, second)}
     return len(shapes) == 1 and (len(types) == 1 or not is_known)
 
 

@@ -8,14 +8,14 @@ that the address and the strides are multiples of 16 bytes.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from dtpoly.verify import accessing, kinds
 from dtpoly.verify.axes import shape_of
 from dtpoly.verify.building import literal
-from dtpoly.verify.compiled import doubt
 from dtpoly.verify.operators import exact, restored
+from dtpoly.verify.reader import Reader
 from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.values import (
     Descriptor,
     Group,
@@ -28,9 +28,6 @@ from dtpoly.verify.values import (
 )
 from dtpoly.verify.whole import FALSE, TRUE, Truth, Whole, both, name, number, within
 
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
-
 WORDS = ("shape", "strides", "block_shape")
 # Types of indices at which a block may start. Where there is a descriptor, 32 bits hold them.
 STARTS = ("tl.int32", kinds.WEAK, kinds.SIZE, kinds.OFFSET)
@@ -41,35 +38,35 @@ MOST_AXES = 5
 
 
 def made(
-    machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], node: ast.Call
+    read: Reader, args: list[ast.expr], named: dict[str, ast.expr], node: ast.Call
 ) -> Descriptor:
     """Evaluate `tl.make_tensor_descriptor(pointer, shape, strides, block_shape)`."""
+    state = read.state
     given = dict(zip(WORDS, args[1:], strict=False)) | named
     if set(given) != set(WORDS) or len(args) > 4:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    shape, strides, sizes = (_numbers(machine, given[word]) for word in WORDS)
+    shape, strides, sizes = (_numbers(read, given[word]) for word in WORDS)
     block = tuple(size.constant or 0 for size in sizes)
     for part in shape:
         # Triton keeps only 32 bits of each size, so they must hold it.
-        machine.computed(part, "tl.int32", node.lineno, is_cut=True)
-    pointer = machine.tile(args[0])
+        state.computed(part, "tl.int32", node.lineno, is_cut=True)
+    pointer = read.tile(args[0])
     if not isinstance(pointer.item, Pointer) or pointer.axes:
         raise Unread(node.lineno, "a descriptor of what is not one address")
     is_box = all(size > 0 and size & (size - 1) == 0 for size in block)
     if not len(shape) == len(strides) == len(block) or not is_box or strides[-1] != number(1):
         raise Unread(node.lineno, "a descriptor whose shape, strides and block do not agree")
     if len(block) > MOST_AXES:
-        doubt(machine, node.lineno, f"a descriptor of more than {MOST_AXES} axes")
+        state.doubt(node.lineno, f"a descriptor of more than {MOST_AXES} axes")
     # If the caller decides the type, its bytes are not known here: the emitted file sees to it.
     if block[-1] * kinds.BYTES.get(pointer.kind, LEAST_BYTES) < LEAST_BYTES:
-        doubt(machine, node.lineno, "a descriptor of rows of less than 16 bytes")
+        state.doubt(node.lineno, "a descriptor of rows of less than 16 bytes")
     return Descriptor(pointer, shape, strides, block)
 
 
-def _numbers(
-    machine: Machine, node: ast.expr, allowed: tuple[str, ...] = NUMBERS
-) -> tuple[Whole, ...]:
-    value = machine.value(node)
+def _numbers(read: Reader, node: ast.expr, allowed: tuple[str, ...] = NUMBERS) -> tuple[Whole, ...]:
+    state = read.state
+    value = read.value(node)
     parts = value.parts if isinstance(value, Group) else ()
     found: list[Whole] = []
     for part in (restored(one) if isinstance(one, Tile) else one for one in parts):
@@ -77,28 +74,29 @@ def _numbers(
             raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a list of whole numbers")
         if part.kind not in allowed:
             raise Unread(node.lineno, f"'{ast.unparse(node)}' in a type that is none for it")
-        exact(machine, part, node.lineno)
-        machine.leaves(part, node.lineno)
+        exact(state, part, node.lineno)
+        state.leaves(part, node.lineno)
         found.append(part.item)
     if not found:
         raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a list of whole numbers")
     return tuple(found)
 
 
-def _is_there(machine: Machine, there: Truth) -> bool:
+def _is_there(state: KernelState, there: Truth) -> bool:
     """Whether a condition follows from what holds at the current statement."""
-    here = both(machine.facts, machine.here())
+    here = both(state.facts, state.here())
     return is_affine(both(here, there)) and holds(there, set_of(here))
 
 
-def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
+def call(read: Reader, of: Descriptor, word: str, node: ast.Call) -> Value:
     """Evaluate `descriptor.load(starts)` or `descriptor.store(starts, value)`."""
+    state = read.state
     args = node.args
     if node.keywords or len(args) != (1 if word == "load" else 2):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    if of.there != TRUE and not _is_there(machine, of.there):
+    if of.there != TRUE and not _is_there(state, of.there):
         raise Unread(node.lineno, f"'{ast.unparse(node)}': there may be no such descriptor")
-    starts = _numbers(machine, args[0], STARTS)
+    starts = _numbers(read, args[0], STARTS)
     if len(starts) != len(of.block):
         raise Unread(node.lineno, f"'{ast.unparse(node)}': the descriptor has {len(of.block)} axes")
     axes: list[str | None] = []
@@ -106,35 +104,35 @@ def call(machine: Machine, of: Descriptor, word: str, node: ast.Call) -> Value:
     assert isinstance(of.pointer.item, Pointer)
     offset = of.pointer.item.offset
     for start, size, stride, count in zip(starts, of.shape, of.strides, of.block, strict=True):
-        lane = machine.lane(number(count))
+        lane = state.lane(number(count))
         axes.append(lane)
         index = start + (name(lane) if lane else number(0))
         where = both(where, within(number(0), index, size))
         offset = offset + index * stride
-    machine.described.add(of.pointer.item.tensor)
+    state.described.add(of.pointer.item.tensor)
     pointer = Tile(tuple(axes), Pointer(of.pointer.item.tensor, offset), of.pointer.kind)
     mask = Tile(tuple(axes), where)
     if word == "load":
-        outside = FALSE if machine.arrays[of.pointer.item.tensor].kind == kinds.BOOL else literal(0)
-        return accessing.load(machine, pointer, mask, scalar(outside), node.lineno)
-    value = machine.tile(args[1])
+        outside = FALSE if state.arrays[of.pointer.item.tensor].kind == kinds.BOOL else literal(0)
+        return accessing.load(state, pointer, mask, scalar(outside), node.lineno)
+    value = read.tile(args[1])
     if len(value.axes) != len(axes):
         raise Unread(node.lineno, f"'{ast.unparse(node)}': what is stored has other axes")
-    if shape_of(machine, value.axes) != tuple(map(number, of.block)):
-        doubt(machine, node.lineno, "a store of another shape than the descriptor has")
-    accessing.store(machine, "store", pointer, value, mask, node.lineno)
+    if shape_of(state, value.axes) != tuple(map(number, of.block)):
+        state.doubt(node.lineno, "a store of another shape than the descriptor has")
+    accessing.store(state, "store", pointer, value, mask, node.lineno)
     return Nothing()
 
 
-def check(machine: Machine) -> None:
+def check(state: KernelState) -> None:
     """Raise Unread for a tensor with a descriptor that a kernel both loads and stores.
 
     A store through a descriptor may not be visible to a load by address, or the other way round,
     even with barriers between them.
     """
-    for one in machine.accesses:
-        if one.kind != "load" and one.tensor in machine.described:
-            for other in machine.accesses:
+    for one in state.accesses:
+        if one.kind != "load" and one.tensor in state.described:
+            for other in state.accesses:
                 if other.kind == "load" and other.tensor == one.tensor:
                     what = f"'{one.tensor}' is loaded and stored, and not by address alone"
                     raise Unread(other.line, what)

@@ -1,7 +1,7 @@
 """Kernels that may start while the launches before them still run (programmatic launches).
 
 Such a kernel must wait, before it does anything else, until the earlier launches are done. This
-module checks that it does, and returns the statements after the wait. The machine runs these.
+module checks that it does, and returns the statements after the wait. `running` runs these.
 """
 
 from __future__ import annotations

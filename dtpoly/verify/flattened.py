@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from dtpoly.frozen import dataclass
+from dtpoly.verify.reader import Reader
 from dtpoly.verify.regions import Region, holds, is_affine, set_of
 from dtpoly.verify.terms import fresh
 from dtpoly.verify.values import Radix
 from dtpoly.verify.whole import Truth, Whole, compare, number
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,7 @@ class Coordinates:
 
 
 def coordinates(
-    machine: Machine, counter: str, node: ast.For, name: str, high: Whole
+    read: Reader, counter: str, node: ast.For, name: str, high: Whole
 ) -> Coordinates | None:
     """Return the coordinates of a loop from 0 in steps of 1 whose end is written as a product.
 
@@ -41,14 +38,15 @@ def coordinates(
     the body divides the counter by something that is no constant. Otherwise the counter stays a
     plain number, since sets can divide by constants. None for a loop without coordinates.
     """
+    state = read.state
     end = _end(node.iter)
     if end is None or (is_affine(high) and not _is_divided(node.body, name)):
         return None
-    factors = tuple(machine.whole(one) for one in _factors(end))
-    calls = set_of(machine.facts)
+    factors = tuple(read.whole(one) for one in _factors(end))
+    calls = set_of(state.facts)
     if len(factors) < 2 or not all(_is_extent(one, calls) for one in factors):
         return None
-    digits = machine.digits
+    digits = state.digits
     # The factors are no extents of a grid: products of those are known to be small, so `cut` notes
     # them as divisors. That is undone below.
     divisors = set(digits.divisors)

@@ -9,20 +9,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds, known, shifts
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.axes import shape_of
 from dtpoly.verify.building import applied, is_product, rounded
 from dtpoly.verify.casts import brought
-from dtpoly.verify.compiled import doubt, note_reduced
+from dtpoly.verify.compiled import note_reduced
 from dtpoly.verify.gathering import OF_BITS
 from dtpoly.verify.helpers import MEANINGS
 from dtpoly.verify.operators import in_kind, joined, not_in_eight
+from dtpoly.verify.reader import Reader
 from dtpoly.verify.regions import holds, is_affine, set_of
 from dtpoly.verify.residues import RING, leaving, settled
 from dtpoly.verify.semantics.types import MADE
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import (
     EXTREMES,
     EXTREMES_OF_TRUTHS,
@@ -53,9 +54,6 @@ from dtpoly.verify.values import (
 )
 from dtpoly.verify.whole import Whole, both, compare, name, number, within
 
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
-
 PRECISIONS = ("tf32", "tf32x3", "ieee")
 # The least number of products that a dot adds up, in each version of Triton. For operands of 8 bits
 # it is twice as many.
@@ -79,23 +77,24 @@ SPELLED = {
 STEPS = ("add", "mul")
 
 
-def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
+def called(read: Reader, of: str, values: list[Value], line: int) -> Value:
     """Evaluate a call of a function of the file, by its body or by what is known of its text."""
-    definition = machine.file.jitted[of]
-    meaning_of = known.meaning(machine.file, of)
+    state = read.state
+    definition = state.file.jitted[of]
+    meaning_of = known.meaning(state.file, of)
     if meaning_of is not None:
         assume(Lemma.KNOWN, of, *MEANINGS[of])
         if meaning_of in shifts.MEANINGS:
-            return shifts.called(machine, meaning_of, values, line)
+            return shifts.called(state, meaning_of, values, line)
         for value in values:
-            machine.leaves(value, line)
+            state.leaves(value, line)
         if meaning_of in OF_BITS.values():
-            return _of_bits(machine, meaning_of, values, line)
+            return _of_bits(state, meaning_of, values, line)
         tiles = [value for value in values if isinstance(value, Tile)]
         if len(tiles) != len(values):
             raise Unread(line, f"a call of '{of}'")
         _check_types(of, tiles, line)
-        axes, items = aligned(machine, tiles, line)
+        axes, items = aligned(state, tiles, line)
         operands = [as_term(item, line) for item in items]
         if meaning_of in EXTREMES:
             # Both values are brought to one type, and so are both places: the least number of
@@ -131,15 +130,15 @@ def called(machine: Machine, of: str, values: list[Value], line: int) -> Value:
             pass
         case _:
             raise Unread(line, f"a call of '{of}', whose body is more than one expression")
-    outer = machine.names
+    outer = state.names
     parameters = [argument.arg for argument in definition.args.args]
     if len(parameters) != len(values):
         raise Unread(line, f"a call of '{of}'")
-    machine.names = dict(zip(parameters, values, strict=True))
+    state.names = dict(zip(parameters, values, strict=True))
     try:
-        return kept(machine.value(result))
+        return kept(read.value(result))
     finally:
-        machine.names = outer
+        state.names = outer
 
 
 def _of_kind(extreme: str, kind: str) -> str:
@@ -159,21 +158,21 @@ def _check_types(of: str, tiles: Sequence[Tile], line: int) -> None:
         raise Unread(line, f"'{of}' of {words}, of which its text is not known to be right")
 
 
-def _of_bits(machine: Machine, meaning: str, values: list[Value], line: int) -> Tile:
+def _of_bits(state: KernelState, meaning: str, values: list[Value], line: int) -> Tile:
     """Return a float in the type of a tensor, where a NaN gets the bits that win by their order.
 
     Atomic operations compare bits, so this is what makes a NaN win there.
     """
     match values:
         case [Tile() as value, Tile(item=Pointer(tensor=tensor))]:
-            held = machine.arrays[tensor].kind
+            held = state.arrays[tensor].kind
             term = brought(as_term(value.item, line), value.kind, held)
             return Tile(value.axes, Apply(f"{meaning} in {held}", (term,)), held)
         case _:
             raise Unread(line, f"'{meaning}' of what is no value and an address")
 
 
-def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line: int) -> Tile:
+def reduced(state: KernelState, tile: Tile, axis: int | None, operation: str, line: int) -> Tile:
     """Reduce a tile along an axis: all lanes are put together by an operation."""
     if axis is None or not -len(tile.axes) <= axis < len(tile.axes):
         raise Unread(line, "a reduction of an axis that is not there")
@@ -189,38 +188,37 @@ def reduced(machine: Machine, tile: Tile, axis: int | None, operation: str, line
     if lane is None:
         return Tile(tuple(rest), term, kind)
     bound = {one: fresh("lane") for one in lanes_of((lane,))}
-    ranges = (within(number(0), name(new), machine.extents[one]) for one, new in bound.items())
+    ranges = (within(number(0), name(new), state.extents[one]) for one, new in bound.items())
     moved = put(term, {one: name(new) for one, new in bound.items()})
     total = Total(operation, tuple(bound.values()), both(*ranges), moved)
     if kinds.is_float(kind):
-        note_reduced(machine, operation.partition(" in ")[0], term, bound.values())
+        note_reduced(state, operation.partition(" in ")[0], term, bound.values())
     return Tile(tuple(rest), in_kind(total, kind, operation, line), kind)
 
 
-def reduced_by(
-    machine: Machine, operand: Value, axis: int | None, function: str, line: int
-) -> Value:
+def reduced_by(read: Reader, operand: Value, axis: int | None, function: str, line: int) -> Value:
     """Evaluate `tl.reduce` by a function of the file.
 
     To find the operation, the function is evaluated on two probes: it must put them together by one
     operation. A pair of values and places is reduced by a function that is known by its text.
     """
+    state = read.state
     if isinstance(operand, Group):
         for part in operand.parts:
-            machine.leaves(part, line)
-        meaning_of = known.meaning(machine.file, function)
+            state.leaves(part, line)
+        meaning_of = known.meaning(state.file, function)
         if meaning_of is not None:
             assume(Lemma.KNOWN, function, *MEANINGS[function])
         match operand.parts:
             case (Tile() as first, Tile() as second) if meaning_of in EXTREMES:
                 not_in_eight(first.kind, line)
-                axes, (a, b) = aligned(machine, (first, second), line)
+                axes, (a, b) = aligned(state, (first, second), line)
                 values = (
                     settled(tile.kind, as_term(item, line))
                     for item, tile in ((a, first), (b, second))
                 )
                 both = Tile(axes, pair(*values))
-                result = reduced(machine, both, axis, _of_kind(str(meaning_of), first.kind), line)
+                result = reduced(state, both, axis, _of_kind(str(meaning_of), first.kind), line)
                 term = as_term(result.item, line)
                 value = Tile(result.axes, ValueOf(term), first.kind)
                 return Group((value, Tile(result.axes, PlaceOf(term), second.kind)))
@@ -228,61 +226,62 @@ def reduced_by(
                 raise Unread(line, f"a reduction by '{function}'")
     if not isinstance(operand, Tile):
         raise Unread(line, "a reduction of what is not a tile")
-    machine.leaves(operand, line)
+    state.leaves(operand, line)
     left, right = Literal("left"), Literal("right")
     probes: list[Value] = [Tile((), left, operand.kind), Tile((), right, operand.kind)]
-    match called(machine, function, probes, line):
+    match called(read, function, probes, line):
         case Tile(item=Apply(operation=operation, operands=operands)) if operands == (left, right):
-            return reduced(machine, operand, axis, operation, line)
+            return reduced(state, operand, axis, operation, line)
         case Tile(
             item=Apply(operands=(Apply(operation=operation, operands=operands),), operation=outer)
         ) if operands == (left, right) and outer == f"round {operand.kind}":
-            return reduced(machine, operand, axis, operation, line)
+            return reduced(state, operand, axis, operation, line)
         case _:
             raise Unread(line, f"a reduction by '{function}'")
 
 
-def dot(machine: Machine, args: list[ast.expr], named: dict[str, ast.expr], line: int) -> Tile:
+def dot(read: Reader, args: list[ast.expr], named: dict[str, ast.expr], line: int) -> Tile:
     """Evaluate `tl.dot`: a product of matrices, added to an accumulator if one is given."""
-    left, right = machine.tile(args[0]), machine.tile(args[1])
+    state = read.state
+    left, right = read.tile(args[0]), read.tile(args[1])
     if len(left.axes) != len(right.axes) or len(left.axes) not in (2, 3) or len(args) > 3:
         raise Unread(line, "a dot of tiles that are not matrices")
-    precision = machine.value(named["input_precision"]) if "input_precision" in named else None
+    precision = read.value(named["input_precision"]) if "input_precision" in named else None
     if left.kind != right.kind:
         raise Unread(line, "a dot of tiles of two types")
     kind = left.kind
     least = LEAST_SUM * (2 if kinds.may_be_eight(kind) else 1)
-    if not _is_at_least(machine, shape_of(machine, left.axes)[-1], least):
-        doubt(machine, line, f"a dot of fewer than {least} columns, which Triton does not compile")
+    if not _is_at_least(state, shape_of(state, left.axes)[-1], least):
+        state.doubt(line, f"a dot of fewer than {least} columns, which Triton does not compile")
     first, second = (_operand(tile, kind, precision, line) for tile in (left, right))
     *batch, m, k = left.axes
     *other_batch, k_too, n = right.axes
     # The right matrix is read as [..., 1, n, k]. Its axes are only names, so this costs nothing.
     axes, (a, b) = aligned(
-        machine,
+        state,
         (Tile((*batch, m, None, k), first), Tile((*other_batch, None, n, k_too), second)),
         line,
         is_made=False,
     )
     start = args[2] if len(args) > 2 else named.get("acc")
-    onto_tile = Nothing() if start is None else machine.value(start)
-    out = _product_kind(machine, kind, onto_tile, named, line)
+    onto_tile = Nothing() if start is None else read.value(start)
+    out = _product_kind(read, kind, onto_tile, named, line)
     a, b = leaving(a, kind, out, "mul"), leaving(b, kind, out, "mul")
-    product = Tile(axes, joined(machine, "mul", a, b, line), out)
-    total = reduced(machine, product, len(axes) - 1, "add", line)
+    product = Tile(axes, joined(state, "mul", a, b, line), out)
+    total = reduced(state, product, len(axes) - 1, "add", line)
     if not kinds.holds(out, kind):
         total = replace(total, item=rounded(out, as_term(total.item, line)))
     if not isinstance(onto_tile, Tile):
         return total
     tile = onto_tile
-    result, (old, new) = aligned(machine, (tile, total), line)
-    if shape_of(machine, tile.axes) != shape_of(machine, total.axes):
-        doubt(machine, line, "a dot onto a tile of another shape")
+    result, (old, new) = aligned(state, (tile, total), line)
+    if shape_of(state, tile.axes) != shape_of(state, total.axes):
+        state.doubt(line, "a dot onto a tile of another shape")
     onto = brought(as_term(old, line), tile.kind, out)
     return Tile(result, in_kind(Apply("add", (onto, as_term(new, line))), out, "add", line), out)
 
 
-def _is_at_least(machine: Machine, count: Whole, least: int) -> bool:
+def _is_at_least(state: KernelState, count: Whole, least: int) -> bool:
     """Whether a number of lanes is at least `least`, in each call.
 
     A product of numbers of lanes is at least as large as each of its factors.
@@ -295,17 +294,18 @@ def _is_at_least(machine: Machine, count: Whole, least: int) -> bool:
         case _:
             factors = [count]
     enough = (compare(">=", one, number(least)) for one in factors)
-    known = [one for one in enough if is_affine(both(machine.facts, one))]
-    return any(holds(one, set_of(machine.facts)) for one in known)
+    known = [one for one in enough if is_affine(both(state.facts, one))]
+    return any(holds(one, set_of(state.facts)) for one in known)
 
 
 def _product_kind(
-    machine: Machine, kind: str, onto: Value, named: dict[str, ast.expr], line: int
+    read: Reader, kind: str, onto: Value, named: dict[str, ast.expr], line: int
 ) -> str:
     """Return the type of a product of matrices; if it is added to a tile, that decides the type."""
+    state = read.state
     out = meaning("dot", (kind, kind), line).kind
     if "out_dtype" in named:
-        wanted = machine.value(named["out_dtype"])
+        wanted = read.value(named["out_dtype"])
         if not isinstance(wanted, Type):
             raise Unread(line, "a dot into what is not a type")
         out = meaning("dot as", (kind, wanted.name), line).kind
@@ -316,7 +316,7 @@ def _product_kind(
         return out
     if not isinstance(onto, Tile):
         raise Unread(line, "a dot onto what is not a tile")
-    machine.leaves(onto, line)
+    state.leaves(onto, line)
     return meaning("dot onto", (kind, of_tile(onto)), line).kind
 
 
@@ -334,9 +334,9 @@ def _operand(tile: Tile, kind: str, precision: Value | None, line: int) -> Item:
     return rounded(words, term)
 
 
-def permuted(machine: Machine, tile: Tile, args: list[ast.expr], line: int) -> Tile:
+def permuted(read: Reader, tile: Tile, args: list[ast.expr], line: int) -> Tile:
     """Return a tile with its axes in another order."""
-    order = [machine.whole(arg).constant for arg in args]
+    order = [read.whole(arg).constant for arg in args]
     if not order:
         order = [*range(len(tile.axes) - 2), len(tile.axes) - 1, len(tile.axes) - 2]
     if {*order} != {*range(len(tile.axes))} or len(order) != len(tile.axes):

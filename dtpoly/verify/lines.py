@@ -145,7 +145,7 @@ class Line:
         """Return the least power of 2 that is not less than a size.
 
         If the size is no constant, the power has a name, and facts say between what it is. Where a
-        kernel makes a tile of so many lanes, the machine notes that no tile is too large.
+        kernel makes a tile of so many lanes, the state notes that no tile is too large.
         """
         if size.constant is not None:
             return number(1 << max(size.constant - 1, 0).bit_length())

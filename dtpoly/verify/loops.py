@@ -11,19 +11,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds, persistent
 from dtpoly.verify.carrying import after_loop, assigned
 from dtpoly.verify.compiled import check_carried, check_combined
 from dtpoly.verify.flattened import coordinates
+from dtpoly.verify.reader import Reader
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import Carried, fresh
 from dtpoly.verify.values import Lost, Pointer, Tile, Unread, Value, is_truth, lanes_of, scalar
 from dtpoly.verify.whole import FALSE, Whole, both, compare, extreme, name, names_of, number, within
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 # Types of loop bounds that offsets need. Where a bound has one of these, nothing is computed with
 # numbers of Python.
@@ -53,23 +51,22 @@ class Changes:
         return one in self.grows or one in self.data or one in self.lost
 
 
-def run(machine: Machine, counter: str, node: ast.For) -> None:
+def run(read: Reader, counter: str, node: ast.For) -> None:
     """Run the body of a loop for any iteration; then set the names to what the loop leaves."""
+    state = read.state
     over, body = node.iter, node.body
-    low, high, by, options = _range_of(machine, over)
-    if persistent.program_of(machine, low, by) is not None:
-        persistent.run(machine, counter, (low, high, by), node)
+    low, high, by, options = _range_of(read, over)
+    if persistent.program_of(state, low, by) is not None:
+        persistent.run(read, counter, (low, high, by), node)
         return
     step = by.constant
     if step is None or step <= 0:
         raise Unread(over.lineno, "a loop whose step is not a positive number")
     loop = fresh(counter)
     is_counted = (low, step) == (number(0), 1)
-    parts = coordinates(machine, loop, node, counter, high) if is_counted else None
+    parts = coordinates(read, loop, node, counter, high) if is_counted else None
     counter_at = name(loop) if parts is None else parts.counter
-    counted = Tile(
-        (), counter_at, _kind(machine, over), is_cut=_is_cut(machine, over), is_counter=True
-    )
+    counted = Tile((), counter_at, _kind(read, over), is_cut=_is_cut(read, over), is_counter=True)
     if parts is None:
         here = within(low, name(loop), high)
         if step != 1:
@@ -82,57 +79,57 @@ def run(machine: Machine, counter: str, node: ast.For) -> None:
     if is_static and not _is_run(low, high):
         raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")
     if step != 1 and not is_static:
-        _count_beyond(machine, low, high, last[loop] + step, counted, over.lineno)
-    settled = _made(machine)
+        _count_beyond(state, low, high, last[loop] + step, counted, over.lineno)
+    settled = _made(state)
     here = both(*ranges.values())
-    machine.ranges |= ranges
-    if _is_pipelined(machine, options) or _is_flattened(machine, options, body):
-        machine.pipelined[own[-1]] = over.lineno
-    before, outside, around, time = dict(machine.names), machine.where, machine.loops, machine.time
+    state.ranges |= ranges
+    if _is_pipelined(state, options) or _is_flattened(state, options, body):
+        state.pipelined[own[-1]] = over.lineno
+    before, outside, around, time = dict(state.names), state.where, state.loops, state.time
     changed = [one for one in assigned(body) if one in before and one != counter]
-    machine.loops = (*around, *own)
-    machine.time = (*time, machine.tick(), *map(name, own))
+    state.loops = (*around, *own)
+    state.time = (*time, state.tick(), *map(name, own))
     changes = Changes(loop, low, step, own)
     is_open = True
     while is_open:
-        marks = (len(machine.accesses), len(machine.barriers))
-        noted = (len(machine.divided), len(machine.numbers), len(machine.doubts))
-        known = set(machine.ranges)
-        machine.names = {**before, counter: counted}
+        marks = (len(state.accesses), len(state.barriers))
+        noted = (len(state.divided), len(state.numbers), len(state.doubts))
+        known = set(state.ranges)
+        state.names = {**before, counter: counted}
         for one in changed:
-            machine.names[one] = _at_start(one, before[one], changes)
+            state.names[one] = _at_start(one, before[one], changes)
         is_trial = any(_is_open(one, before[one], changes) for one in changed)
-        machine.trials += is_trial
-        machine.block(body)
-        machine.trials -= is_trial
-        made = set(machine.ranges) - known
-        is_open = _learn(changed, before, machine.names, changes, made)
+        state.trials += is_trial
+        read.block(body)
+        state.trials -= is_trial
+        made = set(state.ranges) - known
+        is_open = _learn(changed, before, state.names, changes, made)
         if is_open:
-            del machine.accesses[marks[0] :], machine.barriers[marks[1] :]
-            del machine.divided[noted[0] :], machine.numbers[noted[1] :]
-            del machine.doubts[noted[2] :]
-    after = machine.names
+            del state.accesses[marks[0] :], state.barriers[marks[1] :]
+            del state.divided[noted[0] :], state.numbers[noted[1] :]
+            del state.doubts[noted[2] :]
+    after = state.names
     if not is_static:
-        check_carried(machine, before, after, changed, node.lineno)
-        check_combined(machine, after, changed, loop, node.lineno)
-    machine.where, machine.loops, machine.time = outside, around, time
-    machine.names = dict(before)
+        check_carried(state, before, after, changed, node.lineno)
+        check_combined(state, after, changed, loop, node.lineno)
+    state.where, state.loops, state.time = outside, around, time
+    state.names = dict(before)
     carried = (_carried(one, loop) for one in changed)
-    moving = {*own, *carried, *(_made(machine) - settled)}
+    moving = {*own, *carried, *(_made(state) - settled)}
     for one in changed:
         if one in changes.grows:
             times = (extreme(True, high, low) - low + step - 1).floor(step)
-            machine.names[one] = moved(before[one], changes.grows[one] * times)
+            state.names[one] = moved(before[one], changes.grows[one] * times)
         elif before[one] != after[one]:
-            machine.leaves(before[one], over.lineno)
-            machine.names[one] = after_loop(one, before, after, loop, here, last, moving)
+            state.leaves(before[one], over.lineno)
+            state.names[one] = after_loop(one, before, after, loop, here, last, moving)
     for one in (*(one for one in after if one not in before), counter):
-        machine.names[one] = Lost("is set in a loop, and used after it")
+        state.names[one] = Lost("is set in a loop, and used after it")
 
 
-def _made(machine: Machine) -> set[str]:
+def _made(state: KernelState) -> set[str]:
     """Return the names of lanes and loops, and of numbers that stand for something computed."""
-    return {*machine.ranges, *machine.wraps, *machine.shifts, *machine.digits.numbers}
+    return {*state.ranges, *state.wraps, *state.shifts, *state.digits.numbers}
 
 
 def _is_run(low: Whole, high: Whole) -> bool:
@@ -141,53 +138,55 @@ def _is_run(low: Whole, high: Whole) -> bool:
     return count is not None and count > 0
 
 
-def _kind(machine: Machine, over: ast.expr) -> str:
+def _kind(read: Reader, over: ast.expr) -> str:
     """Return the kind of a counter: that of the bounds if they are wide, otherwise `size`.
 
     In a compiled kernel a counter has the type of the bounds. In `tl.static_range`, and in Triton's
     interpreter, it is a number of Python. So a kernel is read only where both give the same.
     """
     args = over.args if isinstance(over, ast.Call) else []
-    found = {machine.tile(arg).kind for arg in args}
+    found = {read.tile(arg).kind for arg in args}
     return next((one for one in LONG if one in found), kinds.SIZE)
 
 
-def _is_cut(machine: Machine, over: ast.expr) -> bool:
+def _is_cut(read: Reader, over: ast.expr) -> bool:
     """Whether a bound has 32 bits, even if the sizes that it is computed from have more."""
     args = over.args if isinstance(over, ast.Call) else []
-    return any(machine.tile(arg).is_cut for arg in args)
+    return any(read.tile(arg).is_cut for arg in args)
 
 
 def _count_beyond(
-    machine: Machine, low: Whole, high: Whole, end: Whole, counted: Tile, line: int
+    state: KernelState, low: Whole, high: Whole, end: Whole, counted: Tile, line: int
 ) -> None:
     """Note the value of the counter after the last iteration, if there is an iteration.
 
     Triton compares it to the end of the loop. If its type does not hold it, it wraps, and the loop
     goes on.
     """
-    outside = machine.where
-    machine.where = both(outside, compare("<", low, high))
-    machine.computed(end, counted.kind, line, is_cut=counted.is_cut)
-    machine.where = outside
+    outside = state.where
+    state.where = both(outside, compare("<", low, high))
+    state.computed(end, counted.kind, line, is_cut=counted.is_cut)
+    state.where = outside
 
 
-def _is_pipelined(machine: Machine, options: Mapping[str, Value]) -> bool:
+def _is_pipelined(state: KernelState, options: Mapping[str, Value]) -> bool:
     stages = options.get("num_stages")
     if isinstance(stages, Tile) and isinstance(stages.item, Whole):
         count = stages.item.constant
     else:
-        count = machine.launch.stages
+        count = state.launch.stages
     return count is None or count > 1
 
 
-def _is_flattened(machine: Machine, options: Mapping[str, Value], body: Sequence[ast.stmt]) -> bool:
+def _is_flattened(
+    state: KernelState, options: Mapping[str, Value], body: Sequence[ast.stmt]
+) -> bool:
     """Whether Triton may merge a loop with a loop inside of it, and pipeline both as that one."""
     if "flatten" not in options or options["flatten"] == scalar(FALSE):
         return False
     inside = (node for statement in body for node in ast.walk(statement))
     said = any(isinstance(node, ast.keyword) and node.arg == "num_stages" for node in inside)
-    return said or machine.launch.stages is None or machine.launch.stages > 1
+    return said or state.launch.stages is None or state.launch.stages > 1
 
 
 def _is_open(one: str, before: Value, changes: Changes) -> bool:
@@ -281,12 +280,12 @@ def _grown(start: Value, end: Value | None, at_start: Value, inner: set[str]) ->
     return None if names_of(grown) & inner else grown
 
 
-def _range_of(machine: Machine, over: ast.expr) -> tuple[Whole, Whole, Whole, dict[str, Value]]:
+def _range_of(read: Reader, over: ast.expr) -> tuple[Whole, Whole, Whole, dict[str, Value]]:
     """Return the bounds of a loop, its step, and the options of `tl.range`."""
     match over:
         case ast.Call(func=func, args=args, keywords=keywords) if ast.unparse(func) in RANGES:
-            values = [machine.whole(arg) for arg in args]
-            options = {str(k.arg): machine.value(k.value) for k in keywords}
+            values = [read.whole(arg) for arg in args]
+            options = {str(k.arg): read.value(k.value) for k in keywords}
             is_static = ast.unparse(func) == STATIC
             if (keywords and ast.unparse(func) == "range") or not (
                 all(map(_is_told, options.values()))

@@ -1,7 +1,7 @@
 """Apply Python's operators to the symbolic values of a kernel.
 
 Whole numbers are computed exactly, comparisons of them become formulas, and everything else becomes
-a term. `machine` calls these functions for the expressions that it meets.
+a term. `running` calls these functions for the expressions that it meets.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Divided
@@ -17,8 +16,8 @@ from dtpoly.verify.building import applied, is_index, rounded
 from dtpoly.verify.casts import SINGLE, as_kind, brought, is_lossy, refuse_negative, uncut
 from dtpoly.verify.infinite import decided
 from dtpoly.verify.numerals import finite
-from dtpoly.verify.regions import is_affine
 from dtpoly.verify.residues import leaving
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import Apply, Literal, Term, choose
 from dtpoly.verify.tiles import aligned
 from dtpoly.verify.typed import UNKNOWN, meaning, of_operand, of_tile
@@ -48,9 +47,6 @@ from dtpoly.verify.whole import (
     one_of,
 )
 from dtpoly.verify.wrapping import remainder
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 WORDS: dict[type[ast.operator], str] = {
     ast.Add: "add",
@@ -86,7 +82,9 @@ UNARY: dict[type[ast.unaryop], str] = {
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
-def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
+def operated(
+    state: KernelState, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> Value:
     """Return `left op right`, for a binary operator of Python."""
     line: int = getattr(node, "lineno", 0)
     word = WORDS.get(type(op))
@@ -96,11 +94,11 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
         case Tile(), Tile() if word is not None:
             if isinstance(left.item, Pointer) or isinstance(right.item, Pointer):
                 left, right = restored(left), restored(right)
-            axes, (a, b) = aligned(machine, (left, right), line)
+            axes, (a, b) = aligned(state, (left, right), line)
             if isinstance(a, Pointer) + isinstance(b, Pointer) == 1:
                 # An address has the type of the elements it points to, which is not
                 # promoted.
-                exact(machine, right if isinstance(a, Pointer) else left, line)
+                exact(state, right if isinstance(a, Pointer) else left, line)
                 kind = left.kind if isinstance(a, Pointer) else right.kind
             else:
                 kind, (a, b) = met(NAMES.get(word, word), (left, right), (a, b), word, line)
@@ -110,20 +108,20 @@ def operated(machine: Machine, op: ast.operator, left: Value, right: Value, node
                 for zero, other, of in ((a, b, right), (b, a, left)):
                     if is_zero(zero) and of.kind == kind and not isinstance(other, Whole | Pointer):
                         return Tile(axes, other, kind, left.is_cut or right.is_cut)
-            item = joined(machine, word, a, b, line)
+            item = joined(state, word, a, b, line)
             if word in ("floordiv", "rem") and isinstance(item, Term) and kinds.is_whole(kind):
                 refuse_zero(as_term(b, line), line)
             for one in (left, right):
                 if word in DIVIDES or not isinstance(item, Whole | Pointer):
-                    machine.leaves(one, line)
+                    state.leaves(one, line)
                 elif kind == LONG and one.kind != LONG:
-                    machine.leaves(one, line, is_widened=True)
+                    state.leaves(one, line, is_widened=True)
             is_cut = left.is_cut or right.is_cut
-            machine.computed(item, kind, line)
+            state.computed(item, kind, line)
             if is_cut:
-                machine.computed(item, kind, line, is_cut=True)
+                state.computed(item, kind, line, is_cut=True)
             if word == "sub" and isinstance(item, Whole) and _is_product(b):
-                machine.computed(b, kind, line, is_less=True)
+                state.computed(b, kind, line, is_less=True)
             return Tile(axes, in_kind(item, kind, word, line), kind, is_cut)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
@@ -157,19 +155,19 @@ def _is_0(term: Term, *, turned: bool = False) -> Term:
 
 
 def both_or_either(
-    machine: Machine, op: ast.boolop, left: Value, right: Value, node: ast.expr
+    state: KernelState, op: ast.boolop, left: Value, right: Value, node: ast.expr
 ) -> Value:
     """Read `left and right` or `left or right`; of constants, Python chooses one by its truth."""
     name, word = ("both", "and") if isinstance(op, ast.And) else ("either", "or")
     if not isinstance(left, Tile) or not isinstance(right, Tile):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    axes, (a, b) = aligned(machine, (left, right), node.lineno)
+    axes, (a, b) = aligned(state, (left, right), node.lineno)
     found = meaning(name, [of_operand(left, a), of_operand(right, b)], node.lineno)
     if isinstance(a, Whole) and left.kind == kinds.WEAK and a.constant is not None:
         return right if (name == "both") == (a.constant != 0) else left
     if isinstance(a, Whole) or isinstance(b, Whole) or found.kind == kinds.LOST:
         raise Unread(node.lineno, f"'{ast.unparse(node)}' of what are no truths")
-    return Tile(axes, joined(machine, word, a, b, node.lineno), found.kind)
+    return Tile(axes, joined(state, word, a, b, node.lineno), found.kind)
 
 
 def met(
@@ -239,7 +237,7 @@ def widened(items: Sequence[Item], tiles: Sequence[Tile], within: str, line: int
     ]
 
 
-def exact(machine: Machine, tile: Tile, line: int) -> None:
+def exact(state: KernelState, tile: Tile, line: int) -> None:
     """Refuse a float as an index or a size, since it may not hold that number. Raises Unread.
 
     A number that was cut to 32 bits must have fitted into them.
@@ -247,7 +245,7 @@ def exact(machine: Machine, tile: Tile, line: int) -> None:
     if not is_exact(tile):
         raise Unread(line, "a float where a whole number counts")
     if tile.is_cut:
-        machine.computed(tile.item, "tl.int32", line, is_cut=True)
+        state.computed(tile.item, "tl.int32", line, is_cut=True)
 
 
 def restored(tile: Tile) -> Tile:
@@ -260,12 +258,6 @@ def is_exact(tile: Tile) -> bool:
     """Whether a whole number has a type that holds it, however large; written numbers do."""
     known = isinstance(tile.item, Whole) and tile.item.constant is not None
     return known or not kinds.is_float(tile.kind)
-
-
-def is_part(item: Whole) -> bool:
-    """True for a number that may be a part of an address: a product of sizes, or of a stride."""
-    has_stride = item.plain is None and any(".stride(" in one for one in names_of(item))
-    return has_stride or not is_affine(item)
 
 
 def _is_product(item: Item) -> bool:
@@ -299,7 +291,7 @@ def not_in_eight(kind: str, line: int) -> None:
         raise Unread(line, "arithmetic in what may be 8-bit floats, which Triton has not")
 
 
-def joined(machine: Machine, word: str, left: Item, right: Item, line: int) -> Item:
+def joined(state: KernelState, word: str, left: Item, right: Item, line: int) -> Item:
     """Apply a binary operator to two values at one lane."""
     match left, right:
         case Pointer(), Whole() if word in ("add", "sub"):
@@ -307,30 +299,28 @@ def joined(machine: Machine, word: str, left: Item, right: Item, line: int) -> I
         case Whole(), Pointer() if word == "add":
             return right.plus(left)
         case Radix(), Whole() if word in ("floordiv", "rem"):
-            parts = machine.digits.cut(left, right)
+            parts = state.digits.cut(left, right)
             if parts is None:
                 raise Unread(line, "a program id divided by what its grid is not a multiple of")
             return parts[0 if word == "floordiv" else 1]
         case ((Radix() | Whole()), (Radix() | Whole())) if word in ("add", "sub", "mul"):
-            first, second = machine.digits.number(left), machine.digits.number(right)
-            return whole(machine, word, first, second, line)
-        case Whole(), Whole() if word in ("floordiv", "rem") and machine.digits.is_below(
-            left, right
-        ):
+            first, second = state.digits.number(left), state.digits.number(right)
+            return whole(state, word, first, second, line)
+        case Whole(), Whole() if word in ("floordiv", "rem") and state.digits.is_below(left, right):
             return number(0) if word == "floordiv" else left
         case Whole(), Whole() if word != "div":
-            return whole(machine, word, left, right, line)
+            return whole(state, word, left, right, line)
         case _ if is_truth(left) and is_truth(right) and word == "or":
-            return machine.either(left, right)
+            return state.either(left, right)
         case _ if is_truth(left) and is_truth(right) and word in ("and", "xor"):
             return formula(word, left, right)
         case _:
-            return value_of(machine, word, (as_term(left, line), as_term(right, line)))
+            return value_of(state, word, (as_term(left, line), as_term(right, line)))
 
 
-def value_of(machine: Machine, word: str, operands: Sequence[Term]) -> Term:
+def value_of(state: KernelState, word: str, operands: Sequence[Term]) -> Term:
     """Apply an operation to values; infinite operands decide more if all else is finite."""
-    return (decided if machine.launch.is_finite else applied)(word, operands)
+    return (decided if state.launch.is_finite else applied)(word, operands)
 
 
 def formula(word: str, first: Truth, second: Truth) -> Truth:
@@ -344,7 +334,7 @@ def formula(word: str, first: Truth, second: Truth) -> Truth:
             return one_of(both(first, negation(second)), both(negation(first), second))
 
 
-def whole(machine: Machine, word: str, left: Whole, right: Whole, line: int) -> Item:
+def whole(state: KernelState, word: str, left: Whole, right: Whole, line: int) -> Item:
     """Apply an operator to two whole numbers.
 
     A division rounds down only where the left side is not negative, so `machine.divided` notes each
@@ -360,11 +350,11 @@ def whole(machine: Machine, word: str, left: Whole, right: Whole, line: int) -> 
         case "floordiv" | "rem":
             by = right.constant
             if by is None and word == "rem":
-                return remainder(machine, left, right, line)
+                return remainder(state, left, right, line)
             if by is None or by <= 0:
                 raise Unread(line, "a division by what is not a positive number")
             if left.constant is None or left.constant < 0:
-                machine.divided.append(Divided(left, by, machine.here(), line))
+                state.divided.append(Divided(left, by, state.here(), line))
             return left.floor(by) if word == "floordiv" else left.modulo(by)
         case "and" | "or" | "xor" if left.constant is not None and right.constant is not None:
             return number(BITWISE[word](left.constant, right.constant))
@@ -372,7 +362,7 @@ def whole(machine: Machine, word: str, left: Whole, right: Whole, line: int) -> 
             raise Unread(line, f"'{word}' of whole numbers")
 
 
-def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) -> Value:
+def signed(state: KernelState, op: ast.unaryop, operand: Value, node: ast.expr) -> Value:
     """Return `-x`, `+x`, `~x` or `not x`."""
     if not isinstance(operand, Tile):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
@@ -387,7 +377,7 @@ def signed(machine: Machine, op: ast.unaryop, operand: Value, node: ast.expr) ->
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of a truth")
             match item:
                 case Whole():
-                    machine.computed(-item, operand.kind, node.lineno, is_cut=operand.is_cut)
+                    state.computed(-item, operand.kind, node.lineno, is_cut=operand.is_cut)
                     return replace(operand, item=-item)
                 case Literal():
                     return replace(operand, item=applied("neg", [item]))
@@ -429,16 +419,16 @@ def _denied(item: Item, node: ast.expr) -> Item:
     return applied("not", [as_term(item, node.lineno)])
 
 
-def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
+def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
     """Return `left op right` as a condition, or as a term if it depends on data."""
     if isinstance(left, Type) and isinstance(right, Type):
         raise Unread(node.lineno, "a comparison of types")
     word = SIGNS.get(type(op))
     if not isinstance(left, Tile) or not isinstance(right, Tile) or word is None:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    machine.leaves(left, node.lineno)
-    machine.leaves(right, node.lineno)
-    axes, (a, b) = aligned(machine, (left, right), node.lineno)
+    state.leaves(left, node.lineno)
+    state.leaves(right, node.lineno)
+    axes, (a, b) = aligned(state, (left, right), node.lineno)
     if isinstance(a, Pointer) or isinstance(b, Pointer):
         raise Unread(node.lineno, "a comparison of addresses")
     found = meaning(COMPARISONS[word], [of_operand(left, a), of_operand(right, b)], node.lineno)
@@ -453,8 +443,8 @@ def compared(machine: Machine, op: ast.cmpop, left: Value, right: Value, node: a
         a, b = _in_floats(left, a, b, node.lineno), _in_floats(right, b, a, node.lineno)
     if isinstance(a, Whole) and isinstance(b, Whole):
         if is_exact(left) and is_exact(right):
-            exact(machine, left, node.lineno)
-            exact(machine, right, node.lineno)
+            exact(state, left, node.lineno)
+            exact(state, right, node.lineno)
         else:
             a, b = as_term(a, node.lineno), as_term(b, node.lineno)
     return Tile(axes, comparison(word, a, b, node.lineno), found.kind)

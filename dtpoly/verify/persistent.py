@@ -11,83 +11,72 @@ right only if nothing else in the kernel depends on the program, and no iteratio
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from dtpoly.frozen import dataclass
 from dtpoly.verify import kinds
-from dtpoly.verify.access import Access
+from dtpoly.verify.access import Access, OverPrograms
 from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.carrying import assigned
+from dtpoly.verify.reader import Reader
 from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import fresh, names
 from dtpoly.verify.values import Lost, Unread, scalar
 from dtpoly.verify.whole import TRUE, Whole, compare, name, names_of, number, one_of, within
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 # Calls that change only the type of a value.
 ONLY_TYPE = ("tl.full", "tl.cast")
 WHY = "is set in another iteration of a loop over programs"
 
 
-@dataclass(frozen=True, slots=True)
-class OverPrograms:
-    """A loop over programs: the id it starts at, the number of accesses in it, and its line."""
-
-    program: str
-    accesses: int
-    line: int
-
-
-def program_of(machine: Machine, low: Whole, step: Whole) -> str | None:
+def program_of(state: KernelState, low: Whole, step: Whole) -> str | None:
     """Return the program id that a loop starts at, if its step is the number of programs."""
-    for axis, extents in enumerate(machine.launch.grid):
-        own = machine.digits.whole[f"program_{axis}"].name
+    for axis, extents in enumerate(state.launch.grid):
+        own = state.digits.whole[f"program_{axis}"].name
         # Inside of such a loop, a second loop from the same program id has no programs left
         # that could share out its iterations.
-        if extents == (step,) and low.plain == own and own not in machine.shared_out:
+        if extents == (step,) and low.plain == own and own not in state.shared_out:
             return own
     return None
 
 
-def run(machine: Machine, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.For) -> None:
+def run(read: Reader, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.For) -> None:
     """Run the body once, as if each iteration were a program of its own."""
+    state = read.state
     low, high, step = ends
-    if machine.loops or machine.where != TRUE or machine.accesses:
+    if state.loops or state.where != TRUE or state.accesses:
         raise Unread(node.lineno, "a loop over programs that is not all that a kernel does")
-    machine.shared_out.add(str(low.plain))
-    factors = _written(machine, node, high)
+    state.shared_out.add(str(low.plain))
+    factors = _written(read, node, high)
     if not factors:
-        factors = (high,) if is_affine(high) else _factors(machine, high, node.lineno)
+        factors = (high,) if is_affine(high) else _factors(state, high, node.lineno)
     # There must be a program, unless there is no iteration to do.
     some = one_of(
         compare(">=", step, number(1)), *(compare("<=", one, number(0)) for one in factors)
     )
-    if not holds(some, set_of(machine.facts)):
+    if not holds(some, set_of(state.facts)):
         raise Unread(node.lineno, "a loop over programs, of which there may be none")
     again = _again(node.body, counter)
     for one in assigned(node.body):
         if one not in again:
-            machine.names[one] = Lost(WHY)
+            state.names[one] = Lost(WHY)
     if factors == (high,):
         one = fresh(counter)
-        machine.digits.ranges[one] = within(number(0), name(one), high)
-        machine.names[counter] = scalar(name(one), kinds.SIZE)
+        state.digits.ranges[one] = within(number(0), name(one), high)
+        state.names[counter] = scalar(name(one), kinds.SIZE)
     else:
-        part = machine.digits.of(fresh(counter), factors)
-        machine.names[counter] = scalar(part, kinds.SIZE)
+        part = state.digits.of(fresh(counter), factors)
+        state.names[counter] = scalar(part, kinds.SIZE)
     assume(Lemma.PROGRAMS, str(low.plain), high, step)
-    machine.computed(high + step - 1, "tl.int32", node.lineno)
-    machine.digits.ranges.pop(str(low.plain))
-    machine.block(node.body)
+    state.computed(high + step - 1, "tl.int32", node.lineno)
+    state.digits.ranges.pop(str(low.plain))
+    read.block(node.body)
     for one, expression in again.items():
-        if machine.value(expression) != machine.names[one]:
+        if read.value(expression) != state.names[one]:
             raise Unread(expression.lineno, f"'{one}' {WHY}")
     for one in (*assigned(node.body), counter):
-        machine.names[one] = Lost(WHY)
-    over = OverPrograms(str(low.plain), len(machine.accesses), node.lineno)
-    machine.over_programs.append(over)
+        state.names[one] = Lost(WHY)
+    over = OverPrograms(str(low.plain), len(state.accesses), node.lineno)
+    state.over_programs.append(over)
 
 
 def _again(body: list[ast.stmt], counter: str) -> dict[str, ast.expr]:
@@ -122,21 +111,21 @@ def _calls(node: ast.AST) -> list[ast.Call]:
     return [one for one in ast.walk(node) if isinstance(one, ast.Call)]
 
 
-def check(machine: Machine) -> None:
+def check(state: KernelState) -> None:
     """Refuse a kernel to which the rule does not apply. Raises Unread."""
-    for over in machine.over_programs:
-        _check_one(machine, over)
+    for over in state.over_programs:
+        _check_one(state, over)
 
 
-def _check_one(machine: Machine, over: OverPrograms) -> None:
+def _check_one(state: KernelState, over: OverPrograms) -> None:
     """Refuse a kernel that does more than a loop, or asks which program it is. Raises Unread."""
-    stored = {access.tensor for access in machine.accesses if access.kind != "load"}
-    loaded = {access.tensor for access in machine.accesses if access.kind == "load"}
-    if over.accesses != len(machine.accesses) or machine.barriers or stored & loaded:
+    stored = {access.tensor for access in state.accesses if access.kind != "load"}
+    loaded = {access.tensor for access in state.accesses if access.kind == "load"}
+    if over.accesses != len(state.accesses) or state.barriers or stored & loaded:
         raise Unread(over.line, "a loop over programs that is not all that a kernel does")
-    ranges = (*machine.ranges.values(), *machine.digits.ranges.values())
-    used = frozenset[str]().union(*map(names_of, ranges), *map(_names, machine.accesses))
-    if over.program in used or over.program in machine.digits.ranges:
+    ranges = (*state.ranges.values(), *state.digits.ranges.values())
+    used = frozenset[str]().union(*map(names_of, ranges), *map(_names, state.accesses))
+    if over.program in used or over.program in state.digits.ranges:
         raise Unread(over.line, "what an iteration does depends on which program does it")
 
 
@@ -146,13 +135,14 @@ def _names(access: Access) -> frozenset[str]:
     return value.union(names_of(access.where), *indices)
 
 
-def _written(machine: Machine, node: ast.For, high: Whole) -> tuple[Whole, ...]:
+def _written(read: Reader, node: ast.For, high: Whole) -> tuple[Whole, ...]:
     """Return the factors of a product as the kernel writes it.
 
     That is done only if the body divides something, as a rule its counter, by what is no constant.
     Where all factors but one are constants, the product is linear in one size, and no longer shows
     its factors.
     """
+    state = read.state
     divisors = (
         one.right
         for statement in node.body
@@ -168,11 +158,11 @@ def _written(machine: Machine, node: ast.For, high: Whole) -> tuple[Whole, ...]:
             return ()
     if not all(isinstance(one, ast.Name | ast.Constant) for one in parts):
         return ()
-    factors = tuple(machine.whole(one) for one in parts)
+    factors = tuple(read.whole(one) for one in parts)
     total = number(1)
     for one in factors:
         total = total * one
-    calls = set_of(machine.facts)
+    calls = set_of(state.facts)
     if total != high or not all(
         is_affine(one) and holds(compare(">=", one, number(0)), calls) for one in factors
     ):
@@ -188,14 +178,14 @@ def _multiplied(node: ast.expr) -> list[ast.expr]:
             return [node]
 
 
-def _factors(machine: Machine, product: Whole, line: int) -> tuple[Whole, ...]:
+def _factors(state: KernelState, product: Whole, line: int) -> tuple[Whole, ...]:
     """Return the sizes whose product the number is."""
     match product.terms:
         case ((monomial, 1),):
             factors = tuple(Whole((((atom,), 1),)) for atom in monomial)
         case _:
             raise Unread(line, "a loop over what is no product of sizes")
-    calls = set_of(machine.facts)
+    calls = set_of(state.facts)
     if not all(is_affine(f) and holds(compare(">=", f, number(0)), calls) for f in factors):
         raise Unread(line, "a loop over a product of what may be negative")
     return factors

@@ -10,20 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from math import prod
-from typing import TYPE_CHECKING
 
 from dtpoly.verify.axes import Extents, LaidOutAnewError, extents_of, merged
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.values import Tile, Unread, lanes_of, put_item
 from dtpoly.verify.whole import Whole, name, number
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 Axes = Sequence[str | None]
 Sized = list[tuple[str, int]]
 
 
-def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: int) -> Tile:
+def reshaped(state: KernelState, tile: Tile, axes: tuple[str | None, ...], line: int) -> Tile:
     """Model `tl.reshape`: the lanes stay in their order, with the last axis fastest, on new axes.
 
     If the extents are constants, neighbouring axes are taken together: the place of a lane among
@@ -31,11 +28,11 @@ def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: i
     extents take the old indices out of it. An axis whose extent is no constant stays as it is.
     """
     put: dict[str, Whole] = {}
-    for old, new in _runs(machine, tile.axes, axes, line):
-        if machine.extents[old[0]].constant is None:
+    for old, new in _runs(state, tile.axes, axes, line):
+        if state.extents[old[0]].constant is None:
             put[old[0]] = name(new[0])
             continue
-        for some, others in _groups(machine, old, new, line):
+        for some, others in _groups(state, old, new, line):
             place = number(0)
             for axis, extent in others:
                 place = place * extent + name(axis)
@@ -46,13 +43,13 @@ def reshaped(machine: Machine, tile: Tile, axes: tuple[str | None, ...], line: i
     return replace(tile, axes=axes, item=put_item(tile.item, put))
 
 
-def halves(machine: Machine, tile: Tile, line: int) -> tuple[Tile, Tile]:
+def halves(state: KernelState, tile: Tile, line: int) -> tuple[Tile, Tile]:
     """Model `tl.split`: return what stands at each of the two lanes of the last axis.
 
     The results are tiles without that axis.
     """
     *axes, last = tile.axes or (None,)
-    if last is None or not axes or machine.extents[last] != number(2):
+    if last is None or not axes or state.extents[last] != number(2):
         raise Unread(line, "a split of what has no last axis of two lanes beside others")
     first, second = (put_item(tile.item, {last: number(at)}) for at in (0, 1))
     one = replace(tile, axes=tuple(axes), item=first)
@@ -60,53 +57,53 @@ def halves(machine: Machine, tile: Tile, line: int) -> tuple[Tile, Tile]:
 
 
 def _runs(
-    machine: Machine, old: Axes, new: Axes, line: int
+    state: KernelState, old: Axes, new: Axes, line: int
 ) -> Iterator[tuple[list[str], list[str]]]:
     """Yield old and new names of lanes that correspond to each other.
 
     They are neighbouring axes whose extents are constants, or single axes with any other extent.
     """
-    wanted, given = (merged(_extents(machine, axes)) for axes in (old, new))
+    wanted, given = (merged(_extents(state, axes)) for axes in (old, new))
     if wanted != given:
-        _lay_out(machine, new, _extents(machine, old))
-        _lay_out(machine, old, _extents(machine, new))
+        _lay_out(state, new, _extents(state, old))
+        _lay_out(state, old, _extents(state, new))
         raise Unread(line, "a reshape that takes lanes apart whose number is not known")
-    both = (_neighbours(machine, lanes_of(axes)) for axes in (old, new))
+    both = (_neighbours(state, lanes_of(axes)) for axes in (old, new))
     yield from zip(*both, strict=True)
 
 
-def _neighbours(machine: Machine, lanes: Sequence[str]) -> list[list[str]]:
+def _neighbours(state: KernelState, lanes: Sequence[str]) -> list[list[str]]:
     found: list[list[str]] = []
-    for is_number, some in groupby(lanes, lambda one: machine.extents[one].constant is not None):
+    for is_number, some in groupby(lanes, lambda one: state.extents[one].constant is not None):
         run = list(some)
         found += [run] if is_number else [[one] for one in run]
     return found
 
 
-def _extents(machine: Machine, axes: Axes) -> Extents:
-    return tuple(extent for one in axes if one is not None for extent in extents_of(machine, one))
+def _extents(state: KernelState, axes: Axes) -> Extents:
+    return tuple(extent for one in axes if one is not None for extent in extents_of(state, one))
 
 
-def _lay_out(machine: Machine, axes: Axes, others: Extents) -> None:
+def _lay_out(state: KernelState, axes: Axes, others: Extents) -> None:
     """Start over if the other side of a reshape shows that an axis has other factors."""
     left = list(others)
     for axis in axes:
         if axis is None:
             continue
-        whole, mine, total = machine.extents[axis], list[Whole](), number(1)
+        whole, mine, total = state.extents[axis], list[Whole](), number(1)
         while total != whole and left:
             mine.append(left.pop(0))
             total = total * mine[-1]
         factors = merged(tuple(mine))
         if total != whole:
             return
-        is_new = whole not in machine.laid_out and len(factors) > 1
-        if is_new and factors != extents_of(machine, axis):
+        is_new = whole not in state.laid_out and len(factors) > 1
+        if is_new and factors != extents_of(state, axis):
             raise LaidOutAnewError(whole, factors)
 
 
 def _groups(
-    machine: Machine, old: Sequence[str], new: Sequence[str], line: int
+    state: KernelState, old: Sequence[str], new: Sequence[str], line: int
 ) -> Iterator[tuple[Sized, Sized]]:
     """Yield groups of neighbouring old and new axes with equally many lanes.
 
@@ -114,7 +111,7 @@ def _groups(
     """
 
     def sized(axes: Sequence[str]) -> Sized:
-        extents = ((axis, machine.extents[axis].constant) for axis in axes)
+        extents = ((axis, state.extents[axis].constant) for axis in axes)
         return [(axis, extent) for axis, extent in extents if extent is not None]
 
     first, second = sized(old), sized(new)

@@ -10,16 +10,13 @@ apart by more than their shifts; `check` looks at that when the kernel has been 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from dtpoly.verify.access import Access, Array, Divided, Shift
 from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import Case, fresh, names
 from dtpoly.verify.values import Tile, Unread, Value, scalar
 from dtpoly.verify.whole import Whole, name, names_of, number, within
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 MARK = "shifted"
 MEANINGS = ("shift", "line")
@@ -30,7 +27,7 @@ def is_shift(one: str) -> bool:
     return one.split(".")[0] == MARK
 
 
-def called(machine: Machine, meaning: str, values: list[Value], line: int) -> Value:
+def called(state: KernelState, meaning: str, values: list[Value], line: int) -> Value:
     """Return what a call of `dt_shift` or `dt_line` gives."""
     match values:
         case [
@@ -38,25 +35,25 @@ def called(machine: Machine, meaning: str, values: list[Value], line: int) -> Va
             Tile(axes=(), item=Whole() as stride),
             Tile(axes=(), item=Whole() as unit),
         ]:
-            shift = name(_named(machine, first, stride, unit, line))
+            shift = name(_named(state, first, stride, unit, line))
             return scalar(shift if meaning == "shift" else first - shift, kind)
         case _:
             raise Unread(line, "a shift of what is no line")
 
 
-def _named(machine: Machine, first: Whole, stride: Whole, unit: Whole, line: int) -> str:
+def _named(state: KernelState, first: Whole, stride: Whole, unit: Whole, line: int) -> str:
     """Return the name of a shift; the same line always has the same name."""
     along, by = stride.plain, unit.constant
     if along is None or ".stride(" not in along or by is None or by <= 0 or by & (by - 1):
         raise Unread(line, "a shift that is not one to a power of two along a stride")
-    if machine.loops or machine.over_programs:
+    if state.loops or state.over_programs:
         raise Unread(line, "a shift in a loop")
     # Each program has one line: everything that the line may depend on is the same in all
     # lanes.
-    if names_of(first) & {*machine.ranges, *machine.digits.numbers}:
+    if names_of(first) & {*state.ranges, *state.digits.numbers}:
         raise Unread(line, "a shift that is not the same in all lanes of a program")
     shift = Shift(first, along, by)
-    for known, of in machine.shifts.items():
+    for known, of in state.shifts.items():
         if of == shift:
             return known
     for monomial, coefficient in first.terms:
@@ -65,10 +62,10 @@ def _named(machine: Machine, first: Whole, stride: Whole, unit: Whole, line: int
         for atom in monomial:
             if not (isinstance(atom, str) and ".stride(" in atom):
                 factor = Whole((((atom,), 1),))
-                machine.divided.append(Divided(factor, None, machine.here(), line))
+                state.divided.append(Divided(factor, None, state.here(), line))
     one = fresh(MARK)
-    machine.shifts[one] = shift
-    machine.ranges[one] = within(number(0), name(one), number(by))
+    state.shifts[one] = shift
+    state.ranges[one] = within(number(0), name(one), number(by))
     assume(Lemma.SHIFT, one, first, along, by)
     return one
 
@@ -98,20 +95,20 @@ def unshifted(shifts: Mapping[str, Shift], part: Whole) -> Whole:
     return part
 
 
-def check(machine: Machine) -> None:
+def check(state: KernelState) -> None:
     """Refuse shifts if an element does not tell which program's shifts they are. Raises Unread.
 
     In all accesses to a tensor that the kernel writes, each coordinate of the program that a line
     depends on must be an index by itself, of the same axis. Then one element has one shift.
     """
-    if not machine.shifts:
+    if not state.shifts:
         return
-    programs = machine.digits.all()
-    firsts = (of.first for of in machine.shifts.values())
+    programs = state.digits.all()
+    firsts = (of.first for of in state.shifts.values())
     depend = frozenset[str]().union(*map(names_of, firsts)) & programs.keys()
-    written = {access.tensor for access in machine.accesses if access.kind != "load"}
+    written = {access.tensor for access in state.accesses if access.kind != "load"}
     for tensor in sorted(written):
-        accesses = [access for access in machine.accesses if access.tensor == tensor]
+        accesses = [access for access in state.accesses if access.tensor == tensor]
         line = accesses[0].line
         if any(access.kind not in ("load", "store") for access in accesses):
             raise Unread(line, "shifted lanes, and atomic operations")

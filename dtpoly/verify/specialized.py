@@ -8,16 +8,14 @@ through, and the rest of the kernel is read as always.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from dtpoly.verify import descriptors
+from dtpoly.verify.reader import Reader
 from dtpoly.verify.regions import holds, is_affine, set_of
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.unit.unit import Unit
 from dtpoly.verify.values import Descriptor, Unread, Value
 from dtpoly.verify.whole import Whole, both, compare, number
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 SPECIALIZED = "specialized"
 
@@ -43,48 +41,50 @@ def is_making(statement: ast.stmt) -> bool:
             return False
 
 
-def after_making(machine: Machine, body: list[ast.stmt]) -> list[ast.stmt]:
+def after_making(read: Reader, body: list[ast.stmt]) -> list[ast.stmt]:
     """Check the descriptors that a kernel makes, and return the statements after. Raises Unread."""
+    state = read.state
     first, *rest = body
     if not isinstance(first, ast.If) or not is_making(first):
         raise Unread(first.lineno, "a kernel that makes no descriptors where it should first")
-    made = {_checked(machine, statement) for statement in first.body}
-    for one, value in machine.names.items():  # it is passed none of them then
+    made = {_checked(read, statement) for statement in first.body}
+    for one, value in state.names.items():  # it is passed none of them then
         if isinstance(value, Descriptor) and one not in made:
             raise Unread(first.lineno, f"'{one}' is not made where all descriptors should be")
     return rest
 
 
-def _checked(machine: Machine, statement: ast.stmt) -> str:
+def _checked(read: Reader, statement: ast.stmt) -> str:
     """Return the name of a descriptor that is replaced by an equal one, where it exists."""
+    state = read.state
     match statement:
         case ast.Assign(
             targets=[ast.Name(id=one)], value=ast.Call(func=func, args=args, keywords=[]) as made
         ) if ast.unparse(func) == "tl.make_tensor_descriptor":
-            old, outside = machine.names.get(one), machine.where
+            old, outside = state.names.get(one), state.where
             # A specialized launch happens only if the launch has this descriptor.
-            machine.where = both(outside, old.there) if isinstance(old, Descriptor) else outside
-            new = descriptors.made(machine, args, {}, made)
-            machine.where = outside
+            state.where = both(outside, old.there) if isinstance(old, Descriptor) else outside
+            new = descriptors.made(read, args, {}, made)
+            state.where = outside
         case _:
             raise Unread(statement.lineno, f"'{ast.unparse(statement)}'")
-    if not _is_same(machine, old, new):
+    if not _is_same(state, old, new):
         raise Unread(statement.lineno, f"'{one}' becomes another descriptor than the launch has")
     return one
 
 
-def _is_same(machine: Machine, old: Value | None, new: Descriptor) -> bool:
+def _is_same(state: KernelState, old: Value | None, new: Descriptor) -> bool:
     """Whether two descriptors are the same; the last stride is 1 in each, under any name."""
     if not isinstance(old, Descriptor) or (old.pointer, old.block) != (new.pointer, new.block):
         return False
     mine, others = ((*one.shape, *one.strides[:-1]) for one in (old, new))
     pairs = zip(mine, others, strict=True)
-    return new.strides[-1] == number(1) and all(_is_equal(machine, *pair) for pair in pairs)
+    return new.strides[-1] == number(1) and all(_is_equal(state, *pair) for pair in pairs)
 
 
-def _is_equal(machine: Machine, one: Whole, other: Whole) -> bool:
+def _is_equal(state: KernelState, one: Whole, other: Whole) -> bool:
     """Whether two numbers are the same in every call."""
     if one == other:
         return True
     same = compare("==", one, other)
-    return is_affine(both(machine.facts, same)) and holds(same, set_of(machine.facts))
+    return is_affine(both(state.facts, same)) and holds(same, set_of(state.facts))

@@ -6,14 +6,11 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING
 
 from dtpoly.verify.axes import extents_of, like
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.values import MOST_LANES, Group, Item, Tile, Unread, Value, lanes_of, put_item
 from dtpoly.verify.whole import name
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 
 def at_rank(tile: Tile, rank: int) -> Tile:
@@ -22,7 +19,7 @@ def at_rank(tile: Tile, rank: int) -> Tile:
 
 
 def aligned(
-    machine: Machine, tiles: Sequence[Tile], line: int, *, is_made: bool = True
+    state: KernelState, tiles: Sequence[Tile], line: int, *, is_made: bool = True
 ) -> tuple[tuple[str | None, ...], list[Item]]:
     """Return the axes that some tiles have together, and the value of each tile over these lanes.
 
@@ -37,15 +34,15 @@ def aligned(
         if not here:
             axes.append(None)
             continue
-        if len({machine.extents[one] for one in here}) > 1:
+        if len({state.extents[one] for one in here}) > 1:
             raise Unread(line, "tiles of different shapes meet")
-        if len({extents_of(machine, one) for one in here}) > 1:
+        if len({extents_of(state, one) for one in here}) > 1:
             raise Unread(line, "tiles meet whose lanes are numbered in two ways")
         chosen = next((one for one in here if one not in axes), None)
-        axes.append(chosen or like(machine, here[0]))
-    counts = (machine.extents[one].constant or 1 for one in axes if one is not None)
+        axes.append(chosen or like(state, here[0]))
+    counts = (state.extents[one].constant or 1 for one in axes if one is not None)
     if (count := prod(counts)) > MOST_LANES and is_made:
-        machine.doubts.append((line, f"a tile of {count} lanes, which Triton does not compile"))
+        state.doubt(line, f"a tile of {count} lanes, which Triton does not compile")
     items: list[Item] = []
     for tile in raised:
         put = {
@@ -58,7 +55,7 @@ def aligned(
     return tuple(axes), items
 
 
-def subscripted(machine: Machine, value: Value, index: ast.expr, node: ast.expr) -> Value:
+def subscripted(state: KernelState, value: Value, index: ast.expr, node: ast.expr) -> Value:
     """Read a subscript of a tile, as in `x[:, None]`, or of a tuple, as in `shape[0]`."""
     match value, index:
         case Group(parts=parts), ast.Constant(value=int() as at) if 0 <= at < len(parts):

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dtpoly.verify.regions import equal, is_affine, set_of
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.values import Tile
 from dtpoly.verify.whole import Truth, Whole
-
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
 
 # A launcher may pass this flag as it is, or as False. It decides that apart from other truths.
 FOURS = "fours"
@@ -30,7 +27,7 @@ def is_rounding(test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.s
     return is_flag and all(name for name, _ in map(_rounded, body))
 
 
-def changes_nothing(machine: Machine, condition: Truth, body: Sequence[ast.stmt]) -> bool:
+def changes_nothing(state: KernelState, condition: Truth, body: Sequence[ast.stmt]) -> bool:
     """Whether all numbers that the branch rounds are multiples where the condition holds.
 
     It does not matter how Triton rounds a quotient, since nothing is left to round.
@@ -39,7 +36,7 @@ def changes_nothing(machine: Machine, condition: Truth, body: Sequence[ast.stmt]
         return False
     known = set_of(condition)
     for one, by in map(_rounded, body):
-        value = machine.names.get(one)
+        value = state.names.get(one)
         item = value.item if isinstance(value, Tile) and not value.axes else None
         if not isinstance(item, Whole) or not is_affine(item):
             return False

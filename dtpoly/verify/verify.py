@@ -32,7 +32,6 @@ from dtpoly.verify.gathering import func_of
 from dtpoly.verify.held import Wrapper
 from dtpoly.verify.layers import ARGUMENTS
 from dtpoly.verify.limits import limited
-from dtpoly.verify.machine import run_kernel
 from dtpoly.verify.memory import Memory, Unwritten
 from dtpoly.verify.naming import file_of
 from dtpoly.verify.pairs import check_apart
@@ -41,6 +40,7 @@ from dtpoly.verify.plan.files import file_with_plans, has_plans
 from dtpoly.verify.plan.reader import plan_wrapper_of
 from dtpoly.verify.regions import NotAffine, set_of
 from dtpoly.verify.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
+from dtpoly.verify.running import run_kernel
 from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, smallest
 from dtpoly.verify.shifts import is_shift
 from dtpoly.verify.unit.unit import Unit

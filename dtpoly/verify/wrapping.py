@@ -8,11 +8,10 @@ load and nowhere else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dtpoly.frozen import dataclass
 from dtpoly.verify.access import Divided
 from dtpoly.verify.asking import Lemma, assume
+from dtpoly.verify.state import KernelState
 from dtpoly.verify.terms import fresh, names
 from dtpoly.verify.values import Unread
 from dtpoly.verify.whole import (
@@ -29,9 +28,6 @@ from dtpoly.verify.whole import (
     within,
 )
 
-if TYPE_CHECKING:
-    from dtpoly.verify.machine import Machine
-
 MARK = "wrapped"
 
 
@@ -47,16 +43,16 @@ class Unwrapped:
     outside: Whole
 
 
-def remainder(machine: Machine, value: Whole, size: Whole, line: int) -> Whole:
+def remainder(state: KernelState, value: Whole, size: Whole, line: int) -> Whole:
     """Return `value % size` for a size that is no constant."""
     beyond = fresh(MARK)
     assume(Lemma.WRAPPED, beyond, value, size)
-    machine.ranges[beyond] = within(number(0), name(beyond), size)
-    machine.wraps[beyond] = line
+    state.ranges[beyond] = within(number(0), name(beyond), size)
+    state.wraps[beyond] = line
     # A program runs here, so the size must not be 0; otherwise this divides by 0.
-    there = both(machine.here(), *machine.digits.ranges.values())
-    machine.divided.append(Divided(value, None, machine.here(), line))
-    machine.divided.append(Divided(size - 1, None, there, line))
+    there = both(state.here(), *state.digits.ranges.values())
+    state.divided.append(Divided(value, None, state.here(), line))
+    state.divided.append(Divided(size - 1, None, there, line))
     return either(within(number(0), value, size), value, name(beyond))
 
 
@@ -86,13 +82,13 @@ def _is_wrap(of: Whole) -> bool:
     return of.plain is not None and of.plain.split(".")[0] == MARK
 
 
-def check(machine: Machine) -> None:
+def check(state: KernelState) -> None:
     """Refuse a remainder by a size that is used for more than to load. Raises Unread."""
-    wraps = machine.wraps
-    for one, range_of in machine.ranges.items():
+    wraps = state.wraps
+    for one, range_of in state.ranges.items():
         if one not in wraps and (found := names_of(range_of).intersection(wraps)):
             raise Unread(wraps[min(found)], "a remainder by a size, that decides how often")
-    for access in machine.accesses:
+    for access in state.accesses:
         used = names_of(access.where)
         if access.value is not None:
             used |= names(access.value)

@@ -18,7 +18,7 @@ from typing import Any
 from unittest import mock
 
 from dtpoly.verify import accessing, calls, carrying
-from dtpoly.verify.machine import Machine
+from dtpoly.verify.reader import Reader
 from dtpoly.verify.terms import Literal
 from tests.attack.kernels import attempt
 from tests.attack.outcome import Verdict
@@ -40,13 +40,13 @@ class Fault:
 
 def _instead(method: str, change: Change) -> Callable[[], AbstractContextManager[object]]:
     """The reader is given another node than the one that is there."""
-    real: Any = getattr(Machine, method)
+    real: Any = getattr(Reader, method)
 
-    def read(self: Machine, node: Any) -> Any:
+    def read(self: Reader, node: Any) -> Any:
         changed = change(copy.deepcopy(node))
         return real(self, node if changed is None else changed)
 
-    return lambda: mock.patch.object(Machine, method, read)
+    return lambda: mock.patch.object(Reader, method, read)
 
 
 def _word(node: Any) -> str:
@@ -274,8 +274,8 @@ def _reversed_indices() -> AbstractContextManager[object]:
 def _reversed_arguments() -> AbstractContextManager[object]:
     real: Any = calls.__dict__["called"]
 
-    def called(machine: Any, of: str, values: list[Any], line: int) -> Any:
-        return real(machine, of, values[::-1], line)
+    def called(read: Any, of: str, values: list[Any], line: int) -> Any:
+        return real(read, of, values[::-1], line)
 
     return mock.patch.object(calls, "called", called)
 
@@ -293,8 +293,8 @@ def _forgotten_start() -> AbstractContextManager[object]:
 def _mask_of_nothing() -> AbstractContextManager[object]:
     real: Any = accessing.__dict__["store"]
 
-    def store(machine: Any, kind: str, pointer: Any, value: Any, mask: Any, line: int) -> Any:
-        return real(machine, kind, pointer, value, None, line)
+    def store(state: Any, kind: str, pointer: Any, value: Any, mask: Any, line: int) -> Any:
+        return real(state, kind, pointer, value, None, line)
 
     return mock.patch.object(accessing, "store", store)
 
@@ -302,8 +302,8 @@ def _mask_of_nothing() -> AbstractContextManager[object]:
 def _atomic_as_store() -> AbstractContextManager[object]:
     real: Any = accessing.__dict__["store"]
 
-    def store(machine: Any, kind: str, *given: Any) -> Any:
-        return real(machine, "store", *given)
+    def store(state: Any, kind: str, *given: Any) -> Any:
+        return real(state, "store", *given)
 
     return mock.patch.object(accessing, "store", store)
 

@@ -7,17 +7,17 @@ from tests.autoschedule.asked import call_of, example, plans_of
 NORM = "In A; Var x; RVar y; s[x] = rsum(A[x, y], y); f[x, y] = A[x, y] / reshape(s[x], x, 1);"
 
 
-def kinds(name: str, **sizes: int) -> set[tuple[tuple[str, str], ...]]:
+def kinds(name: str, **sizes: int) -> set[tuple[tuple[str, How], ...]]:
     call = call_of(example(name), **sizes)
-    return {tuple((one.func, str(one.how)) for one in plan.placed) for plan in plans_of(call)}
+    return {tuple((one.func, one.how) for one in plan.placed) for plan in plans_of(call)}
 
 
 def test_what_belongs_to_a_row_is_computed_in_it() -> None:
     found = kinds("safe_softmax", x=4096, y=4096)
-    rest = (("total", "fused"), ("safe_softmax", "kernel"))
+    rest = (("total", How.FUSED), ("safe_softmax", How.KERNEL))
     assert found == {
-        (("top", "fused"), ("e", "fused"), *rest),
-        (("top", "fused"), ("e", "inline"), *rest),
+        (("top", How.FUSED), ("e", How.FUSED), *rest),
+        (("top", How.FUSED), ("e", How.INLINE), *rest),
     }
 
 

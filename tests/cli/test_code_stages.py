@@ -33,6 +33,7 @@ def test_as_it_was(call: Entry, name: str, stage: str, golden: Golden) -> None:
     golden(f"show/{name}.{stage}.txt", out)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_stage_of_every_listing(call: Entry, path: Path) -> None:
     for stage in STAGES:

@@ -96,6 +96,7 @@ def results(call: Entry, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_file_of_results_that_somebody_changed(call: Entry, results: Path, damage: str) -> None:
     connection = sqlite3.connect(results)

@@ -320,6 +320,7 @@ def test_wide_numbers_alone_are_held_to_their_digits(call: Entry, tmp_path: Path
     assert func["allowed"] < 1e-12
 
 
+@pytest.mark.long
 def test_which_is_largest_may_be_decided_by_rounding(call: Entry, tmp_path: Path) -> None:
     """Of numbers that are equal in f64 sums in f32 differ, and the largest is another one."""
     path = tmp_path / "f.dt"

@@ -35,6 +35,7 @@ def loaded(*arguments: str) -> set[str]:
     return set(done.stderr.splitlines()[-1].split())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -24,6 +24,7 @@ def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", f"{text} f.compile();"))).scheduled)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("x", [0, 1, 3, 4, 5, 17])
 @pytest.mark.parametrize("k", [0, 1, 7, 8, 9, 16, 17])
 @pytest.mark.parametrize("y", [1, 8, 13])

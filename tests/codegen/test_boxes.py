@@ -86,6 +86,7 @@ def test_a_tile_of_another_rank() -> None:
     assert "tl.reshape(f_right, (1, 16, 16))" in "".join(stored(f"{BATCHES} f.store(n:16);"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [DType.F16, DType.BF16, DType.F32])
 @pytest.mark.parametrize("said", ["n:16", "n:8", "m:4", "m:8, n:8", "m:4, n:16"])
 @pytest.mark.parametrize("more", ["", "f.persistent(); f.num_stages(4); f.map(m:mi/2, n, mi);"])
@@ -98,6 +99,7 @@ def test_ragged_sizes(said: str, more: str, dtype: DType) -> None:
         compared(made, program, ("f",), inputs, given)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(RANDOM))
 def test_random_products(seed: int) -> None:
     text = random_product(seed)

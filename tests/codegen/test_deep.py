@@ -55,6 +55,7 @@ DEEP = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_a_deep_value_is_cut_into_parts(text: str) -> None:
     program = load(Source("test.dt", text))

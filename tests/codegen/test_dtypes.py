@@ -121,6 +121,7 @@ def test_operations_on_mixed_whole_numbers(one: DType, way: str) -> None:
     assert checked.known == checked.elements
 
 
+@pytest.mark.sampled
 @some_ways
 @pytest.mark.parametrize("target", DType, ids=str)
 def test_casts(target: DType, way: str) -> None:
@@ -147,6 +148,7 @@ def test_a_cast_rounds(way: str) -> None:
     run(f"Func f; In A: f32; RVar x, y; f[x, y] = {body}; {WAYS[way]}")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("dtype", "way"),
     [
@@ -174,6 +176,7 @@ def test_reductions(dtype: DType, way: str) -> None:
     assert checked.elements - checked.known <= len(inexact) * SIZES["x"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [d for d in DType if d is not DType.BOOL], ids=str)
 def test_products(dtype: DType) -> None:
     """Also of whole numbers, which no tensor core multiplies as the language says."""

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import torch
 
 from dtpoly.compile import load
@@ -51,6 +52,7 @@ def test_a_chain_shows_what_is_read_too_early() -> None:
     assert wrong(hasty, right, 100, "cpu", 16) == 1
 
 
+@pytest.mark.long
 def test_a_gpu_that_can_wait_does_so_before_it_touches_memory() -> None:
     found = told_by("tests.codegen.waiting")
     assert len(found) == 3 * 8

@@ -42,6 +42,7 @@ def made(text: str) -> tuple[Program, str]:
     return program, code_of(judge(program).scheduled).text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("shape", [(2, 7, 9), (1, 3, 3), (3, 12, 20)])
 def test_max_pooling(schedule: str, shape: tuple[int, ...]) -> None:

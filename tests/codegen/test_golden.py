@@ -10,6 +10,7 @@ from tests.conftest import Golden
 WHOLE = ("softmax",)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FILES)
 def test_kernels(name: str, golden: Golden) -> None:
     text = code(name).text

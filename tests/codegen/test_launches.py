@@ -37,6 +37,7 @@ def found(module: str) -> dict[str, str]:
     return dict(json.loads(line) for line in done.stdout.splitlines())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_launches(name: str, wrong: dict[str, str]) -> None:
     assert not wrong[name], wrong[name]

@@ -50,6 +50,7 @@ def run(name: str, sizes: Mapping[str, int], recipe: Recipe, out: Layout) -> Che
     return compared(module(name), program(name), outputs, inputs, sizes, layout=out)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "sizes", "recipe", "out"), in_turn(), ids=shown)
 def test_at_the_sizes_around_each_tile(
     name: str, sizes: Mapping[str, int], recipe: Recipe, out: Layout
@@ -65,6 +66,7 @@ def ragged_kernels() -> list[Case]:
     return [(*case, *recipe) for case, recipe in zip(cases, made, strict=True)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "sizes", "recipe", "out"), ragged_kernels(), ids=shown)
 def test_a_kernel_at_ragged_sizes(
     name: str, sizes: Mapping[str, int], recipe: Recipe, out: Layout

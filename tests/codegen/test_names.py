@@ -111,6 +111,7 @@ LATE = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("names", [*LATE, *(turned(by) for by in range(0, len(NAMES), 7))], ids=str)
 def test_no_name_clashes(names: dict[str, str]) -> None:
     check_names(**names)

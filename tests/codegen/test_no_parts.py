@@ -34,6 +34,7 @@ def program_of(name: str, schedule: str) -> str:
     return f"Func f; {read} Var x; RVar {more}; {body} f.compile(); {schedule}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_no_parts_and_one(name: str, schedule: str) -> None:

@@ -28,6 +28,7 @@ def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", f"{text} f.compile();"))).scheduled)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", [PRODUCT, DESCRIBED], ids=["addresses", "descriptors"])
 @pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 64, 97])
 @pytest.mark.parametrize(("m", "k"), [(1, 1), (17, 16), (16, 0), (5, 37)])
@@ -109,6 +110,7 @@ def test_memory_for_each_program_is_none_of_a_panel() -> None:
     assert "would be made for each panel" in found.notes[0].text
 
 
+@pytest.mark.long
 def test_a_gpu_that_can_wait_waits_at_both_ends() -> None:
     found = told_by("tests.codegen.waiting")
     panels = [one for one in found if "panels" in one["kernel"]]

@@ -77,6 +77,7 @@ def run(text: str, dtype: DType = DType.F32, inputs: Inputs | None = None) -> st
     return code.text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [DType.F32, DType.F16, DType.F8E5M2, DType.F64], ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_product_of_matrices(form: str, dtype: DType) -> None:

@@ -177,6 +177,7 @@ PROGRAMS = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_as_specified_for_all_small_shapes(text: str) -> None:
     one = program(text)

@@ -170,6 +170,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_found_soon_and_is_right(name: str) -> None:
     """A kernel comes out, is proved, and computes what the reference does."""

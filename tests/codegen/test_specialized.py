@@ -115,6 +115,7 @@ def test_it_changes_no_result(more: str) -> None:
         assert one.dt_specialized(*asked.call_args.args) == 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(RANDOM))
 def test_random_products(seed: int) -> None:
     text = random_product(seed)
@@ -159,6 +160,7 @@ def test_a_label_of_that_name() -> None:
     assert made.f(A, B).allclose(A @ B, atol=1e-2)
 
 
+@pytest.mark.long
 def test_triton_makes_two_groups_and_one_that_loads() -> None:
     found = told_by("tests.codegen.specializing")
     assert len(found) == len(NAMES) * 3 * 2 + RANDOM

@@ -105,12 +105,14 @@ def test_what_is_said_of_them(name: str) -> None:
     assert found == steps
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [DType.F16, DType.F32, DType.F64])
 @pytest.mark.parametrize("name", SHIFTED)
 def test_sizes_around_the_tiles(name: str, dtype: DType) -> None:
     check(SHIFTED[name][0], dtype)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SHIFTED)
 def test_they_are_proved(name: str) -> None:
     text = SHIFTED[name][0]

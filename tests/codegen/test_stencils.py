@@ -89,6 +89,7 @@ def test_it_is_right_and_proved(text: str) -> None:
     assert [check(text, seed) for seed in range(4)] == [Verdict.PROVED] * 4
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_it_is_right_and_never_refuted(seed: int) -> None:
     assert check(random_stencil(seed), seed) is not Verdict.REFUTED

@@ -109,6 +109,7 @@ def test_what_is_never_loaded() -> None:
     assert told.span.text == "A"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", [COPIED, ROW, WALKED, PRODUCT, DESCRIBED, f"{TILED} f.stream(A);"])
 @pytest.mark.parametrize("size", [1, 16, 77])
 def test_it_changes_no_result(text: str, size: int) -> None:
@@ -120,6 +121,7 @@ def test_it_changes_no_result(text: str, size: int) -> None:
     assert step(*given).equal(right(*given))
 
 
+@pytest.mark.long
 def test_for_gpus() -> None:
     found = told_by("tests.codegen.streaming")
     assert len(found) == 3 * (len(PROGRAMS) + 1)

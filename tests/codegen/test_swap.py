@@ -93,15 +93,25 @@ def check(text: str, recipe: Recipe, out: Layout = Layout.PLAIN) -> None:
         compared(made, program, ("f",), recipe.inputs(program, sizes), sizes, layout=out)
 
 
-@pytest.mark.parametrize(
-    "first", [0, *(pytest.param(first, marks=pytest.mark.long) for first in range(350, 1400, 350))]
-)
+@pytest.mark.sampled
+@pytest.mark.parametrize("first", range(0, 350, 70))
 def test_random_products(first: int) -> None:
-    cases = [random_case(seed) for seed in range(first, first + 350)]
+    compare_random_products(range(first, first + 70))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(350, 1400, 350))
+def test_more_random_products(first: int) -> None:
+    found = compare_random_products(range(first, first + 350))
+    assert found[Outcome.RIGHT] > 5
+
+
+def compare_random_products(seeds: range) -> Counter[Outcome]:
+    cases = map(random_case, seeds)
     products = [swapped(case) for case in cases if verdict(case).is_legal]
     found = Counter(outcome(one).outcome for one in products if one is not None)
-    assert found[Outcome.RIGHT] > 5
     assert found.keys() <= {Outcome.RIGHT, Outcome.NOTHING}
+    return found
 
 
 def test_the_tile_is_turned_while_it_is_summed() -> None:
@@ -112,12 +122,14 @@ def test_the_tile_is_turned_while_it_is_summed() -> None:
     assert "f_upper, f_lower = tl.split( tl.permute(tl.reshape(tl.permute(f_acc, 1, 0)," in words
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [DType.F16, DType.F32, DType.F64])
 @pytest.mark.parametrize("name", FORMS)
 def test_sizes_around_the_tiles(name: str, dtype: DType) -> None:
     check(FORMS[name], Recipe(1, dtype))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FORMS)
 def test_inputs_and_results_of_other_layouts(name: str) -> None:
     recipe = Recipe(2, DType.BF16, Layout.TRANSPOSED, Data.ASCENDING)
@@ -128,6 +140,7 @@ def test_bytes() -> None:
     check(BYTES, Recipe(3))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FORMS)
 def test_it_is_proved(name: str) -> None:
     program = load(Source("f.dt", f"{FORMS[name]} f.swap(); f.compile();"))

@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import ClassVar
 
 import pytest
 
@@ -26,11 +28,15 @@ from dtpoly.explore.space.count import counted, point_at, points, sample
 from dtpoly.explore.space.file import load_space, read_space
 from dtpoly.explore.space.space import Point, Space, program_of
 from dtpoly.generate import code_of
-from dtpoly.schedule.primitives import Primitives, bind
+from dtpoly.plan.launch import Launch
+from dtpoly.schedule.primitive import LaunchEdit
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.resolve import Begin
+from dtpoly.schedule.tree import Kernel
 from dtpoly.source import Source
 from tests.explore.renumbered import pairs
 from tests.oracle.cases import Case, case, ordinary_case
+from tests.schedule.told import ATTENTION
 from tests.test_thesis import DATA
 
 SPACES = Path(__file__).parents[2] / "examples" / "spaces"
@@ -84,6 +90,40 @@ def answers(of: Space, again: int = 0, workers: int = 1) -> list[Answer]:
 def test_shared_verdicts_are_those_of_each_point(directives: str) -> None:
     of = space(CHAIN + directives)
     expected = [answer_of(program_of(of, point)) for point in points(counted(of))]
+    assert answers(of, again=1000) == expected
+
+
+# Spaces in which loads must not run ahead.
+AHEAD = ATTENTION + "attention.tensorize(m:16, l:16, n:16);\nattention.reorder(l, n);\n"
+STENCIL = """\
+Func f, g;
+In A;
+Var x, u;
+
+g[u] = A[u];
+f[x] = g[x] + g[x + 1];
+f.compile();
+g.fuse_at(f, x, recompute);
+f.tensorize(u:2);
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STENCIL + "f.num_stages({1, 4});\n",
+        AHEAD + "attention.num_stages({1, 2});\nattention.split(m:mi/4);\n",
+        STENCIL.replace("Func f", "Func h, f").replace("f.compile", "h[u] = A[u];\nf.compile")
+        + "h.compile();\nf.num_stages({1, 4});\nh.num_stages({1, 3});\n",
+        AHEAD + "attention.num_stages({1, 2});\ndvsr.num_stages({1, 3});\n",
+    ],
+    ids=["not aligned", "a split loop", "two kernels", "two kernels of an aligned algorithm"],
+)
+def test_loads_that_must_not_run_ahead(text: str) -> None:
+    """Whether they do is a part of each class, also of those that share no numbers."""
+    of = space(text)
+    expected = [answer_of(program_of(of, point)) for point in points(counted(of))]
+    assert {one.rule for one in expected} == {Rule.NONE, Rule.LEGALITY}
     assert answers(of, again=1000) == expected
 
 
@@ -185,6 +225,35 @@ def test_classes(one: str, two: str, is_same: bool) -> None:
         program = program_of(*_only(CHAIN + directives))
         keys.append(class_of(bind(program.directives).primitives, aligned=True))
     assert (keys[0] == keys[1]) is is_same
+
+
+@dataclass(frozen=True, slots=True)
+class Patient(LaunchEdit):
+    """A directive of one's own of which nobody knows on what it depends."""
+
+    name: ClassVar[str] = "patient"
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        return launch
+
+
+@dataclass(frozen=True, slots=True)
+class Blind(Patient):
+    """One that says that it depends on no sizes."""
+
+    name: ClassVar[str] = "blind"
+    ignores_sizes: ClassVar[bool] = True
+
+
+@pytest.mark.parametrize("cls", [Patient, Blind])
+def test_a_directive_of_ones_own_shares_verdicts_if_it_says_so(cls: type[Patient]) -> None:
+    keys: list[Class] = []
+    for size in (4, 32):
+        bound = bind(
+            program_of(*_only(CHAIN + f"f.block(x:{size});")).directives, (*PRIMITIVES, cls)
+        )
+        keys.append(class_of((*bound.primitives, cls("f")), aligned=True))
+    assert (keys[0] == keys[1]) is cls.ignores_sizes
 
 
 def _only(text: str) -> tuple[Space, Point]:

@@ -63,6 +63,7 @@ LONG_ANSWERED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("text", "code"), REFUSED.values(), ids=REFUSED)
 def test_refused_with_the_limit(text: str, code: str) -> None:
     refused(text, code)
@@ -95,6 +96,7 @@ def test_not_formatted(name: str) -> None:
     assert REFUSED[name][1] in {diagnostic.code for diagnostic in caught.value.diagnostics}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", ANSWERED.values(), ids=ANSWERED)
 def test_answered(text: str) -> None:
     answered(text)

@@ -75,6 +75,7 @@ def told(kernel: TileKernel) -> list[str]:
     return [str(one) for one in complaints(kernel)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_what_codegen_makes_is_valid(path: Path) -> None:
     for kernel in _kernels(read_file(str(path))):

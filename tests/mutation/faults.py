@@ -312,7 +312,7 @@ FAULTS = (
     Fault(
         "loads of other kernels run ahead",
         _schedule("legality"),
-        "if (kernel.options.num_stages or 1) > 1:",
+        "if launch_of(kernel).runs_ahead:",
         "if kernel.options:",
         (_AHEAD.format("test_what_runs_ahead_of_nothing[nothing written]"),),
     ),
@@ -388,7 +388,7 @@ FAULTS = (
     ),
     Fault(
         "a loop inside of a tile is not one inside of a lane",
-        "dtpoly/directives/tensorize.py",
+        _schedule("tiling"),
         "if lane is None or axis.name == lane.name",
         "if lane is None or axis.name",
         (_HARD.format("lanes of a loop whose inner loop stands outside"),),

@@ -46,6 +46,7 @@ VALUES = {
 WAYS = {"elements": "", "tiles": "f.block(x:4); f.tensorize(x:0);"}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "way", [pytest.param("elements", marks=pytest.mark.long), pytest.param("tiles")]
 )

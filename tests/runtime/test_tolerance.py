@@ -59,6 +59,7 @@ def judged(given: Program, a: Tensor, b: Tensor, result: Tensor, *, is_rough: bo
     return compared("f", ("m", "n"), result, exact, rough, share, cut)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("way", [truncated, nearest])
 def test_products_in_tf32_are_right(way: Way, seed: int) -> None:

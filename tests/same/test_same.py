@@ -57,6 +57,7 @@ def aspects(before: Entry, now: Outcome) -> list[Aspect]:
     return [change.aspect for change in changes(before, now)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_tenth_is_the_same(shard: int) -> None:
     chosen = [one for one in frozen() if is_quick(one.name, SEED)][shard::SHARDS]

@@ -137,12 +137,6 @@ def test_a_primitive_that_needs_others_does_not_stop_the_search_for_the_culprit(
 # What an apply leaves in a kernel, and what is said of it.
 MISFITS = {
     "options": ("options=None", "'options' of Kernel is nothing"),
-    "warps": ("options=replace(k.options, num_warps='8')", "'num_warps' of Options is a str"),
-    "no warps": (
-        "options=replace(k.options, num_warps=-3)",
-        "the num_warps of 'total' is no number",
-    ),
-    "a truth": ("options=replace(k.options, num_stages=True)", "'num_stages' of Options is a bool"),
     "a label": ("options=replace(k.options, atomic='k')", "'atomic' of Options is a str"),
     "what is asked": (
         "options=replace(k.options, asked=(1, 2))",

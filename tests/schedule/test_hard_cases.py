@@ -49,6 +49,7 @@ def compare(name: str, count: int) -> None:
     assert tried >= min(count, 8)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_of_a_hard_case(name: str) -> None:
     expected = (CASES | ORDERED)[name][0]

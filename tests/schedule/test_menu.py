@@ -35,6 +35,7 @@ def tried(text: str, func: str, primitives: Primitives = PRIMITIVES) -> dict[str
     return {one.directive: one for one in menu(read(text), func, primitives)}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_the_answers_are_true(name: str) -> None:
     text, func = CASES[name]

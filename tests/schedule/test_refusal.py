@@ -70,6 +70,7 @@ def first(name: str) -> Violation:
     return verdict.violations[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_message(name: str, golden: Golden) -> None:
     golden(f"refused/{name}.txt", plain(render(checked(name).diagnostics)))

@@ -1,8 +1,13 @@
 """Tests which directives could stand in the place of another."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.directives.fuse_at import FuseAt
+from dtpoly.schedule.facts import Fact, Fused, Inlined
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
 from dtpoly.schedule.variants import (
@@ -137,3 +142,24 @@ def fusion(program: Program) -> FuseAt:
     found = primitive(program, "fuse_at")
     assert isinstance(found, FuseAt)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Expand(Primitive):
+    """A directive of one's own that inlines, and may itself be a fusion instead."""
+
+    name: ClassVar[str] = "expand"
+
+    @classmethod
+    def saying(cls, fact: Fact) -> Self | None:
+        return cls(fact.func) if isinstance(fact, Inlined) else None
+
+    def instead(self) -> Iterator[Fact]:
+        yield Fused(self.func, "f", "x")
+
+
+def test_directives_of_ones_own_say_what_may_be_instead() -> None:
+    primitives = (*PRIMITIVES, Expand)
+    assert shown(TWO + "g.expand();", "expand", primitives) == ["g.fuse_at(f, x)", ""]
+    inlined = shown(TWO + "g.fuse_at(f, x);", "fuse_at", primitives)[-3:]
+    assert inlined == ["g.inline()", "g.expand()", ""]

@@ -122,6 +122,7 @@ def edited(program: Program, edits: Edits) -> str:
     return text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NARROW)
 def test_a_sum_that_is_rounded_at_each_step_is_not_proved(name: str) -> None:
     program, edits = NARROW[name]

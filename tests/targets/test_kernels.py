@@ -25,6 +25,7 @@ def check(served: Server, *words: str) -> None:
     assert code == 0, out + err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*WITH_KERNELS, *PRODUCTS])
 def test_a_listing(served: Server, name: str) -> None:
     check(served, name)

@@ -18,6 +18,7 @@ def differences(*words: str) -> list[str]:
     return told_by("tests.targets.launched", *words)
 
 
+@pytest.mark.long
 def test_some_listings() -> None:
     found = differences(*SOME)
     assert not found, found[0]

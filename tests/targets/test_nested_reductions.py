@@ -41,6 +41,7 @@ def emitted(served: Server, text: str, warps: int) -> str:
     return str(kernel["text"])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("schedule", "warps"), [("all lanes", 1), ("all lanes", 4), ("parts", 2), ("walked", 4)]
 )
@@ -62,6 +63,7 @@ def test_the_installed_triton_moves_them_where_nothing_keeps_it_from_that() -> N
     assert "tt.reduce" not in moved["computed"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["", "f16", "f32", "f64"])
 @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
 @pytest.mark.parametrize("value", FORMS.values(), ids=FORMS)

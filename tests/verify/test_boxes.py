@@ -61,6 +61,7 @@ RIGHT = f"        f_blocks.store({SECOND}, f_right)\n"
 CUT = "tl.permute(tl.reshape(f_acc, (32, 2, 16)), 0, 2, 1)"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -155,6 +155,7 @@ def test_there_are_200_forgeries_of_more_than_10_kinds() -> None:
     assert len(KINDS) >= 35
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(len(KINDS)), ids=[*KINDS])
 def test_a_forgery_is_rejected(seed: int) -> None:
     _is_rejected(seed)

@@ -122,6 +122,7 @@ def text_of(name: str, *, is_tiled: bool) -> str:
     return f"{head}out[{labels}] = {value};\n{schedule}out.compile();\n"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_tiled", [False, True], ids=["plain", "tiled"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_proved(name: str, is_tiled: bool) -> None:

@@ -128,6 +128,7 @@ def test_grids_of_three_axes_are_proved_too() -> None:
     assert verify(program, text_of(program)).verdict is Verdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_is_not_proved(name: str) -> None:
     report = verify(PROGRAM, changed(text_of(PROGRAM), *WRONG[name]))

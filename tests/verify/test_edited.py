@@ -72,6 +72,7 @@ RIGHT: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_is_not_proved(name: str) -> None:
     report = verify(SOFTMAX, changed(text_of(SOFTMAX), *WRONG[name]))

@@ -39,6 +39,7 @@ def test_as_it_is_emitted_it_is_proved() -> None:
     assert verify(PROGRAM, text_of(PROGRAM)).verdict is Verdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_is_not_proved(name: str) -> None:
     old, new = WRONG[name]

@@ -163,6 +163,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", RIGHT)
 def test_is_proved(name: str) -> None:
     program = written(RIGHT[name])
@@ -340,6 +341,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_nearly_so_is_not_proved(name: str) -> None:
     of, old, new = WRONG[name]

@@ -69,6 +69,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", RIGHT)
 def test_is_proved(name: str) -> None:
     program = written(RIGHT[name])

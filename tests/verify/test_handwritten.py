@@ -139,6 +139,7 @@ BUGS: dict[str, tuple[str, str, str]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", BUGS)
 def test_a_mistake_is_refuted(name: str) -> None:
     of, old, new = BUGS[name]
@@ -210,6 +211,7 @@ UNPROVED: dict[str, tuple[str, str, str]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", UNPROVED)
 def test_it_is_not_proved(name: str) -> None:
     of, old, new = UNPROVED[name]

@@ -347,6 +347,7 @@ WRONG: Mapping[str, tuple[Program, Change]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_it_is_not_proved(name: str) -> None:
     program, change = WRONG[name]
@@ -356,6 +357,7 @@ def test_it_is_not_proved(name: str) -> None:
     assert verify(program, made, seconds=60).verdict is not Verdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", dict.fromkeys(program for program, _ in WRONG.values()))
 def test_as_it_is_emitted_it_is_proved(program: Program) -> None:
     report = verify(program, text_of(program), seconds=60)

@@ -94,6 +94,7 @@ def test_sizes_passed_are_proved() -> None:
         assert verify(*made(text)).verdict is Verdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("old", "new"), WRONG)
 def test_what_is_wrong_is_not_proved(old: str, new: str) -> None:
     program, text = made(POOL)

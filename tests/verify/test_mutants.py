@@ -174,6 +174,7 @@ def layer_of(report: Report, name: str) -> tuple[Verdict, ...]:
     return tuple(layer.verdict for layer in report.layers if layer.name == name)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mistake_is_refuted(name: str) -> None:
     path, old, new, layer = MUTANTS[name]

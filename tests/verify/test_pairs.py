@@ -32,6 +32,7 @@ def swapped(text: str, one: str, other: str) -> str:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("old", "new"),
     [

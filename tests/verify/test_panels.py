@@ -120,6 +120,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("old", "new"), MISTAKES)
 def test_mistakes(old: str, new: str) -> None:
     assert old != new

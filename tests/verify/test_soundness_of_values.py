@@ -432,12 +432,14 @@ WRONG: dict[str, tuple[Program, str, str]] = {
 ALL = (*dict.fromkeys(program for program, *_ in WRONG.values()), MIXED)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", ALL)
 def test_without_a_mistake_it_is_proved(program: Program) -> None:
     report = verify(program, text_of(program))
     assert report.verdict is Verdict.PROVED, report.layers
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_it_is_not_proved(name: str) -> None:
     program, old, new = WRONG[name]

@@ -271,6 +271,7 @@ def test_other_names_of_programs_are_as_good(text: str, name: str) -> None:
     assert verify(program, made).verdict is Verdict.PROVED, made
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", MODULE)
 def test_nothing_else_stands_in_the_module(name: str) -> None:
     assert refused(changed(TEXT, IMPORT, f"{IMPORT}\n\n{MODULE[name]}\n"))
@@ -280,6 +281,7 @@ def test_features_of_later_python_are_not_read() -> None:
     assert refused(f"from __future__ import annotations\n{TEXT}")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", MODULE)
 def test_nothing_else_stands_below(name: str) -> None:
     assert refused(f"{TEXT}\n\n{MODULE[name]}\n")

@@ -40,7 +40,7 @@ class Resources:
 
 def resources_of(kernel: Launched, device: Device) -> Resources:
     """An estimate from tiles alone: nothing is compiled."""
-    warps = kernel.node.options.num_warps or DEFAULT_WARPS
+    warps = launch_of(kernel.node).num_warps or DEFAULT_WARPS
     threads = warps * WARP
     wanted = OTHERS + ceil(_live_bytes(kernel) / (4 * threads))
     # The compiler leaves room for one program at least.
@@ -64,7 +64,7 @@ def resources_of(kernel: Launched, device: Device) -> Resources:
 
 def stages_of(kernel: Launched) -> int:
     """How many iterations of an innermost loop are under way, the one that computes included."""
-    asked = kernel.node.options.num_stages
+    asked = launch_of(kernel.node).num_stages
     # What is copied in the background has four bytes at least.
     if any(s.is_operand and not s.is_wide and s.size < 4 for s in kernel.streams):
         return 1

@@ -20,6 +20,7 @@ from dtpoly.explore.accesses.accesses import Launched
 from dtpoly.explore.accesses.ranges import Walk, instances, lanes_of, steps
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
+from dtpoly.schedule.tree import launch_of
 
 # Instructions of one lane, counted in the machine code that Triton 3.9 makes for sm_90 of
 # `f[x] = op(A[x])` in f32; and how many of them the special-function unit takes.
@@ -92,14 +93,15 @@ def _multiply(work: Work, kernel: Launched, lanes: "_Lanes", body: Dot) -> None:
     name = lanes.walk.statement.name
     dtype = kernel.operand_dtypes.get(name)
     many = lanes.of(lanes.walk.statement.labels)
-    unit = None if dtype is None else unit_of(dtype, kernel.node.options.precision)
+    precision = launch_of(kernel.node).precision
+    unit = None if dtype is None else unit_of(dtype, precision)
     key = unit or PLAIN
     work.useful[key] = work.useful.get(key, 0) + 2 * instances(lanes.walk)
     if unit is None:
         work.instructions += many
         return
     # `tf32x3` is three products.
-    times = 3 if kernel.node.options.precision == "tf32x3" else 1
+    times = 3 if precision == "tf32x3" else 1
     work.products[unit] = work.products.get(unit, 0) + 2 * times * many
 
 

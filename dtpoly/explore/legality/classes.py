@@ -4,28 +4,17 @@ Why that is so is the lemma of docs/explore.md. In short: of the numbers along o
 verdict sees only which loops have just one iteration, and which tiles coincide.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations
 
 from dtpoly.algorithm.expressions import ProgramId, Read, walk
 from dtpoly.algorithm.program import Program
-from dtpoly.directives.block import Block
-from dtpoly.directives.map import Map
-from dtpoly.directives.num_stages import NumStages
-from dtpoly.directives.num_warps import NumWarps
-from dtpoly.directives.persistent import Persistent
-from dtpoly.directives.precision import Precision
-from dtpoly.directives.split import Split
-from dtpoly.directives.tensorize import Tensorize
-from dtpoly.directives.unroll import Unroll
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES
-from dtpoly.schedule.values import Divided, Sized, label_of
 
-# A number along a label: what it is (such as a block), and the number.
-Number = tuple[str, int]
-Numbers = dict[tuple[str, str], list[Number]]
+# What a number along a label is, and the number.
+_Related = tuple[Hashable, int]
 
 
 def is_aligned(program: Program) -> bool:
@@ -50,7 +39,8 @@ class Class:
     """All that a verdict can depend on, except whether the loads of one kernel run ahead.
 
     Among schedules that differ in that alone, those that run ahead are refused where the others
-    are, and where a value passes through memory.
+    are, and where a value passes through memory. Where the key says whether loads run ahead, all of
+    the class do, or none.
     """
 
     key: Hashable
@@ -60,65 +50,45 @@ class Class:
 def class_of(primitives: Sequence[Primitive], *, aligned: bool) -> Class:
     """Find the class of an algorithm under these primitives.
 
-    If the algorithm is not aligned, or if the lemma does not speak of some primitive, the class is
-    given by all the primitives as they are.
+    If the algorithm is not aligned, or if a verdict may depend on all of some primitive, the class
+    is given by all the primitives as they are.
     """
-    is_known = aligned and all(type(one) in PRIMITIVES for one in primitives)
-    if not is_known or any(isinstance(one, Split) for one in primitives):
-        return Class(tuple(primitives))
-    ahead = [one.stages > 1 for one in primitives if isinstance(one, NumStages)]
-    skeleton: list[Hashable] = []
-    numbers: Numbers = {}
-    once: set[tuple[str, str]] = set()
-    for one in primitives:
-        if isinstance(one, Block):
-            skeleton.extend(_noted(one, one.blocks, numbers))
-        elif isinstance(one, Tensorize):
-            skeleton.extend(_noted(one, one.tiles, numbers))
-        elif (one.func, one.name) in once:
-            # Two such directives on one Func may contradict each other.
-            return Class(tuple(primitives))
-        else:
-            skeleton.append(_without_numbers(one))
-            once |= {(one.func, one.name)} if isinstance(one, _SAID_ONCE) else set()
-    related = tuple((key, _relations(some)) for key, some in numbers.items())
+    ahead = runs_ahead(primitives)
+    depends = [(one, one.depends()) for one in primitives] if aligned else []
+    known = [(one, said) for one, said in depends if said is not None]
+    once = [(one.func, one.name) for one, said in known if said.is_once]
+    if len(known) < len(primitives) or len(set(once)) < len(once):
+        return Class(tuple(primitives), any(ahead))
+    skeleton: list[Hashable] = [part for _, said in known for part in said.skeleton]
     if len(ahead) > 1:
-        skeleton.append(tuple(ahead))
-    return Class((tuple(skeleton), related), ahead == [True])
+        skeleton.append(ahead)
+    related = tuple((key, _relations(some)) for key, some in _by_label(known).items())
+    return Class((tuple(skeleton), related), any(ahead))
 
 
-_SAID_ONCE = (Map, NumStages, NumWarps, Persistent, Precision, Unroll)
+def runs_ahead(primitives: Sequence[Primitive]) -> tuple[bool, ...]:
+    """For each directive that decides whether loads run ahead, whether they do."""
+    decided = ((one, one.ahead()) for one in primitives)
+    return tuple(one == ahead for one, ahead in decided if ahead is not None)
 
 
-def _without_numbers(one: Primitive) -> Hashable:
-    """A primitive without the numbers and words that change no order."""
-    match one:
-        case NumStages() | NumWarps() | Persistent() | Precision():
-            return one.func, one.name
-        case Unroll(factors=factors):
-            return one.func, one.name, tuple(item.label for item in factors)
-        case Map(loops=loops):
-            named = (item.new if isinstance(item, Divided) else None for item in loops)
-            return one.func, one.name, tuple(map(label_of, loops)), tuple(named)
-        case _:
-            return one
+def _by_label(known: Sequence[tuple[Primitive, Depends]]) -> dict[tuple[str, str], list[_Related]]:
+    """The numbers of each Func along each label."""
+    found: dict[tuple[str, str], list[_Related]] = {}
+    for one, said in known:
+        for number in said.numbers:
+            found.setdefault((one.func, number.label), []).extend(_related(number))
+    return found
 
 
-def _noted(
-    one: Block | Tensorize, items: Iterable[Sized | Divided], numbers: Numbers
-) -> Iterable[Hashable]:
-    """Yield each item without its number; the number is noted with those of the same label."""
-    for item in items:
-        producer = item.producer or "" if isinstance(item, Sized) else ""
-        new = item.new if isinstance(item, Divided) else ""
-        mine = numbers.setdefault((one.func, item.label), [])
-        mine.append((f"{one.name} {producer}", item.size))
-        if isinstance(one, Block):
-            mine.append(("block, rounded up", 1 << (item.size - 1).bit_length()))
-        yield one.func, one.name, item.label, producer, new
+def _related(number: Number) -> Iterator[_Related]:
+    """Yield the number, and of a block also the power of two that a tile of all of it has."""
+    yield (number.piece, number.producer), number.size
+    if number.piece is Piece.BLOCK:
+        yield "rounded up", 1 << (number.size - 1).bit_length()
 
 
-def _relations(numbers: Sequence[Number]) -> Hashable:
+def _relations(numbers: Sequence[_Related]) -> Hashable:
     """Say which numbers are 0 or 1, how any two compare, and whether one divides the other."""
     kinds = tuple((what, min(number, 2)) for what, number in numbers)
     pairs = tuple(

@@ -9,9 +9,8 @@ from math import prod
 
 from dtpoly.algorithm.expressions import Dot, Expr, Reduce, free_labels, walk
 from dtpoly.algorithm.program import Func, Program
-from dtpoly.directives.block import Block
-from dtpoly.directives.tensorize import Tensorize
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.depends import Piece
 from dtpoly.schedule.primitive import Primitive
 
 MOST_ELEMENTS = 2**20  # what Triton allows
@@ -50,15 +49,19 @@ def largest_tile(of: Tiled, primitives: Sequence[Primitive]) -> int:
     """
     blocks: dict[tuple[str, str], int] = {}
     tiles: dict[tuple[str, str], int] = {}
+    own: dict[tuple[str, str], int] = {}
     for one in primitives:
-        match one:
-            case Block(func=func, blocks=items):
-                blocks |= {(func, item.label): item.size for item in items}
-            case Tensorize(func=func, tiles=items):
-                tiles |= {(func, i.label): i.size for i in items if i.producer is None}
-                tiles |= {(func, i.label): i.size for i in items if i.producer == func}
-            case _:
-                pass
+        said = one.depends()
+        for number in said.numbers if said is not None else ():
+            key = (one.func, number.label)
+            match number.piece:
+                case Piece.BLOCK:
+                    blocks[key] = number.size
+                case Piece.TILE if number.producer in ("", one.func):
+                    (own if number.producer else tiles)[key] = number.size
+                case Piece.TILE:
+                    pass  # of a Func that is fused
+    tiles |= own
     return max(
         (
             prod(_width(tiles.get((func, x)), blocks.get((func, x))) for x in labels)

@@ -29,7 +29,6 @@ from typing import TypeVar
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import DtpolyError, Severity
-from dtpoly.directives.num_stages import NumStages
 from dtpoly.explore.legality.classes import class_of, is_aligned
 from dtpoly.explore.legality.shared import Disagreement
 from dtpoly.explore.legality.tiles import MOST_ELEMENTS, largest_tile, tiled
@@ -130,19 +129,22 @@ def verdict_of(
 def with_and_without(
     program: Program, primitives: Primitives, begin: Begin = initial
 ) -> tuple[Answer, Answer]:
-    """Give the verdict if no loads run ahead, and that if all do that `num_stages` speaks of."""
+    """Give the verdict if no loads run ahead, and that if those do that directives decide about.
+
+    If there are several such directives, all points of the class say the same of each.
+    """
     chosen = _checked(program, primitives)
     if isinstance(chosen, Answer):
         return chosen, chosen
-    stages = [one for one in chosen if isinstance(one, NumStages)]
-    others = [one for one in chosen if not isinstance(one, NumStages)]
+    deciding = [(one, two) for one in chosen if (two := one.ahead()) is not None]
+    others = [one for one in chosen if one.ahead() is None]
 
     def both() -> tuple[Answer, Answer]:
         state = resolve(program, others, begin)
         plain = _first(_found(state))
-        for one in stages:
-            state = replace(one, stages=max(one.stages, 2)).apply(state)
-        return plain, _first(ahead(state)) if plain.is_legal and stages else plain
+        for one, with_two_stages in deciding:
+            state = (with_two_stages if len(deciding) == 1 else one).apply(state)
+        return plain, _first(ahead(state)) if plain.is_legal and deciding else plain
 
     answer = _asked(program, both)
     return (answer, answer) if isinstance(answer, Answer) else answer

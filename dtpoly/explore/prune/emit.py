@@ -22,6 +22,7 @@ from dtpoly.generate import Code
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import launch_of
 from dtpoly.source import Source
 
 # Milliseconds that a state will take.
@@ -106,7 +107,7 @@ def _call(state: State, code: Code) -> Call:
     names = file_names(program, code.stages.outputs, [one.name for one in code.stages.launches])
     used = used_labels(program)
     passed = [r.label for r in size_rules(program) if r.may_be_passed and r.label in used]
-    is_rough = any(kernel.options.precision == "tf32" for kernel in state.kernels)
+    is_rough = any(launch_of(kernel).precision == "tf32" for kernel in state.kernels)
     return Call(func, names.funcs[func], {names.labels[one]: one for one in passed}, is_rough)
 
 

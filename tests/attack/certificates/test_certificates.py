@@ -31,6 +31,7 @@ def test_a_change_changes_the_document(change: Change) -> None:
     assert len(made - {json.dumps(one.document())}) >= 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("forge", [one for one, _ in FORGES], ids=lambda one: one.__name__)
 def test_a_forgery_is_made(forge: Forge) -> None:
     one = base(NAMES.index("listing_3_05_relu"))

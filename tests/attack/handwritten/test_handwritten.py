@@ -21,6 +21,7 @@ def test_there_are_enough() -> None:
     assert len(before) >= 0.9 * len(FILES)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", OURS)
 def test_no_proof_is_lost(name: str) -> None:
     verdict = report(name).verdict

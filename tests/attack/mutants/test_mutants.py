@@ -83,6 +83,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fault", FAULTS)
 def test_running_shows_a_fault(fault: str) -> None:
     old, new, shown = FAULTS[fault]

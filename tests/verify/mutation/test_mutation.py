@@ -37,6 +37,7 @@ def found_of(job: Job) -> list[Mutant]:
     return [Mutant(job.file, job.operator, asdict(one), asdict(other)) for one, other in pairs]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda one: one.name)
 def test_an_operator_makes_one_mistake(operator: Operator) -> None:
     for name in (*MANY, *FILES):
@@ -54,6 +55,7 @@ def test_there_are_enough_operators() -> None:
     assert len(NAMED) == len(OPERATORS) >= 25
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("file", "operator"), SAMPLE)
 def test_a_mistake_is_refuted(file: str, operator: str) -> None:
     (one,) = found_of(Job(file, operator, 1))

@@ -1,0 +1,188 @@
+"""Makes the plan of a function: what a call must be like, and what is launched for it."""
+
+from collections.abc import Iterator, Mapping
+
+from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.expressions import Reduce, walk
+from dtpoly.algorithm.inference import LARGEST
+from dtpoly.algorithm.operations import REDUCTION
+from dtpoly.algorithm.panels import Crossing, cut_along
+from dtpoly.algorithm.program import Scalar, Tensor, in_order
+from dtpoly.ir.kinds import REAL, Kind, stored_parameter, widest
+from dtpoly.plan.plan import (
+    CanAdd,
+    HasSome,
+    NumberInput,
+    Plan,
+    PlannedInput,
+    PlannedPanels,
+    PlannedTensor,
+    PlannedType,
+    TensorInput,
+    Terms,
+    UnreadInput,
+)
+
+from .building import Unsupported
+from .planned_launches import indices_of, memory_of, planned_launches
+from .planned_sizes import demands_of, planned_sizes
+from .planned_tensors import Planning, planning_of, terms_of
+from .type_text import meetings
+from .wrapping import Wrapping, read_tensors
+
+
+def plan_of(wrapping: Wrapping) -> Plan:
+    """The plan of a function. Raises Unsupported."""
+    planning = planning_of(wrapping)
+    sizes = tuple(planned_sizes(planning.sizing))
+    func = wrapping.program.func(wrapping.func)
+    result = PlannedTensor(
+        planning.tensors[func.name],
+        tuple(planning.sizing.size(label) for label in func.labels),
+        terms_of(planning, wrapping.elements.kinds[func.name]),
+        bool(func.labels) and wrapping.is_pitched(func.name),
+    )
+    panels = None if wrapping.panel is None else _panels(planning, *wrapping.panel)
+    return Plan(
+        function=wrapping.names.funcs[func.name],
+        names=_names(planning, [one.label for one in sizes]),
+        inputs=dict(_inputs(wrapping)),
+        sizes=sizes,
+        demands=(*demands_of(planning.sizing), *_not_empty(planning)),
+        meet=tuple(_meeting(planning)),
+        types=tuple(_types(planning)),
+        adds=tuple(_adds(planning)),
+        results=(result,),
+        between=tuple(memory_of(planning)),
+        indices=indices_of(planning),
+        launches=tuple(planned_launches(planning)),
+        panels=panels,
+    )
+
+
+def _names(planning: Planning, sizes: list[str]) -> dict[str, str]:
+    """What the source calls parameters and labels whose names Python needs."""
+    names = planning.wrapping.names
+    labels = {word: name for name, word in names.labels.items() if word in sizes}
+    words = {word: name for name, word in names.inputs.items()} | labels
+    return {word: name for word, name in words.items() if word != name}
+
+
+def _inputs(wrapping: Wrapping) -> Iterator[tuple[str, PlannedInput]]:
+    ranks = read_tensors(wrapping.program)
+    for one in wrapping.program.inputs:
+        word = wrapping.names.inputs[one.name]
+        match one:
+            case Tensor(name=name, dtype=dtype) if name in ranks:
+                yield word, TensorInput("float" if dtype is None else str(dtype), ranks[name])
+            case Tensor():
+                yield word, UnreadInput()
+            case Scalar(dtype=dtype):
+                yield word, _number(dtype)
+
+
+def _number(dtype: DType | None) -> NumberInput:
+    if dtype is None or is_float(dtype):
+        return NumberInput("float")
+    if dtype is DType.BOOL:
+        return NumberInput("bool")
+    most = LARGEST[dtype]
+    return NumberInput("int", 0 if dtype is DType.U8 else -most - 1, most)
+
+
+def _not_empty(planning: Planning) -> Iterator[HasSome]:
+    """Refuse to reduce nothing, where a reduction has no identity."""
+    wrapping = planning.wrapping
+    found: dict[tuple[str, str], None] = {}
+    for func in in_order(wrapping.program, [wrapping.func]):
+        for node in walk(func.body):
+            if isinstance(node, Reduce) and not REDUCTION[node.operation].has_identity:
+                found.update(((node.operation, label), None) for label in node.labels)
+    for operation, label in found:
+        yield HasSome(operation, wrapping.names.labels[label])
+
+
+def _needed(planning: Planning) -> Mapping[str, Kind | None]:
+    """The types that kernels are compiled with, by the names of their parameters."""
+    return {name: kind for one in planning.wrapping.launched for name, kind in one.kernel.elements}
+
+
+def _meeting(planning: Planning) -> Iterator[Terms]:
+    """Dtypes that must go together, and that nothing else of the plan promotes."""
+    wrapping = planning.wrapping
+    known = (wrapping.elements.kinds[wrapping.func], *_needed(planning).values())
+    shown = [Kind(one.dtype, one.callers) for one in known if one is not None]
+    for kind in meetings(wrapping.program):
+        if kind not in shown:
+            yield terms_of(planning, kind)
+
+
+def _types(planning: Planning) -> Iterator[PlannedType]:
+    needed = _needed(planning)
+    if REAL.name in needed or any(needed.values()):
+        yield _real(planning)
+    for name, kind in sorted(needed.items()):
+        if kind is not None:
+            is_stored = name == stored_parameter(kind)
+            yield PlannedType(name, "stored" if is_stored else "operand", terms_of(planning, kind))
+
+
+def _real(planning: Planning) -> PlannedType:
+    """The type in which floats are computed: f64 if the Program or an input that counts is."""
+    program, inputs = planning.wrapping.program, planning.wrapping.names.inputs
+    read = read_tensors(program)
+    if widest(program) is DType.F64 or DType.F64 in [one.dtype for one in program.tensors]:
+        return PlannedType(REAL.name, "f64")
+    callers = tuple(
+        inputs[one.name] for one in program.tensors if one.dtype is None and one.name in read
+    )
+    return PlannedType(REAL.name, "real", callers) if callers else PlannedType(REAL.name, "f32")
+
+
+def _adds(planning: Planning) -> Iterator[CanAdd]:
+    """Where kernels add to memory in a dtype of the caller's: only wide ones can be added."""
+    wrapping = planning.wrapping
+    launched = {one.func for one in wrapping.launched}
+    added = {one.func for one in wrapping.model.statements if one.is_atomic}
+    for func in wrapping.program.funcs:
+        if func.name not in launched & added:
+            continue
+        kind = wrapping.elements.kinds[func.name]
+        if kind.callers:
+            operation = func.body.operation if isinstance(func.body, Reduce) else "rsum"
+            yield CanAdd(func.name, operation, terms_of(planning, kind))
+
+
+def _panels(planning: Planning, label: str, size: int) -> PlannedPanels:
+    """What is cut into panels. Raises Unsupported where panels need each other."""
+    wrapping = planning.wrapping
+    first = wrapping.launched[0]
+    if not first.kernel.is_first_of_panel:
+        raise Unsupported(f"'{first.func}' has a kernel before that which each panel begins with")
+    for one in wrapping.launched:
+        if any(tensor.is_scratch for tensor in one.kernel.tensors):
+            raise Unsupported(
+                f"'{one.func}' has memory for each of its programs, which would be made for each "
+                "panel: tensorize so that values stay in registers, or remove panels"
+            )
+    size_of, labels = wrapping.model.size_of, wrapping.names.labels
+    used = {one.label for one in planned_sizes(planning.sizing)}
+    alike = [
+        labels[one.name]
+        for one in wrapping.program.labels
+        if size_of.get(one.name) == size_of[label] and labels[one.name] in used
+    ]
+    cut = {planning.tensors[name]: axis for name, axis in _axes(wrapping, label).items()}
+    return PlannedPanels(tuple(alike), size, cut)
+
+
+def _axes(wrapping: Wrapping, label: str) -> dict[str, int]:
+    """Find the axis along which each tensor that the kernels touch is cut into panels."""
+    found = cut_along(wrapping.program, wrapping.func, label)
+    if isinstance(found, Crossing):
+        raise Unsupported(f"panels of '{label}' need each other: {found.why}")
+    tensors = [tensor for one in wrapping.launched for tensor in one.kernel.tensors]
+    touched = {tensor.name for tensor in tensors}
+    if whole := sorted({tensor.name for tensor in tensors if tensor.is_written} - found.keys()):
+        raise Unsupported(f"all panels would write the same of '{whole[0]}'")
+    return {tensor: axis for tensor, axis in found.items() if tensor in touched}

@@ -1,0 +1,49 @@
+"""A part of the cases of tests that have many: another part for each seed.
+
+    pytest -m "not gpu and not long" --sampled SEED
+
+Of a test that is marked `sampled`, so many cases run as SHARE says, and at least one. Which they
+are follows from the seed and from the names of the cases, so that all workers choose the same ones.
+Without the option all cases run. CI gives each commit a seed of its own; the longer suite runs all.
+"""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from math import ceil
+
+import pytest
+
+SHARE = 0.25
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """The option of a run that leaves cases out."""
+    parser.addoption(
+        "--sampled", type=int, metavar="SEED", help="run a part of the cases of sampled tests"
+    )
+
+
+def sampled(names: Iterable[str], seed: int) -> set[str]:
+    """The names of cases that are run; a name is that of a test, and its case in brackets."""
+    cases: dict[str, list[str]] = {}
+    for name in names:
+        cases.setdefault(name.partition("[")[0], []).append(name)
+    chosen: set[str] = set()
+    for mine in cases.values():
+        mine.sort(key=lambda name: sha256(f"{seed} {name}".encode()).digest())
+        chosen.update(mine[: ceil(len(mine) * SHARE)])
+    return chosen
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Remove the cases that are not chosen from a run, if it asks for that."""
+    seed = config.getoption("--sampled")
+    if seed is None:
+        return
+    marked = [item for item in items if item.get_closest_marker("sampled") is not None]
+    chosen = sampled((item.nodeid for item in marked), int(str(seed)))
+    left_out = [item for item in marked if item.nodeid not in chosen]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        without = {id(item) for item in left_out}
+        items[:] = [item for item in items if id(item) not in without]

@@ -1,0 +1,38 @@
+"""A part of the cases of tests that have many."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.sampling import SHARE, sampled
+
+ROOT = Path(__file__).parent.parent
+CASES = [f"file::test_one[{case}]" for case in range(40)] + ["file::test_two[only]"]
+
+
+def test_a_part_of_each_test_is_chosen() -> None:
+    for seed in range(10):
+        chosen = sampled(CASES, seed)
+        assert len(chosen) == 40 * SHARE + 1
+        assert "file::test_two[only]" in chosen
+        assert sampled(reversed(CASES), seed) == chosen
+
+
+def test_all_cases_have_their_turn() -> None:
+    assert set[str]().union(*(sampled(CASES, seed) for seed in range(40))) == {*CASES}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("case", range(8))
+def test_one_of_eight(case: int) -> None:
+    assert case in range(8)
+
+
+@pytest.mark.parametrize(("option", "count"), [([], 8), (["--sampled", "3"], 2)])
+def test_the_option_leaves_cases_out(option: list[str], count: int) -> None:
+    asked = f"{__file__}::test_one_of_eight"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", asked, *option]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert f"{count} passed" in done.stdout, done.stdout
