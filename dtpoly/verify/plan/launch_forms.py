@@ -107,10 +107,11 @@ def _flag(datum: Datum, what: str) -> tuple[Comparison, ...]:
 
 def _tile(datum: Datum) -> Formula:
     parts = parts_of(datum, "a tile")
-    if len(parts) != 2:
-        raise Unread(datum.line, "a tile of other parts than a number and a directive")
-    text(parts[1], "the directive of a tile")
-    return formula(parts[0], "a tile")
+    if len(parts) != 3:
+        raise Unread(datum.line, "a tile of other parts than a Func, a number and a directive")
+    for one in (parts[0], parts[2]):
+        text(one, "a word of a tile")
+    return formula(parts[1], "a tile")
 
 
 def _descriptor(datum: Datum, what: str) -> DescriptorOf:
