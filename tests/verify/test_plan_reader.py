@@ -7,7 +7,7 @@ import pytest
 from dtpoly.verify.report import Function
 from dtpoly.verify.verify import Verdict, verify
 from tests.verify.planned import planned_text
-from tests.verify.texts import ROOT, changed, program_of, text_of, written
+from tests.verify.texts import ROOT, program_of, text_of
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.dt"))
 THESIS = sorted((ROOT / "tests/data/thesis").glob("*.dt"))

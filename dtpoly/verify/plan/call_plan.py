@@ -42,7 +42,7 @@ GivenInput = GivenTensor | GivenNumber | GivenUnread
 
 @dataclass(frozen=True, slots=True)
 class LabelSize:
-    """The size of a label: its formula, if there is one, and whether a call may pass it.
+    """The size of a label: its formula, if there is one, and whether a call may pass another.
 
     `instead` are the labels whose sizes must be passed where this one is not.
     """

@@ -26,8 +26,6 @@ from dtpoly.verify.plan.call_plan import (
     SomeDemand,
 )
 from dtpoly.verify.plan.formulas import (
-    FUNCTIONS,
-    PROMOTED,
     WORDS,
     Dtype,
     Formula,
@@ -67,8 +65,8 @@ FIXED = ("f32", "f64")
 # No axis has more than this, and no size is larger.
 LARGEST = 2**63 - 1
 MOST_AXES = 64
-# Words that mean something else where an input could be named.
-TAKEN = frozenset((*WORDS, PROMOTED, "out", "device"))
+# What the parameters of a function are called that are neither inputs nor sizes.
+TAKEN = ("out", "device")
 
 
 def plan_of(literal: ast.expr) -> CallPlan:
@@ -136,12 +134,14 @@ def _sizes(of: Table) -> dict[str, LabelSize]:
         formula = None
         if not is_none(datum):
             formula = formula_of(text(datum, f"the size of '{label}'"), datum.line)
-        elif label in passed:
-            raise Unread(datum.line, f"the size of '{label}', which nothing says")
+        elif passed.get(label) != ():
+            raise Unread(datum.line, f"the size of '{label}', which only a call can say")
         instead = passed.get(label, ())
         if unknown := [one for one in instead if one not in sizes or one == label]:
             raise Unread(datum.line, f"'{unknown[0]}', which is passed instead of '{label}'")
-        found[label] = LabelSize(formula, label in passed, instead, limits.get(label), datum.line)
+        # A size that nothing else says is among those that are passed, and must be.
+        may_miss = label in passed and formula is not None
+        found[label] = LabelSize(formula, may_miss, instead, limits.get(label), datum.line)
     return found
 
 
@@ -211,7 +211,7 @@ def _check_names(plan: CallPlan, of: Table) -> None:
             raise Unread(line, f"two things are called '{name}'")
         if not name.isascii() or not name.isidentifier() or keyword.iskeyword(name):
             raise Unread(line, f"'{name}', which is no name")
-        if name in FUNCTIONS or (name in TAKEN and name in {*plan.inputs, *plan.sizes}):
+        if name in TAKEN and name in {*plan.inputs, *plan.sizes}:
             raise Unread(line, f"'{name}', which has a meaning of its own in a plan")
         seen[name] = line
     sources = [plan.named(one) for one in seen]
@@ -257,6 +257,8 @@ def _sources(plan: CallPlan) -> set[str]:
 
 
 def _check_terms(dtype: Dtype, inputs: Mapping[str, GivenInput]) -> None:
+    if dtype.is_type or not dtype.terms:
+        raise Unread(dtype.line, "a dtype that is not one of inputs")
     for one in dtype.terms:
-        if one not in WORDS and not isinstance(inputs.get(one), GivenTensor):
+        if not isinstance(inputs.get(one), GivenTensor) and (one in inputs or one not in WORDS):
             raise Unread(dtype.line, f"the dtype '{one}'")

@@ -34,6 +34,8 @@ NUMBER = re.compile(r"(?<![A-Za-z0-9_])\d\w*")
 # The words for dtypes, and what the verifier calls them.
 WORDS = {str(dtype): kind for dtype, kind in TYPES.items()}
 PROMOTED = "promoted"
+# The word before the name of a type of kernels, of whose dtype memory is.
+TYPE = "type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +58,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Dtype:
-    """The dtype that holds the values of some inputs, and of dtypes that are written as words."""
+    """The dtype that holds the values of some inputs, and of dtypes that are written as words.
+
+    Of memory it may be the dtype of a type of kernels, which is then the only term.
+    """
 
     terms: tuple[str, ...]
     line: int
+    is_type: bool = False
 
 
 def formula_of(text: str, line: int, *, has_strides: bool = False) -> Formula:
@@ -112,7 +118,7 @@ def _check(node: ast.expr, text: str, line: int, has_strides: bool, depth: int) 
             type(value) is int and value <= LARGEST
         ):
             pass
-        case ast.Name(id=one) if one not in FUNCTIONS:
+        case ast.Name():
             pass
         case ast.Subscript(value=ast.Attribute(value=ast.Name(), attr="shape"), slice=axis):
             _check_axis(axis, text, line)
@@ -160,11 +166,16 @@ def formulas_in_braces(text: str, line: int) -> tuple[Formula, ...]:
 
 
 def dtype_of(text: str, line: int) -> Dtype:
-    """Return the dtype that a text is: one name, or `promoted(...)` of several. Raises Unread."""
+    """Return the dtype that a text is. Raises Unread.
+
+    It is one name, `promoted(...)` of several, or `type(...)` of a type of kernels.
+    """
     word, terms = applied(text, line)
     if word == PROMOTED and len(terms) > 1:
         return Dtype(terms, line)
-    if not terms and word != PROMOTED:
+    if word == TYPE and len(terms) == 1:
+        return Dtype(terms, line, is_type=True)
+    if not terms:
         return Dtype((word,), line)
     raise Unread(line, f"'{text}', which is no dtype")
 

@@ -37,6 +37,8 @@ from dtpoly.verify.weakened import KEPT, KEPT_FOURS, kept
 from dtpoly.verify.whole import Whole, both, compare, extreme, name, number, one_of, within
 
 UNNAMED = ("_", "-")
+# A product has so many sides, whose dtypes decide whether a launch is specialized.
+SIDES = 2
 Types = Mapping[str, Kind]
 
 
@@ -233,7 +235,7 @@ def _constants(wrapper: Wrapper, types: Types, said: PlannedCall) -> dict[str, H
 
 def _check_specialized(said: PlannedCall, descriptors: Sequence[str]) -> None:
     """Raise Unread unless all descriptors of a launch decide whether it is specialized."""
-    if not descriptors or sorted(descriptors) != sorted(said.descriptors):
+    if len(descriptors) < SIDES or sorted(descriptors) != sorted(said.descriptors):
         raise Unread(said.line, "a launch that is specialized by other descriptors than its own")
 
 

@@ -177,7 +177,9 @@ def _make_between(wrapper: Wrapper, plan: CallPlan, types: Types) -> None:
     for one, made in plan.between.items():
         called = plan.named(one)
         kind = memory_kind(wrapper, types, made.dtype)
-        make(wrapper, one, one if called == OUT else called, _shape(wrapper, made), kind, made.line)
+        # In the proof the result is called as the parameter for it is.
+        called = f"{OUT}_2" if called == OUT else called
+        make(wrapper, one, called, _shape(wrapper, made), kind, made.line)
 
 
 def _shape(wrapper: Wrapper, made: MadeTensor) -> tuple[Whole, ...]:
