@@ -50,8 +50,6 @@ from .statements import write_tile
 from .storage import Storage
 from .tiling import tiling_of
 
-PAIRED = ("rargmax", "rargmin")
-
 
 def lower(
     model: Model,

@@ -18,23 +18,33 @@ READERS = ROOT / "dtpoly/verify"
 # Words that mean something else there: a keyword of Triton, an instruction, a method of Python.
 OTHER_MEANINGS = {
     "atomic": {"dtpoly/ir/parts.py"},
-    "block": {"codegen/breaking.py", "codegen/lower.py", "dtpoly/poly/generation.py"},
+    "block": {
+        *("codegen/breaking.py", "codegen/lower.py", "dtpoly/poly/generation.py"),
+        "dtpoly/plan/plan_data.py",
+    },
     "compile": {
         *("codegen/names.py", "dtpoly/cli/apart.py", "dtpoly/cli/explore.py", "dtpoly/cli/main.py"),
         *("dtpoly/cli/run.py", "dtpoly/explore/prune/steps.py"),
         *("dtpoly/explore/run/preparation.py", "dtpoly/targets/subject.py"),
     },
-    "early": {"dtpoly/ir/kernel.py"},
+    "early": {"dtpoly/ir/kernel.py", "dtpoly/plan/plan_data.py"},
     "map": {"codegen/names.py", "dtpoly/cli/show.py"},
-    "num_stages": {"codegen/names.py", "dtpoly/cli/emitted.py", "dtpoly/targets/compiled.py"},
-    "num_warps": {"codegen/names.py", "dtpoly/cli/emitted.py", "dtpoly/targets/compiled.py"},
+    "num_stages": {
+        *("codegen/names.py", "dtpoly/cli/emitted.py", "dtpoly/targets/compiled.py"),
+        "dtpoly/plan/plan_data.py",
+    },
+    "num_warps": {
+        *("codegen/names.py", "dtpoly/cli/emitted.py", "dtpoly/targets/compiled.py"),
+        "dtpoly/plan/plan_data.py",
+    },
     "precision": {"dtpoly/ir/parts.py"},
     "store": {"dtpoly/ir/kernel_text.py"},
     "stream": {"codegen/names.py"},
-    # Keys of JSON, by which a kernel is described.
+    # Keys of JSON, by which a kernel is described, and of plans.
     "beside": {"dtpoly/explanation.py"},
     "panels": {
-        *("dtpoly/explanation.py", "dtpoly/explore/cost/table.py", "dtpoly/schedule/fused_table.py")
+        *("dtpoly/explanation.py", "dtpoly/explore/cost/table.py"),
+        *("dtpoly/plan/plan_data.py", "dtpoly/schedule/fused_table.py"),
     },
 }
 # The autoscheduler writes these, and says why.

@@ -214,13 +214,4 @@ def assigned_by(one: Instruction) -> Iterator[str]:
 
 def accessed(body: tuple[Step, ...], how: type[Load] | type[Store]) -> frozenset[str]:
     """The tensors that are loaded, or stored to, in a body."""
-    found: set[str] = set()
-    for step in body:
-        match step.instruction:
-            case Load() | Store() as access if isinstance(access, how):
-                found.add(access.tensor)
-            case ForLoop(body=inner) | If(body=inner):
-                found |= accessed(inner, how)
-            case _:
-                pass
-    return frozenset(found)
+    return frozenset(one.tensor for one in inside(body) if isinstance(one, how))

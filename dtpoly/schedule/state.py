@@ -14,8 +14,8 @@ from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite
 class Fusion:
     """A private copy: what is copied into which kernel, by which directive.
 
-    `producer` is None for reductions of the kernel's own Func. `copies` and `outside` name
-    statements: the copies, and those of the kernel that read the original from outside.
+    `copies` and `outside` name statements: the copies, and those of the kernel that read the
+    original from outside.
     """
 
     func: str
