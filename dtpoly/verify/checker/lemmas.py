@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dtpoly.verify.asking import Assumption, Lemma
-from dtpoly.verify.helpers import HELPERS, MEANINGS
+from dtpoly.verify.helpers import HELPERS, MEANINGS, RUNTIME
 from dtpoly.verify.regions import ID
 from dtpoly.verify.shared import rank
 from dtpoly.verify.shifts import is_shift
@@ -40,7 +40,7 @@ def _has_form(of: Assumption) -> bool:
             is_sum = all(factor > 0 for _, factor in first.terms)
             return is_shift(one) and ".stride(" in stride and is_power and is_sum
         case Lemma.KNOWN, (str() as function, str() as text):
-            return HELPERS.get(function) == text
+            return HELPERS.get(function) == text or text in RUNTIME.get(function, ())
         case Lemma.KNOWN, (str() as function, str() as text, str() as meaning):
             return MEANINGS.get(function) == (text, meaning)
         case Lemma.REACH, (Whole() as value,):

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
-from dtpoly.verify.plan.runtime import IMPORT, MAKER, Found, runtime_in
+from dtpoly.verify.plan.runtime import MAKER, Found, runtime_in
 from dtpoly.verify.unit.allowed import check_unit
 from dtpoly.verify.unit.characters import lines_of
 from dtpoly.verify.unit.scopes import bindings, check_new
@@ -69,7 +69,7 @@ def file_with_plans(program: Program, text: str) -> Unit:
     _check_names(unit, parts)
     if unit.said:
         raise Unread(unit.said[0].line, "a file with plans, which says itself what it launches")
-    return replace(unit, plans=_by_func(program, parts))
+    return replace(unit, plans=_by_func(program, unit, parts))
 
 
 def _parts(body: Sequence[ast.stmt], lines: Sequence[str]) -> Parts:
@@ -93,7 +93,7 @@ def _parts(body: Sequence[ast.stmt], lines: Sequence[str]) -> Parts:
                     raise Unread(node.lineno, f"'{one}' is defined twice")
                 if not runtime.is_above(node):
                     raise Unread(node.lineno, f"'{MAKER}' is not there yet")
-                functions[one] = _planned(one, call, literals)
+                functions[one] = _planned(one, call, literals, runtime)
             case _:
                 is_known = False
         if is_known:
@@ -108,7 +108,9 @@ def _parts(body: Sequence[ast.stmt], lines: Sequence[str]) -> Parts:
     return Parts(literals, functions, tuple(own), runtime)
 
 
-def _planned(function: str, call: ast.Call, literals: dict[str, ast.Assign]) -> Planned:
+def _planned(
+    function: str, call: ast.Call, literals: dict[str, ast.Assign], runtime: Found
+) -> Planned:
     """Return the function that a call makes of a plan, which stands above, and of kernels."""
     match call:
         case ast.Call(args=[ast.Name(id=plan), *kernels], keywords=[]) if (
@@ -116,7 +118,8 @@ def _planned(function: str, call: ast.Call, literals: dict[str, ast.Assign]) -> 
         ):
             names = [one.id for one in kernels if isinstance(one, ast.Name)]
             if len(names) == len(kernels):
-                return Planned(function, literals[plan].value, tuple(names), call.lineno)
+                literal = literals[plan].value
+                return Planned(function, literal, tuple(names), call.lineno, runtime.known)
         case _:
             pass
     raise Unread(call.lineno, f"'{ast.unparse(call)}' for '{function}'")
@@ -157,7 +160,7 @@ def _check_names(unit: Unit, parts: Parts) -> None:
                 raise Unread(planned.line, f"'{one}' is not there yet")
 
 
-def _by_func(program: Program, parts: Parts) -> dict[str, Planned]:
+def _by_func(program: Program, unit: Unit, parts: Parts) -> dict[str, Planned]:
     """Return the functions by the Funcs that they compute.
 
     Where Python needs the name of a Func for itself, the function has an underscore behind it.
@@ -165,9 +168,12 @@ def _by_func(program: Program, parts: Parts) -> dict[str, Planned]:
     found = dict[str, Planned]()
     for func in program.funcs:
         for one in (func.name, f"{func.name}_"):
+            if one in unit.plain:
+                raise Unread(unit.plain[one].lineno, f"'{one}', which is not made of a plan")
             if one in parts.functions and func.name not in found:
                 found[func.name] = parts.functions[one]
+    for planned in parts.functions.values():
+        if planned not in found.values():
+            what = f"'{planned.function}', which is not the name of a Func"
+            raise Unread(planned.line, what)
     return found
-
-
-__all__ = ["IMPORT", "check_form", "file_with_plans", "has_plans"]

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from dtpoly.verify import kinds
 from dtpoly.verify.access import Array
+from dtpoly.verify.asking import Lemma, assume
 from dtpoly.verify.held import Held, TensorOf, Wrapper
 from dtpoly.verify.interface import OUT
 from dtpoly.verify.kinds import BOOL, stored
@@ -27,6 +28,7 @@ from dtpoly.verify.plan.formulas import WORDS, Formula
 from dtpoly.verify.plan.launches import Types, launch, make
 from dtpoly.verify.plan.numbers import held, size
 from dtpoly.verify.plan.panels import over_panels
+from dtpoly.verify.plan.runtime import MAKER
 from dtpoly.verify.plan.sizes import note_demands, note_sizes
 from dtpoly.verify.terms import Given
 from dtpoly.verify.unit.unit import Planned, Unit
@@ -51,6 +53,7 @@ def plan_wrapper_of(
     planned = file.plans[wanted]
     plan = plan_of(planned.literal)
     wrapper = _begun(file, wanted, tensors, declared, scalars, left_out)
+    assume(Lemma.KNOWN, MAKER, planned.runtime)
     _check_function(plan, planned, wanted)
     _check_inputs(plan, inputs, wrapper, declared, labels)
     for one in plan.inputs:

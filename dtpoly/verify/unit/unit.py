@@ -36,6 +36,8 @@ class Planned:
     literal: ast.expr
     kernels: tuple[str, ...]
     line: int
+    # How the runtime is known that carries the plan out (see helpers).
+    runtime: str
 
 
 @dataclass(frozen=True)
