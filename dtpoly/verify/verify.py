@@ -40,6 +40,7 @@ from dtpoly.verify.plan.files import file_with_plans, has_plans
 from dtpoly.verify.plan.reader import plan_wrapper_of
 from dtpoly.verify.regions import NotAffine, set_of
 from dtpoly.verify.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
+from dtpoly.verify.results import doubt_result
 from dtpoly.verify.running import run_kernel
 from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, smallest
 from dtpoly.verify.shifts import is_shift
@@ -223,6 +224,8 @@ def proof_of(
         else read(file, func, inputs, ranks, declared, scalars, passed, left_out(program))
     )
     assert wrapper.result is not None
+    if not file.said:
+        doubt_result(wrapper, meaning, func, _line_of(file, func))
     facts = both(*wrapper.facts)
     runs = [run_kernel(file, wrapper.arrays, launch, facts) for launch in wrapper.launches]
     check_apart(runs)

@@ -2,6 +2,7 @@
 
 import ast
 from functools import cache
+from typing import Any
 
 from dtpoly.algorithm.program import Program
 from dtpoly.codegen.module import plans_of
@@ -43,3 +44,10 @@ def with_plans(text: str, made: tuple[Plan, ...]) -> str:
 def _function(plan: Plan) -> str:
     kernels = dict.fromkeys(one.kernel for one in plan.launches)
     return f"{plan.function} = dt_function({', '.join((f'{plan.function}_plan', *kernels))})"
+
+
+def with_data(text: str, name: str, data: dict[str, Any]) -> str:
+    """A file with another plan for a function."""
+    start = text.index(f"{name}_plan = ")
+    end = text.index("\n}", start) + 2
+    return f"{text[:start]}{name}_plan = {data!r}{text[end:]}"

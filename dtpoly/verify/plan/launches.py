@@ -166,6 +166,8 @@ def _positional(
     if said.before is not None:
         # Nothing is done with this number but to tell the programs of two kernels apart.
         found.append(("", number(0)))
+    if said.panel == "last" and (wrapper.panels is None or said is not plan.launches[-1]):
+        raise Unread(said.line, f"'{said.kernel}', which does not end a panel")
     if said.panel == "first":
         found.append((_panel_parameter(wrapper, plan, said, definition), _panel_start(wrapper)))
     addresses = {*said.tensors}
