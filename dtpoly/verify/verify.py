@@ -37,10 +37,10 @@ from dtpoly.verify.naming import file_of
 from dtpoly.verify.pairs import check_apart
 from dtpoly.verify.panels import check_panels
 from dtpoly.verify.plan.files import file_with_plans, has_plans
-from dtpoly.verify.plan.reader import plan_wrapper_of
+from dtpoly.verify.plan.plan_reader import plan_wrapper_of
 from dtpoly.verify.regions import NotAffine, set_of
 from dtpoly.verify.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
-from dtpoly.verify.results import doubt_result
+from dtpoly.verify.plan.results import doubt_result
 from dtpoly.verify.running import run_kernel
 from dtpoly.verify.sets import is_empty, params_of, points_of, polyhedra_of, smallest
 from dtpoly.verify.shifts import is_shift

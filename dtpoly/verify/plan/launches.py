@@ -23,7 +23,7 @@ from dtpoly.verify.overflow import HALF, NEAR
 from dtpoly.verify.pairs import Pair, pair_of
 from dtpoly.verify.plan.arguments import argument
 from dtpoly.verify.plan.call_plan import CallPlan, PlannedCall
-from dtpoly.verify.plan.descriptors import blocks_of
+from dtpoly.verify.plan.blocks import blocks_of
 from dtpoly.verify.plan.dtypes import memory_kind
 from dtpoly.verify.plan.formulas import Formula
 from dtpoly.verify.plan.numbers import bound_of, held, product_of, size, truth

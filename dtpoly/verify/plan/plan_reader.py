@@ -27,7 +27,7 @@ from dtpoly.verify.plan.forms import FLOAT, plan_of
 from dtpoly.verify.plan.formulas import WORDS, Formula
 from dtpoly.verify.plan.launches import Types, launch, make
 from dtpoly.verify.plan.numbers import held, size
-from dtpoly.verify.plan.panels import over_panels
+from dtpoly.verify.plan.in_panels import over_panels
 from dtpoly.verify.plan.runtime import MAKER
 from dtpoly.verify.plan.sizes import note_demands, note_sizes
 from dtpoly.verify.terms import Given
